@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { addCredits } from "../../service/src/manage/credits/add-credits.ts";
 import { reverseConsume } from "../../service/src/manage/credits/reverse-consume.ts";
 import { assignPlan } from "../../service/src/manage/customers/assign-plan.ts";
-import { definePool } from "../../service/src/manage/pools/define-pool.ts";
+import { definePool } from "../../service/src/manage/pools/operations.ts";
 import { type Credits, setupCredits } from "../../service/test/credits.ts";
 import { ADA, TOP_UP } from "../../service/test/customers.ts";
 import { changedTables } from "./changed-tables.ts";

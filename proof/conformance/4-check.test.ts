@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { setDefaultPlan } from "../../service/src/manage/plans/set-default-plan.ts";
+import { setDefaultPlan } from "../../service/src/manage/plans/operations.ts";
 import { setupCredits } from "../../service/test/credits.ts";
 import { post } from "../../service/test/harness.ts";
 import { DAY_MS, windBack } from "../../service/test/wind-back.ts";

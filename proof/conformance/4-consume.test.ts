@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { defineFeature } from "../../service/src/manage/features/define-feature.ts";
-import { setDefaultPlan } from "../../service/src/manage/plans/set-default-plan.ts";
-import { definePool } from "../../service/src/manage/pools/define-pool.ts";
+import { setDefaultPlan } from "../../service/src/manage/plans/operations.ts";
+import { definePool } from "../../service/src/manage/pools/operations.ts";
 import { type Credits, setupCredits } from "../../service/test/credits.ts";
 import { PRO } from "../../service/test/seed.ts";
 import { DAY_MS, windBack } from "../../service/test/wind-back.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { blockCustomer } from "../../service/src/manage/customers/block-customer.ts";
-import { endPlan } from "../../service/src/manage/customers/end-plan.ts";
+import { endPlan } from "../../service/src/manage/customers/assign-plan.ts";
+import { blockCustomer } from "../../service/src/manage/customers/verb-operations.ts";
 import { defineFeature } from "../../service/src/manage/features/define-feature.ts";
-import { setDefaultPlan } from "../../service/src/manage/plans/set-default-plan.ts";
+import { setDefaultPlan } from "../../service/src/manage/plans/operations.ts";
 import { brandAs, type CustomerId } from "../../service/src/primitives/brand.ts";
 import { type Credits, setupCredits } from "../../service/test/credits.ts";
 import type { Reply } from "../../service/test/harness.ts";

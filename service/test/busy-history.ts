@@ -1,10 +1,9 @@
 import { addCredits } from "../src/manage/credits/add-credits.ts";
 import { reverseConsume, revokeGrant } from "../src/manage/credits/reverse-consume.ts";
-import { assignPlan } from "../src/manage/customers/assign-plan.ts";
-import { blockCustomer } from "../src/manage/customers/block-customer.ts";
-import { endPlan } from "../src/manage/customers/end-plan.ts";
+import { assignPlan, endPlan } from "../src/manage/customers/assign-plan.ts";
 import { eraseCustomer } from "../src/manage/customers/erase-customer.ts";
-import { setDefaultPlan } from "../src/manage/plans/set-default-plan.ts";
+import { blockCustomer } from "../src/manage/customers/verb-operations.ts";
+import { setDefaultPlan } from "../src/manage/plans/operations.ts";
 import { brandAs, type CustomerId, type Instant } from "../src/primitives/brand.ts";
 import type { Credits } from "./credits.ts";
 

@@ -9,8 +9,7 @@ import { type LocalServer, startLocalServer } from "../postgres/local-server.ts"
 import type { CustomerId } from "../primitives/brand.ts";
 import { startService } from "../service.ts";
 import { connect, withPool } from "./connect.ts";
-import { DEMO_FEATURE, findDemoCustomer } from "./demo/find-demo-customer.ts";
-import { seedDemo } from "./demo/seed-demo.ts";
+import { DEMO_FEATURE, findDemoCustomer, seedDemo } from "./demo/seed-demo.ts";
 import { migrateCommand } from "./migrate.ts";
 import { stopOnSignal } from "./serve.ts";
 

@@ -1,5 +1,9 @@
+import type { Pool } from "../postgres/pool.ts";
+import { transaction } from "../postgres/transaction.ts";
 import type { Actor } from "../primitives/actor.ts";
 import type { EnvironmentId, ProjectId } from "../primitives/brand.ts";
+import { insertAudits } from "../store/cell/audit.ts";
+import { readClock } from "../store/cell/clock.ts";
 
 /** The environment an operation runs in, and the actor that runs it. */
 export type Context = {
@@ -7,3 +11,15 @@ export type Context = {
   readonly environmentId: EnvironmentId;
   readonly actor: Actor;
 };
+
+/** Records one audit entry in its own transaction, for work that spans several of them. */
+export function recordAudit(
+  cell: Pool,
+  { environmentId, actor }: Context,
+  entry: { readonly action: string; readonly subject: string; readonly after: object },
+): Promise<void> {
+  return transaction(cell, async (tx) => {
+    const where = { environmentId, actor, customerNumber: null, before: null };
+    await insertAudits(tx, [{ ...where, recordedAt: await readClock(tx), ...entry }]);
+  });
+}

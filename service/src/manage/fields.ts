@@ -2,7 +2,7 @@ import { type TObject, type TObjectOptions, type TProperties, type TSchema, Type
 import { describe } from "../edge/errors.ts";
 import { type FieldError, Problem } from "../edge/problem.ts";
 import type { Instant } from "../primitives/brand.ts";
-import { parseTimestamp } from "../primitives/timestamp.ts";
+import { formatTimestamp, parseTimestamp } from "../primitives/timestamp.ts";
 
 export function nullable<T extends TSchema>(schema: T) {
   return Type.Union([schema, Type.Null()]);
@@ -18,6 +18,10 @@ export const timeField = Type.String({ format: "date-time", examples: ["2026-11-
 
 export function timeOf(description: string, example = "2026-11-15T08:30:00.000Z") {
   return Type.String({ format: "date-time", description, examples: [example] });
+}
+
+export function timeOrNull(at: Instant | null): string | null {
+  return at === null ? null : formatTimestamp(at);
 }
 
 /** Key of a plan, feature, pool or event. */

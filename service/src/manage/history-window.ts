@@ -1,10 +1,9 @@
 import type { Pool } from "../postgres/pool.ts";
 import { single } from "../postgres/transaction.ts";
 import { brandAs, type Instant } from "../primitives/brand.ts";
-import { formatTimestamp } from "../primitives/timestamp.ts";
 import { readControlClock } from "../store/control/clock.ts";
 import { getWorkspace } from "../store/control/workspaces.ts";
-import { nullable, timeOf } from "./fields.ts";
+import { nullable, timeOf, timeOrNull } from "./fields.ts";
 import { type Call, principalOf } from "./operation.ts";
 
 const DAY_MS = 24 * 3_600_000;
@@ -38,5 +37,5 @@ export const windowAnswer = {
 };
 
 export function describeWindow(start: Instant | null) {
-  return { windowStart: start === null ? null : formatTimestamp(start) };
+  return { windowStart: timeOrNull(start) };
 }

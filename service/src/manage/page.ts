@@ -1,6 +1,9 @@
 import { type TSchema, Type } from "typebox";
 import { UP_TO_200 } from "../edge/field-errors.ts";
 import { Problem } from "../edge/problem.ts";
+import type { Instant } from "../primitives/brand.ts";
+import { compareKeys } from "./catalog/content.ts";
+import { strictObject } from "./fields.ts";
 
 export const PAGE_SIZE_MAX = 200;
 export const PAGE_SIZE = 50;
@@ -64,4 +67,61 @@ function parse(cursor: string): unknown {
   } catch {
     return null;
   }
+}
+
+/** Query of a list whose items can be archived. */
+export const archivableQuery = strictObject({
+  ...pageQuery,
+  archived: Type.Optional(
+    Type.Enum(["true", "false"], { description: "Only archived items, or only active ones." }),
+  ),
+});
+
+export function isWanted(archived: "true" | "false" | undefined, archivedAt: Instant | null): boolean {
+  return archived === undefined || (archivedAt !== null) === (archived === "true");
+}
+
+/** A page of items that are in memory, sorted by key. */
+export function pageByKey<T extends { readonly key: string }>(
+  items: readonly T[],
+  query: { readonly limit?: string; readonly cursor?: string },
+): { items: T[]; nextCursor: string | null } {
+  const limit = readLimit(query.limit);
+  const [after = null] = decodeCursor(query.cursor, ["string"]) ?? [];
+  const rest = after === null ? items : items.filter(({ key }) => compareKeys(key, after) > 0);
+  const page = rest.slice(0, limit);
+  const last = page.at(-1);
+  return {
+    items: page,
+    nextCursor: last === undefined || rest.length <= limit ? null : encodeCursor([last.key]),
+  };
+}
+
+/** `next`: the sort value of the last row. Null: this is the last page. */
+export function cursorOf(next: string | number | null): string | null {
+  return next === null ? null : encodeCursor([next]);
+}
+
+export function toPage<T>(items: readonly T[], next: string | number | null) {
+  return { items: [...items], nextCursor: cursorOf(next) };
+}
+
+/** The row id to continue after. Null: the first page. */
+export function readIdCursor(cursor: string | undefined): number | null {
+  const [id = null] = decodeCursor(cursor, ["number"]) ?? [];
+  return id;
+}
+
+/** Expects one row more than `limit`, if there are more. */
+export function pageById<T extends { readonly id: number }, I>(
+  rows: readonly T[],
+  limit: number,
+  describe: (row: T) => I,
+): { items: I[]; nextCursor: string | null } {
+  const page = rows.slice(0, limit);
+  const last = page.at(-1);
+  return {
+    items: page.map(describe),
+    nextCursor: rows.length > limit && last !== undefined ? encodeCursor([last.id]) : null,
+  };
 }

@@ -3,7 +3,7 @@ import { connectTo, createDatabase, type TestDatabase } from "../../test/harness
 import { setupManage } from "../../test/manage.ts";
 import { migrateCommand } from "../commands/migrate.ts";
 import { inspectEssentials } from "../commands/preflight.ts";
-import { setDefaultPlan } from "../manage/plans/set-default-plan.ts";
+import { setDefaultPlan } from "../manage/plans/operations.ts";
 
 const RANGE = 2 ** 32;
 

@@ -16,8 +16,7 @@ import type { Pool } from "../../postgres/pool.ts";
 import { brandAs, type CustomerId } from "../../primitives/brand.ts";
 import { verifyCommand } from "../verify.ts";
 import { LIMITED, PAID_IN_VAIN, RICH_COMPANY, TWICE_CHARGED, WRONGLY_CREDITED } from "./companies.ts";
-import { findDemoCustomer } from "./find-demo-customer.ts";
-import { seedDemo } from "./seed-demo.ts";
+import { findDemoCustomer, seedDemo } from "./seed-demo.ts";
 
 type Demo = { database: TestDatabase; project: CreatedProject; cell: Pool; context: Context };
 

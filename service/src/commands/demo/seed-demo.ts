@@ -1,5 +1,7 @@
+import type { Pool } from "../../postgres/pool.ts";
 import { Session } from "../../postgres/session.ts";
 import { statement } from "../../postgres/statement.ts";
+import { single } from "../../postgres/transaction.ts";
 import { assert } from "../../primitives/assert.ts";
 import {
   brandAs,
@@ -8,12 +10,14 @@ import {
   type Instant,
   type ProjectId,
 } from "../../primitives/brand.ts";
+import { hashSecret } from "../../primitives/secret.ts";
 import { readClock } from "../../store/cell/clock.ts";
-import { compareCustomers } from "../../store/cell/customers.ts";
+import { compareCustomers, findCustomers } from "../../store/cell/customers.ts";
 import { ensurePartitions } from "../../store/cell/partitions.ts";
+import { findLiveApiKeys } from "../../store/control/api-keys.ts";
 import { type Act, FIRST_DAY, timeOn } from "./act.ts";
 import { openChance } from "./chance.ts";
-import { COMPANIES, type Company } from "./companies.ts";
+import { COMPANIES, type Company, RICH_COMPANY } from "./companies.ts";
 import { liveCompany } from "./company-life.ts";
 import { sellDemoCatalog } from "./demo-catalog.ts";
 import type { Moment, World } from "./moment.ts";
@@ -86,4 +90,16 @@ function beginningOf(acts: readonly Act[]): Instant {
   const [first] = acts;
   assert(first !== undefined, "a company has at least one act");
   return first.at;
+}
+
+/** The feature of the printed `curl`. */
+export const DEMO_FEATURE = "image.generate";
+
+/** A demo customer with credits, or null if the environment has no demo. */
+export async function findDemoCustomer(pool: Pool, testKey: string): Promise<CustomerId | null> {
+  const key = (await single(pool, (tx) => findLiveApiKeys(tx, [hashSecret(testKey)]))).get(0);
+  if (key === undefined) return null;
+  const name = { environmentId: key.environmentId, customerId: brandAs<CustomerId>(RICH_COMPANY) };
+  const [customer] = await single(pool, (tx) => findCustomers(tx, [name]));
+  return customer?.customerId ?? null;
 }

@@ -18,7 +18,7 @@ import {
   principalOf,
   scopeOf,
 } from "../operation.ts";
-import { decodeCursor, encodeCursor, pageOf, pageQuery, readLimit } from "../page.ts";
+import { decodeCursor, encodeCursor, pageOf, pageQuery, readLimit, toPage } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
 import { findEnvironment } from "../workspace/find-environment.ts";
 import { exportAudit } from "./export-audit.ts";
@@ -190,7 +190,7 @@ async function list(
   const describe = mayActAs(principalOf(call).role, "admin")
     ? describeEntry
     : (entry: AuditEntry) => withoutAddresses(describeEntry(entry));
-  return { items: entries.map(describe), nextCursor: next === null ? null : encodeCursor([next]) };
+  return toPage(entries.map(describe), next);
 }
 
 function readSearch(

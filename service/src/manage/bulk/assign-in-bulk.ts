@@ -4,12 +4,10 @@ import type { Pool } from "../../postgres/pool.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { transaction } from "../../postgres/transaction.ts";
 import type { CustomerId } from "../../primitives/brand.ts";
-import { formatTimestamp } from "../../primitives/timestamp.ts";
-import { insertAudits } from "../../store/cell/audit.ts";
-import { readClock } from "../../store/cell/clock.ts";
 import { lookUpByIndex, openWallets, type Patience } from "../../store/cell/open-wallets.ts";
 import { saveEdits, type WalletEdit } from "../../store/cell/wallet-changes.ts";
-import type { Context } from "../context.ts";
+import { type Context, recordAudit } from "../context.ts";
+import { timeOrNull } from "../fields.ts";
 import { CHUNK_SIZE, rerunTroubled, untilDone } from "./chunks.ts";
 import { isMeant, matchCustomers } from "./match-customers.ts";
 import { type BulkAssignment, type BulkRefusal, findPlan, findRefusal } from "./preview-assignments.ts";
@@ -135,25 +133,12 @@ function addCounts(a: BulkCounts, b: BulkCounts): BulkCounts {
 }
 
 /** The search text may be personal data, so the audit only says that there was one. */
-async function auditBulk(
+function auditBulk(
   cell: Pool,
-  { environmentId, actor }: Context,
+  context: Context,
   { filter, plan, endsAt }: BulkAssignment,
   counts: BulkCounts,
 ): Promise<void> {
-  const until = endsAt === null || endsAt === undefined ? null : formatTimestamp(endsAt);
-  await transaction(cell, async (tx) => {
-    await insertAudits(tx, [
-      {
-        environmentId,
-        actor,
-        recordedAt: await readClock(tx),
-        customerNumber: null,
-        action: "plan.assigned_in_bulk",
-        subject: plan,
-        before: null,
-        after: { ...filter, search: filter.search !== null, endsAt: until, ...counts },
-      },
-    ]);
-  });
+  const after = { ...filter, search: filter.search !== null, endsAt: timeOrNull(endsAt ?? null), ...counts };
+  return recordAudit(cell, context, { action: "plan.assigned_in_bulk", subject: plan, after });
 }

@@ -11,7 +11,7 @@ import {
   operation,
   scopeOf,
 } from "../operation.ts";
-import { decodeCursor, encodeCursor } from "../page.ts";
+import { cursorOf, readIdCursor } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
 import { assignInBulk } from "./assign-in-bulk.ts";
 import { LOOKED_AT_MAX } from "./match-customers.ts";
@@ -112,7 +112,7 @@ export function bulkOperations({ cellOf }: ManageParts): Operation[] {
         if (preview.kind !== "preview") throw refuse(preview, wanted.plan);
         const { kind: _, sample, next, ...counts } = preview;
         const isExact = wanted.before === null && next === null;
-        return { ...counts, isExact, sample: [...sample], nextCursor: toCursor(next) };
+        return { ...counts, isExact, sample: [...sample], nextCursor: cursorOf(next) };
       },
     }),
     operation({
@@ -165,7 +165,7 @@ export function bulkOperations({ cellOf }: ManageParts): Operation[] {
         }
         if (outcome.kind !== "assigned") throw refuse(outcome, wanted.plan);
         const { kind: _, next, ...counts } = outcome;
-        return { ...counts, nextCursor: toCursor(next) };
+        return { ...counts, nextCursor: cursorOf(next) };
       },
     }),
   ];
@@ -180,7 +180,6 @@ type AssignmentBody = {
 };
 
 function readAssignment({ filter, plan, endsAt, shorten = false, cursor }: AssignmentBody): BulkAssignment {
-  const [before = null] = decodeCursor(cursor, ["number"]) ?? [];
   return {
     filter: {
       plan: filter.plan ?? null,
@@ -190,12 +189,8 @@ function readAssignment({ filter, plan, endsAt, shorten = false, cursor }: Assig
     plan,
     endsAt: readTime("endsAt", endsAt),
     shorten,
-    before,
+    before: readIdCursor(cursor),
   };
-}
-
-function toCursor(next: number | null): string | null {
-  return next === null ? null : encodeCursor([next]);
 }
 
 function refuse({ kind }: BulkRefusal, plan: string): Problem {

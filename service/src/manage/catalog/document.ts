@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { keyField, nameField, nullable, strictObject } from "../fields.ts";
-import { readAllowances, refuseRepeats } from "../plans/read-terms.ts";
+import { readAllowances, refuseRepeats } from "../plans/terms.ts";
 import { THINGS_MAX } from "./bounds.ts";
 import type { CatalogContent, EventKeyContent, FeatureContent, PlanContent, PoolContent } from "./content.ts";
 import {

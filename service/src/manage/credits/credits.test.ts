@@ -6,7 +6,7 @@ import { rounds } from "../../../test/rounds.ts";
 import { times } from "../../../test/two-services.ts";
 import { DAY_MS, windBack } from "../../../test/wind-back.ts";
 import { brandAs, type CustomerId, type Instant } from "../../primitives/brand.ts";
-import { endPlan } from "../customers/end-plan.ts";
+import { endPlan } from "../customers/assign-plan.ts";
 import { addCredits } from "./add-credits.ts";
 
 test("concurrent top-ups with one reference add credits once", async () => {

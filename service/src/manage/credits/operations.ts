@@ -12,8 +12,14 @@ import {
 import { nullable, strictObject } from "../fields.ts";
 import { contextOf, type Operation, operation, principalOf, scopeOf } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
-import { addCredits } from "./add-credits.ts";
-import { BALANCE_TOO_LARGE, CreditsBody, explainRefusal, noteField, readCredits } from "./credits-body.ts";
+import {
+  addCredits,
+  BALANCE_TOO_LARGE,
+  CreditsBody,
+  explainRefusal,
+  noteField,
+  readCredits,
+} from "./add-credits.ts";
 import { CreditsPreview, previewCredits } from "./preview-credits.ts";
 import { type PreviewOutcome, previewReversal, ReversalPreview } from "./preview-reversal.ts";
 import { type ReverseOutcome, reverseConsume, revokeGrant } from "./reverse-consume.ts";

@@ -24,11 +24,10 @@ import { findLiveCustomerId } from "../../store/cell/customers.ts";
 import { findGrantRecord, type GrantRecord, listTwins } from "../../store/cell/grant-list.ts";
 import { findGrantByReference } from "../../store/cell/grants.ts";
 import { FIRST_POOL } from "../catalog/content.ts";
-import { nullable, timeField } from "../fields.ts";
+import { nullable, timeField, timeOrNull } from "../fields.ts";
 import { readHistoryStart } from "../history-window.ts";
 import { ActorName, nameActors } from "./actor-names.ts";
-import { type AddCreditsInput, type AddCreditsOutcome, isSameGrant } from "./add-credits.ts";
-import { explainRefusal } from "./credits-body.ts";
+import { type AddCreditsInput, type AddCreditsOutcome, explainRefusal, isSameGrant } from "./add-credits.ts";
 
 const Twin = Type.Object({
   grant: Type.Integer({ examples: [7] }),
@@ -123,7 +122,7 @@ export async function previewCredits(
     createsCustomer: customer === null,
     balanceBefore,
     balanceAfter: isAdded ? balanceBefore + input.credits : balanceBefore,
-    expiresAt: input.expiresAt === null ? null : formatTimestamp(input.expiresAt),
+    expiresAt: timeOrNull(input.expiresAt),
     ...use,
     twins: twins.map(({ number, recordedAt, reference }, index) => ({
       grant: number,

@@ -10,7 +10,6 @@ import { assert } from "../../primitives/assert.ts";
 import type { CustomerId, EnvironmentId } from "../../primitives/brand.ts";
 import { readConsumeId } from "../../primitives/consume-id.ts";
 import { parseTimedId } from "../../primitives/public-id.ts";
-import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { readClock } from "../../store/cell/clock.ts";
 import { findCustomerRecord } from "../../store/cell/customer-list.ts";
@@ -18,7 +17,7 @@ import { listGrantsOfSlots } from "../../store/cell/grants.ts";
 import { findConsume } from "../../store/cell/ledger.ts";
 import { holdLedger } from "../../store/cell/usage/attached-months.ts";
 import { CatalogNames } from "../customers/catalog-names.ts";
-import { nullable, timeField } from "../fields.ts";
+import { nullable, timeField, timeOrNull } from "../fields.ts";
 import { refuseUnknownReversals } from "../refuse-detached-ledger.ts";
 
 export const ReversalPreview = Type.Object({
@@ -110,7 +109,7 @@ function describeReturns({ entries, wallet }: Change, grants: readonly GrantFact
     return {
       grant: slot,
       kind: facts.kind,
-      expiresAt: facts.expiresAt === null ? null : formatTimestamp(facts.expiresAt),
+      expiresAt: timeOrNull(facts.expiresAt),
       credits,
       spendable: credits + (again?.amount ?? 0),
       rest: again === undefined ? null : isRevoked ? "revoked" : isPaused ? "waiting" : "expired",

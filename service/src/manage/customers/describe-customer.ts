@@ -5,7 +5,7 @@ import { balanceOf } from "../../entitlement/wallet.ts";
 import type { Instant } from "../../primitives/brand.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import type { CustomerRecord } from "../../store/cell/customer-list.ts";
-import { nullable, timeField, timeOf } from "../fields.ts";
+import { nullable, timeField, timeOf, timeOrNull } from "../fields.ts";
 
 export const Customer = Type.Object({
   customerId: Type.String({ description: "Your customer id.", examples: ["customer_42"] }),
@@ -71,9 +71,9 @@ export function describeCustomer(record: CustomerRecord, catalog: Catalog, clock
             version: version.number,
             isDefault: assignment.isDefault,
             anchor: formatTimestamp(assignment.anchor),
-            endsAt: assignment.endsAt === null ? null : formatTimestamp(assignment.endsAt),
+            endsAt: timeOrNull(assignment.endsAt),
           },
-    planAsOf: wallet.planAsOf === null ? null : formatTimestamp(wallet.planAsOf),
+    planAsOf: timeOrNull(wallet.planAsOf),
     balances: [...catalog.pools.values()].map(({ id, key }) => ({
       pool: key,
       balance: balanceOf(wallet, id),

@@ -15,7 +15,7 @@ import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { findCustomerRecord } from "../../store/cell/customer-list.ts";
 import { type DenialRecord, listDenialRecords } from "../../store/cell/denials.ts";
 import { listKeyTexts } from "../../store/cell/key-records.ts";
-import { invalidField, nullable, timeField, timeOf } from "../fields.ts";
+import { invalidField, nullable, timeField, timeOf, timeOrNull } from "../fields.ts";
 import { CatalogNames, PlanName } from "./catalog-names.ts";
 
 export const Denial = Type.Object({
@@ -99,7 +99,7 @@ function describeDenial(
     creditsRequired,
     balance,
     limit,
-    resetsAt: resetsAt === null ? null : formatTimestamp(resetsAt),
+    resetsAt: timeOrNull(resetsAt),
     plan: planVersion === null ? null : names.plan(planVersion),
     idempotencyKey: keys.get(record.keyHash) ?? null,
     metadata,

@@ -10,7 +10,7 @@ import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { readClock } from "../../store/cell/clock.ts";
 import { findCustomerRecord } from "../../store/cell/customer-list.ts";
 import { type GrantRecord, listGrantRecords, sumLaterGrants } from "../../store/cell/grant-list.ts";
-import { nullable, strictObject, timeField } from "../fields.ts";
+import { nullable, strictObject, timeField, timeOrNull } from "../fields.ts";
 import { CatalogNames } from "./catalog-names.ts";
 
 export const priceField = strictObject({
@@ -102,9 +102,9 @@ function describeGrant(
     pool: names.pool(record.pool),
     credits,
     remaining,
-    expiresAt: expiresAt === null ? null : formatTimestamp(expiresAt),
+    expiresAt: timeOrNull(expiresAt),
     recordedAt: formatTimestamp(recordedAt),
-    revokedAt: revokedAt === null ? null : formatTimestamp(revokedAt),
+    revokedAt: timeOrNull(revokedAt),
     reference,
     price,
     note,

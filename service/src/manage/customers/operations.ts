@@ -19,7 +19,7 @@ import {
   operation,
   scopeOf,
 } from "../operation.ts";
-import { decodeCursor, encodeCursor, pageOf, pageQuery, readLimit } from "../page.ts";
+import { pageOf, pageQuery, readIdCursor, readLimit, toPage } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
 import { walletTransaction } from "../wallet-transaction.ts";
 import { Customer } from "./describe-customer.ts";
@@ -74,10 +74,9 @@ export function customerOperations({ cellOf }: ManageParts): Operation[] {
           isBlocked: blocked === undefined ? null : blocked === "true",
           balanceBelow: balanceBelow === undefined ? null : Number(balanceBelow),
         };
-        const [before = null] = decodeCursor(cursor, ["number"]) ?? [];
-        const page = { before, limit: readLimit(limit) };
+        const page = { before: readIdCursor(cursor), limit: readLimit(limit) };
         const { customers, next } = await listCustomers(cellOf(cell), environmentId, filter, page);
-        return { items: [...customers], nextCursor: next === null ? null : encodeCursor([next]) };
+        return toPage(customers, next);
       },
     }),
     operation({

@@ -1,13 +1,20 @@
-import { Type } from "typebox";
-import { strictObject } from "../fields.ts";
+import { type Static, Type } from "typebox";
+import type { Pool } from "../../postgres/pool.ts";
+import { single } from "../../postgres/transaction.ts";
+import type { CustomerId, EnvironmentId } from "../../primitives/brand.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
+import { listAssignmentRecords } from "../../store/cell/assignments.ts";
+import { loadCatalog } from "../../store/cell/catalogs.ts";
+import { findCustomerRecord } from "../../store/cell/customer-list.ts";
+import { nullable, strictObject, timeField, timeOrNull } from "../fields.ts";
 import { describeWindow, historyStartOf, windowAnswer } from "../history-window.ts";
 import { type Operation, operation, scopeOf } from "../operation.ts";
-import { decodeCursor, encodeCursor, pageOf, pageQuery, readLimit } from "../page.ts";
+import { decodeCursor, pageOf, pageQuery, readIdCursor, readLimit, toPage } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
+import { CatalogNames, PlanName } from "./catalog-names.ts";
 import { Denial, listDenials } from "./list-denials.ts";
 import { Grant, listGrants } from "./list-grants.ts";
 import { BroughtForward, ENTRY_KINDS, LedgerEntry, listLedger } from "./list-ledger.ts";
-import { listPlanChanges, PlanChange } from "./list-plan-changes.ts";
 import { CUSTOMER_PATH, customerIdOf, customerNotFound, customerParams } from "./operations.ts";
 import { Proof, proveWallet } from "./prove-wallet.ts";
 
@@ -53,7 +60,7 @@ function ledger({ control, cellOf }: ManageParts): Operation {
       const scope = scopeOf(call);
       const { kind = null, feature = null, cursor, limit } = call.query;
       const since = await historyStartOf(control, call);
-      const page = { before: readBefore(cursor), since, limit: readLimit(limit) };
+      const page = { before: readIdCursor(cursor), since, limit: readLimit(limit) };
       const found = await listLedger(cellOf(scope.cell), scope, customerIdOf(call), { kind, feature }, page);
       if (found === null) throw customerNotFound();
       const { entries, next, broughtForward } = found;
@@ -107,7 +114,7 @@ function grants({ control, cellOf }: ManageParts): Operation {
       const { cell, environmentId } = scopeOf(call);
       const { cursor, limit } = call.query;
       const since = await historyStartOf(control, call);
-      const page = { before: readBefore(cursor), since, limit: readLimit(limit) };
+      const page = { before: readIdCursor(cursor), since, limit: readLimit(limit) };
       const found = await listGrants(cellOf(cell), environmentId, customerIdOf(call), page);
       if (found === null) throw customerNotFound();
       return { ...toPage(found.grants, found.next), ...describeWindow(since) };
@@ -130,7 +137,7 @@ function planChanges({ cellOf }: ManageParts): Operation {
     handle: async (call) => {
       const { cell, environmentId } = scopeOf(call);
       const { cursor, limit } = call.query;
-      const page = { before: readBefore(cursor), limit: readLimit(limit) };
+      const page = { before: readIdCursor(cursor), limit: readLimit(limit) };
       const found = await listPlanChanges(cellOf(cell), environmentId, customerIdOf(call), page);
       if (found === null) throw customerNotFound();
       return toPage(found.changes, found.next);
@@ -164,11 +171,50 @@ function denials({ control, cellOf }: ManageParts): Operation {
   });
 }
 
-function readBefore(cursor: string | undefined): number | null {
-  const [before = null] = decodeCursor(cursor, ["number"]) ?? [];
-  return before;
-}
+const PlanChange = Type.Object({
+  change: Type.Enum(["started", "resumed", "extended", "version_changed", "ended", "shortened"]),
+  plan: PlanName,
+  isDefault: Type.Boolean({
+    description: "True for the environment's default plan, false for an assigned one.",
+  }),
+  anchor: timeField,
+  endsAt: nullable(timeField),
+  effectiveAt: timeField,
+  recordedAt: timeField,
+});
 
-function toPage<T>(items: readonly T[], next: string | number | null) {
-  return { items: [...items], nextCursor: next === null ? null : encodeCursor([next]) };
+type PlanChange = Static<typeof PlanChange>;
+
+type PlanChangePage = { readonly changes: readonly PlanChange[]; readonly next: number | null };
+
+/** Newest first, older than the change `before`. Null: the customer does not exist. */
+function listPlanChanges(
+  cell: Pool,
+  environmentId: EnvironmentId,
+  customerId: CustomerId,
+  page: { readonly before: number | null; readonly limit: number },
+): Promise<PlanChangePage | null> {
+  return single(cell, async (tx) => {
+    const customer = await findCustomerRecord(tx, { environmentId, customerId });
+    if (customer === null) return null;
+    const names = new CatalogNames(await loadCatalog(tx, environmentId));
+    const found = await listAssignmentRecords(
+      tx,
+      { environmentId, customerNumber: customer.customerNumber },
+      { before: page.before ?? Number.MAX_SAFE_INTEGER, limit: page.limit + 1 },
+    );
+    const shown = found.slice(0, page.limit);
+    const changes = shown.map(
+      ({ change, planVersion, isDefault, anchor, endsAt, effectiveAt, recordedAt }): PlanChange => ({
+        change,
+        plan: names.plan(planVersion),
+        isDefault,
+        anchor: formatTimestamp(anchor),
+        endsAt: timeOrNull(endsAt),
+        effectiveAt: formatTimestamp(effectiveAt),
+        recordedAt: formatTimestamp(recordedAt),
+      }),
+    );
+    return { changes, next: found.length > page.limit ? (shown.at(-1)?.id ?? null) : null };
+  });
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type Managed, setupManage } from "../../../test/manage.ts";
 import { DAY_MS, windBack } from "../../../test/wind-back.ts";
-import { setDefaultPlan } from "../plans/set-default-plan.ts";
+import { setDefaultPlan } from "../plans/operations.ts";
 
 type Row = Record<string, unknown>;
 

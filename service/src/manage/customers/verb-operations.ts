@@ -1,14 +1,19 @@
 import { Type } from "typebox";
 import { Problem } from "../../edge/problem.ts";
+import type { Pool } from "../../postgres/pool.ts";
 import { assertNever } from "../../primitives/assert.ts";
+import type { CustomerId } from "../../primitives/brand.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
+import { openWallet } from "../../store/cell/open-wallets.ts";
+import { saveEdits } from "../../store/cell/wallet-changes.ts";
+import { blockWallet } from "../../store/cell/wallets.ts";
+import type { Context } from "../context.ts";
 import { keyField, nullable, readTime, strictObject, timeOf } from "../fields.ts";
 import { contextOf, type Operation, operation, scopeOf } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
-import { type AssignPlanOutcome, assignPlan } from "./assign-plan.ts";
-import { blockCustomer } from "./block-customer.ts";
+import { walletTransaction } from "../wallet-transaction.ts";
+import { type AssignPlanOutcome, assignPlan, endPlan } from "./assign-plan.ts";
 import { Customer } from "./describe-customer.ts";
-import { endPlan } from "./end-plan.ts";
 import { eraseCustomer } from "./erase-customer.ts";
 import {
   CUSTOMER_PATH,
@@ -206,5 +211,30 @@ function erasing({ cellOf }: ManageParts): Operation {
       if (outcome === "customer_not_found") throw customerNotFound();
       return { outcome };
     },
+  });
+}
+
+type BlockOutcome = { kind: "changed" | "unchanged" | "customer_not_found" };
+
+/** A blocked customer is denied everything but keeps plan and credits. */
+export function blockCustomer(
+  cell: Pool,
+  context: Context,
+  input: { readonly customerId: CustomerId; readonly isBlocked: boolean },
+): Promise<BlockOutcome> {
+  return walletTransaction<BlockOutcome>(cell, context, input.customerId, async (tx) => {
+    const open = await openWallet(tx, context, input.customerId);
+    if (open === null) return { kind: "customer_not_found" };
+    const { isBlocked } = open.wallet;
+    if (isBlocked === input.isBlocked) return { kind: "unchanged" };
+    await blockWallet(tx, open, input.isBlocked);
+    const audit = {
+      action: input.isBlocked ? "customer.blocked" : "customer.unblocked",
+      subject: "customer",
+      before: { isBlocked },
+      after: { isBlocked: input.isBlocked },
+    };
+    await saveEdits(tx, { ...context, clock: open.clock }, [{ ...open, change: null, audits: [audit] }]);
+    return { kind: "changed" };
   });
 }

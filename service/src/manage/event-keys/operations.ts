@@ -5,7 +5,6 @@ import { brandAs, type EnvironmentId, type Instant } from "../../primitives/bran
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { listEventKeys as listNames, listSeenEventKeys } from "../../store/cell/event-keys.ts";
 import { type EventKeyContent, sortByKey } from "../catalog/content.ts";
-import { pageByKey } from "../catalog/page-by-key.ts";
 import { eventKeyField, unitField } from "../catalog/schema.ts";
 import { beginWriting, writeEventKey } from "../catalog/writing.ts";
 import type { Context } from "../context.ts";
@@ -20,7 +19,7 @@ import {
   operation,
   scopeOf,
 } from "../operation.ts";
-import { pageOf, pageQuery } from "../page.ts";
+import { pageByKey, pageOf, pageQuery } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
 
 const NOUN = "Event keys";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type Managed, setupManage } from "../../../test/manage.ts";
 import { brandAs, type CustomerId } from "../../primitives/brand.ts";
-import { blockCustomer } from "../customers/block-customer.ts";
+import { blockCustomer } from "../customers/verb-operations.ts";
 import { defineFeature } from "../features/define-feature.ts";
 
 const ADA = brandAs<CustomerId>("ada");

@@ -19,6 +19,7 @@ import { findKeptRequest, type KeptRequest } from "../../store/cell/key-records.
 import { sumParts } from "../../store/cell/ledger-balances.ts";
 import type { WalletName } from "../../store/cell/wallets.ts";
 import type { Scope } from "../../store/control/scopes.ts";
+import { timeOrNull } from "../fields.ts";
 import { type DenialExplanation, denialSentences } from "./denial-explanation.ts";
 import { describeCharge, parseMetadata } from "./key-story.ts";
 
@@ -97,17 +98,16 @@ function describePosition(denial: Denial, kept: KeptRequest | null): PositionFac
     reason,
     creditsRequired,
     balance,
-    resetsAt: time(resetsAt),
-    limit: limit === null ? null : { ...limit, remaining: remainingOf(limit), resetsAt: time(limitResetsAt) },
+    resetsAt: timeOrNull(resetsAt),
+    limit:
+      limit === null
+        ? null
+        : { ...limit, remaining: remainingOf(limit), resetsAt: timeOrNull(limitResetsAt) },
   };
 }
 
 function remainingOf({ quantity, used }: { readonly quantity: number; readonly used: number }): number {
   return Math.max(0, quantity - used);
-}
-
-function time(at: Instant | null): string | null {
-  return at === null ? null : formatTimestamp(at);
 }
 
 async function describeGrants(
@@ -125,7 +125,7 @@ async function describeGrants(
     pool: poolKey(catalog, pool),
     kind,
     remaining: held.get(number) ?? 0,
-    expiresAt: time(expiresAt),
+    expiresAt: timeOrNull(expiresAt),
     reference,
   }));
 }
@@ -177,7 +177,7 @@ function describeNow(position: Position | null) {
   const limit = position?.limit ?? null;
   return {
     balance: position?.balance ?? 0,
-    resetsAt: time(position?.resetsAt ?? null),
-    limit: limit === null ? null : { ...limit, resetsAt: time(limit.resetsAt) },
+    resetsAt: timeOrNull(position?.resetsAt ?? null),
+    limit: limit === null ? null : { ...limit, resetsAt: timeOrNull(limit.resetsAt) },
   };
 }

@@ -27,6 +27,7 @@ import { findEvent } from "../../store/cell/event-list.ts";
 import { findKeptRequest, type KeptRequest } from "../../store/cell/key-records.ts";
 import { isWithin, type LogRecord, listLogRecords } from "../../store/cell/request-log-list.ts";
 import type { Scope } from "../../store/control/scopes.ts";
+import { timeOrNull } from "../fields.ts";
 import { describeRequests } from "../requests/describe-request.ts";
 import { describeSubject, type KeyStory, type Subject } from "./key-story.ts";
 
@@ -195,7 +196,7 @@ async function describeUses(
       refused: {
         differs: differsIn(use),
         quantity,
-        timestamp: timestamp === null ? null : formatTimestamp(timestamp),
+        timestamp: timeOrNull(timestamp),
       },
     };
   });

@@ -4,7 +4,7 @@ import { setupManage } from "../../../test/manage.ts";
 import { openTestPool } from "../../../test/seed.ts";
 import { brandAs, type Instant } from "../../primitives/brand.ts";
 import { TIME_MAX } from "../../primitives/timestamp.ts";
-import { entryRuns } from "./entry-runs.ts";
+import { entryRuns } from "./entry-sources.ts";
 import { type Ends, exportFile } from "./export-file.ts";
 import type { Source } from "./source.ts";
 

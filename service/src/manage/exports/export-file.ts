@@ -1,14 +1,13 @@
 import { Readable } from "node:stream";
 import type { Pool } from "../../postgres/pool.ts";
 import type { Tx } from "../../postgres/statement.ts";
-import { single, transaction } from "../../postgres/transaction.ts";
+import { single } from "../../postgres/transaction.ts";
 import { brandAs, type Instant } from "../../primitives/brand.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
-import { insertAudits } from "../../store/cell/audit.ts";
-import { readClock, readSettledClock } from "../../store/cell/clock.ts";
+import { readSettledClock } from "../../store/cell/clock.ts";
 import { estimateRows, readSettled } from "../../store/cell/export-range.ts";
 import { refuseOtherServer } from "../../store/cell/usage/other-server.ts";
-import type { Context } from "../context.ts";
+import { type Context, recordAudit } from "../context.ts";
 import { type Format, formatHeader, formatLines, type Line } from "./format.ts";
 import { writeCursor } from "./resume.ts";
 import type { ExportJob, Moment, Positioned, Resume, Source } from "./source.ts";
@@ -95,9 +94,9 @@ async function* write<Row>(
 }
 
 /** Records the export before its first byte is sent. */
-async function audit<Row>(
-  { cell, environmentId, from, to, asOf }: ExportJob,
-  { actor }: Context,
+function audit<Row>(
+  { cell, from, to, asOf }: ExportJob,
+  context: Context,
   { kind }: Source<Row>,
   { format, resume }: ExportRequest,
 ): Promise<void> {
@@ -108,19 +107,5 @@ async function audit<Row>(
     asOf: formatTimestamp(asOf),
     isContinued: resume !== null,
   };
-  await transaction(cell, async (tx) => {
-    const recordedAt = await readClock(tx);
-    await insertAudits(tx, [
-      {
-        environmentId,
-        recordedAt,
-        actor,
-        action: `${kind}.exported`,
-        subject: kind,
-        customerNumber: null,
-        before: null,
-        after,
-      },
-    ]);
-  });
+  return recordAudit(cell, context, { action: `${kind}.exported`, subject: kind, after });
 }

@@ -1,7 +1,7 @@
 import { parse } from "csv-parse/sync";
 import { expect, test } from "vitest";
-import type { Cell } from "./column.ts";
 import { type Format, formatHeader, formatLines, type Line } from "./format.ts";
+import type { Cell } from "./source.ts";
 
 const COLUMNS = [{ name: "value", about: "", of: (cell: Cell) => cell }];
 const textOf = (format: Format, lines: Line<Cell>[]): string =>

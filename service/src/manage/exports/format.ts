@@ -1,4 +1,4 @@
-import { type Cell, type Column, CURSOR } from "./column.ts";
+import { type Cell, type Column, CURSOR } from "./source.ts";
 
 /** Bytes per write to the socket; a longer line is sent alone. */
 const CHUNK_BYTES = 64 * 1_024;

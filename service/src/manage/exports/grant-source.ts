@@ -1,9 +1,8 @@
 import { single } from "../../postgres/transaction.ts";
-import type { Instant } from "../../primitives/brand.ts";
-import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { type ExportedGrant, listExportedGrants } from "../../store/cell/export-rows.ts";
 import { CatalogNames } from "../customers/catalog-names.ts";
+import { timeOrNull } from "../fields.ts";
 import {
   type ExportJob,
   type Position,
@@ -14,8 +13,6 @@ import {
 } from "./source.ts";
 
 type Row = ExportedGrant & { readonly names: CatalogNames };
-
-const time = (at: Instant | null): string | null => (at === null ? null : formatTimestamp(at));
 
 /** Maximum of the column. */
 const GRANT_NUMBER_MAX = 2 ** 31 - 1;
@@ -30,10 +27,10 @@ export const grantSource: Source<Row> = {
     { name: "kind", about: "`allowance`, `purchase`, `manual` or `promotion`", of: ({ kind }) => kind },
     { name: "pool", about: "pool key", of: ({ pool, names }) => names.pool(pool) },
     { name: "credits", about: "granted credits", of: ({ credits }) => credits },
-    { name: "effectiveAt", about: "when it was granted", of: ({ effectiveAt }) => time(effectiveAt) },
-    { name: "recordedAt", about: "when it was recorded", of: ({ recordedAt }) => time(recordedAt) },
-    { name: "expiresAt", about: "expiry, if any", of: ({ expiresAt }) => time(expiresAt) },
-    { name: "revokedAt", about: "when it was revoked", of: ({ revokedAt }) => time(revokedAt) },
+    { name: "effectiveAt", about: "when it was granted", of: ({ effectiveAt }) => timeOrNull(effectiveAt) },
+    { name: "recordedAt", about: "when it was recorded", of: ({ recordedAt }) => timeOrNull(recordedAt) },
+    { name: "expiresAt", about: "expiry, if any", of: ({ expiresAt }) => timeOrNull(expiresAt) },
+    { name: "revokedAt", about: "when it was revoked", of: ({ revokedAt }) => timeOrNull(revokedAt) },
     { name: "reference", about: "reference, for example a payment id", of: ({ reference }) => reference },
     { name: "priceAmount", about: "price in the smallest unit", of: ({ price }) => price?.amount ?? null },
     { name: "priceCurrency", about: "ISO 4217", of: ({ price }) => price?.currency ?? null },

@@ -16,14 +16,13 @@ import {
   scopeOf,
 } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
-import { type Column, describeColumns } from "./column.ts";
 import { chargeSource, ledgerSource } from "./entry-sources.ts";
 import { eventSource } from "./event-source.ts";
 import { type Ends, type ExportRequest, exportFile } from "./export-file.ts";
 import { FORMATS, mediaType } from "./format.ts";
 import { grantSource } from "./grant-source.ts";
 import { aboutOf, continuedWindow, msLeft, readResume } from "./resume.ts";
-import type { Source } from "./source.ts";
+import { type Column, describeColumns, type Source } from "./source.ts";
 
 const ABOUT_FILES =
   "The file contains the rows that existed when it started, back to the start of the workspace's history window, and is streamed. " +

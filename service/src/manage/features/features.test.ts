@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { setupCredits } from "../../../test/credits.ts";
 import { times } from "../../../test/two-services.ts";
-import { definePool } from "../pools/define-pool.ts";
+import { definePool } from "../pools/operations.ts";
 import { defineFeature, type FeatureInput } from "./define-feature.ts";
 
 const RENDER: FeatureInput = {

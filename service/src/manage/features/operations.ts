@@ -9,11 +9,9 @@ import {
 import { single } from "../../postgres/transaction.ts";
 import { assert, assertNever } from "../../primitives/assert.ts";
 import { brandAs, type FeatureKey, type PlanVersionId } from "../../primitives/brand.ts";
-import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { findVersionsWith } from "../../store/cell/plan-terms.ts";
 import { compareKeys, featureContent, sortByKey } from "../catalog/content.ts";
-import { archivableQuery, isWanted, pageByKey } from "../catalog/page-by-key.ts";
 import {
   etagOf,
   preconditionHeaders,
@@ -22,7 +20,7 @@ import {
 } from "../catalog/preconditions.ts";
 import { missing, unknownKey } from "../catalog/problems.ts";
 import { archiveInput, Cost, featureInput } from "../catalog/schema.ts";
-import { keyField, nullable, strictObject, timeField } from "../fields.ts";
+import { keyField, nullable, strictObject, timeField, timeOrNull } from "../fields.ts";
 import {
   type Call,
   contextOf,
@@ -32,7 +30,7 @@ import {
   operation,
   scopeOf,
 } from "../operation.ts";
-import { pageOf } from "../page.ts";
+import { archivableQuery, isWanted, pageByKey, pageOf } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
 import { archiveFeature, defineFeature } from "./define-feature.ts";
 
@@ -209,7 +207,7 @@ function describeFeature(
     unit,
     pool,
     cost,
-    archivedAt: archivedAt === null ? null : formatTimestamp(archivedAt),
+    archivedAt: timeOrNull(archivedAt),
     usedBy: users.map((id) => getPlan(catalog, getVersion(catalog, id).plan).key).sort(compareKeys),
   };
 }

@@ -1,8 +1,6 @@
-import { transaction } from "../../postgres/transaction.ts";
-import { insertAudits } from "../../store/cell/audit.ts";
-import { readClock } from "../../store/cell/clock.ts";
 import { CHUNK_SIZE, rerunTroubled } from "../bulk/chunks.ts";
 import type { Caller } from "../bulk/turns.ts";
+import { recordAudit } from "../context.ts";
 import { type ImportJob, importChunk, type RowOutcome } from "./import-chunk.ts";
 import type { ImportRow, RowError } from "./import-row.ts";
 import type { ReadRow } from "./read-rows.ts";
@@ -129,20 +127,7 @@ class Tally {
 }
 
 /** One entry for the whole import; each customer's changes have their own. */
-async function auditImport({ cell, context, name }: ImportJob, report: ImportReport): Promise<void> {
+function auditImport({ cell, context, name }: ImportJob, report: ImportReport): Promise<void> {
   const { errors: _, outcome: __, ...counts } = report;
-  await transaction(cell, async (tx) => {
-    await insertAudits(tx, [
-      {
-        environmentId: context.environmentId,
-        actor: context.actor,
-        recordedAt: await readClock(tx),
-        customerNumber: null,
-        action: "customers.imported",
-        subject: name,
-        before: null,
-        after: counts,
-      },
-    ]);
-  });
+  return recordAudit(cell, context, { action: "customers.imported", subject: name, after: counts });
 }

@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import type { ApiKeyRecord } from "../../store/control/api-key-list.ts";
 import { SCOPES } from "../../store/control/api-keys.ts";
-import { createdByField, nameField, nullable, timeField } from "../fields.ts";
+import { createdByField, nameField, nullable, timeField, timeOrNull } from "../fields.ts";
 
 export const scopesField = Type.Array(Type.Enum([...SCOPES]), {
   minItems: 1,
@@ -42,9 +42,9 @@ export function describeApiKey(key: ApiKeyRecord): ApiKey {
     scopes: [...key.scopes],
     createdAt: formatTimestamp(key.createdAt),
     createdBy: key.createdBy,
-    expiresAt: expiresAt === null ? null : formatTimestamp(expiresAt),
-    revokedAt: revokedAt === null ? null : formatTimestamp(revokedAt),
-    lastUsedAt: lastUsedAt === null ? null : formatTimestamp(lastUsedAt),
+    expiresAt: timeOrNull(expiresAt),
+    revokedAt: timeOrNull(revokedAt),
+    lastUsedAt: timeOrNull(lastUsedAt),
     isValid: key.isValid,
   };
 }

@@ -12,10 +12,9 @@ import {
   operation,
   scopeOf,
 } from "../operation.ts";
-import { pageOf, pageQuery, readLimit } from "../page.ts";
+import { pageById, pageOf, pageQuery, readIdCursor, readLimit } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
 import { authorOf, toProblem } from "../people/membership.ts";
-import { pageById, readIdCursor } from "../workspace/page-by-id.ts";
 import { issueApiKey } from "./create-api-key.ts";
 import { ApiKey, describeApiKey, scopesField, secretField } from "./describe-api-key.ts";
 import { endApiKey, rotateApiKey } from "./end-api-key.ts";

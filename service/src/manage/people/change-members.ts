@@ -14,8 +14,7 @@ import {
   removeMember,
   updateMember,
 } from "../../store/control/members.ts";
-import { endAccess, endApiKeysOf } from "./member-access.ts";
-import { type MadeLink, makeLinkFor } from "./member-links.ts";
+import { endAccess, endApiKeysOf, type MadeLink, makeLinkFor } from "./member-access.ts";
 import { type Author, type Authority, openMembership, type Refusal } from "./membership.ts";
 
 export type MemberOutcome = { kind: "done"; member: Member } | { kind: Refusal };

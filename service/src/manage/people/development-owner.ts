@@ -16,7 +16,7 @@ import {
 } from "../../store/control/members.ts";
 import { getFirstWorkspace } from "../../store/control/projects.ts";
 import { createManagementToken } from "./management-tokens.ts";
-import { makeLinkFor } from "./member-links.ts";
+import { makeLinkFor } from "./member-access.ts";
 import { hashPassword } from "./password.ts";
 
 /** Credentials of a developer. The database stores only their hashes. */

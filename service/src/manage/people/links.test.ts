@@ -2,9 +2,8 @@ import { expect, test } from "vitest";
 import { cookieOf, type Managed, send, setupManage } from "../../../test/manage.ts";
 import { callerWith, join, logIn, memberIdOf, tokenOf } from "../../../test/members.ts";
 import { OWNER } from "../../../test/seed.ts";
-import { changePassword } from "./change-password.ts";
 import { hashPassword } from "./password.ts";
-import { checkPassword, openSession } from "./sign-in.ts";
+import { changePassword, checkPassword, openSession } from "./sign-in.ts";
 
 const MEMBERS = "/manage/v1/members";
 const SESSION = "/manage/v1/session";

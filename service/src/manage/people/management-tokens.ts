@@ -1,3 +1,4 @@
+import type { Static } from "typebox";
 import type { Pool } from "../../postgres/pool.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { transaction } from "../../postgres/transaction.ts";
@@ -5,6 +6,7 @@ import type { Actor } from "../../primitives/actor.ts";
 import type { Instant } from "../../primitives/brand.ts";
 import { mayActAs } from "../../primitives/role.ts";
 import { hashSecret, makeManagementToken } from "../../primitives/secret.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { type ControlAudit, insertControlAudit, insertControlAudits } from "../../store/control/audit.ts";
 import { readControlClock } from "../../store/control/clock.ts";
 import { endLinksCreatedByTokens } from "../../store/control/links.ts";
@@ -17,8 +19,9 @@ import {
   type NewManagementToken,
   revokeManagementTokens,
 } from "../../store/control/management-tokens.ts";
-import { describeToken } from "./describe-token.ts";
+import { timeOrNull } from "../fields.ts";
 import { type Author, openMembership, type Refusal } from "./membership.ts";
+import type { Token } from "./schema.ts";
 
 /** Valid tokens created by one member and their tokens. */
 export const TOKENS_MAX = 500;
@@ -149,4 +152,23 @@ function auditOf(
 function summarize(token: ManagementToken): object {
   const { createdAt, createdBy, lastUsedAt, isValid, ...rest } = describeToken(token);
   return rest;
+}
+
+export function describeToken(token: ManagementToken): Static<typeof Token> {
+  const { environment, expiresAt, revokedAt, lastUsedAt } = token;
+  return {
+    id: String(token.id),
+    name: token.name,
+    role: token.role,
+    managesAccess: token.managesAccess,
+    projectId: environment === null ? null : String(environment.projectId),
+    environment: token.environmentKind,
+    lastFour: token.lastFour,
+    createdAt: formatTimestamp(token.createdAt),
+    createdBy: token.createdBy,
+    expiresAt: timeOrNull(expiresAt),
+    revokedAt: timeOrNull(revokedAt),
+    lastUsedAt: timeOrNull(lastUsedAt),
+    isValid: token.isValid,
+  };
 }

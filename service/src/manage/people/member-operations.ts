@@ -9,14 +9,12 @@ import type { ListedSession } from "../../store/control/sessions.ts";
 import { invalidField, strictObject } from "../fields.ts";
 import { describeApiKey } from "../keys/describe-api-key.ts";
 import { type Call, type Operation, operation, principalOf } from "../operation.ts";
-import { pageOf, pageQuery, readLimit } from "../page.ts";
+import { pageById, pageOf, pageQuery, readIdCursor, readLimit } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
-import { pageById, readIdCursor } from "../workspace/page-by-id.ts";
 import { changeMember, expelMember, inviteMember, renewLink } from "./change-members.ts";
-import { describeToken } from "./describe-token.ts";
 import { readEmail } from "./email.ts";
-import { listAccess, type MemberAccess as StoredAccess } from "./member-access.ts";
-import type { MadeLink } from "./member-links.ts";
+import { describeToken } from "./management-tokens.ts";
+import { listAccess, type MadeLink, type MemberAccess as StoredAccess } from "./member-access.ts";
 import { authorOf, toProblem } from "./membership.ts";
 import {
   emailField,

@@ -12,8 +12,7 @@ import {
 } from "../../store/control/members.ts";
 import { getFirstWorkspace } from "../../store/control/projects.ts";
 import { deleteSessionsOf } from "../../store/control/sessions.ts";
-import { endAccess, listAccess } from "./member-access.ts";
-import { type MadeLink, makeLinkFor } from "./member-links.ts";
+import { endAccess, listAccess, type MadeLink, makeLinkFor } from "./member-access.ts";
 import { hashPassword } from "./password.ts";
 
 /** What was ended. API keys stay, because a product's backend may depend on them. */

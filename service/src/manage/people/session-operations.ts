@@ -15,16 +15,22 @@ import { invalidField, strictObject } from "../fields.ts";
 import { type Call, type Operation, operation, principalOf } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
 import { acceptLink } from "./accept-link.ts";
-import { changePassword } from "./change-password.ts";
 import { readEmail } from "./email.ts";
 import type { FailedAction } from "./failed-log-ins.ts";
 import { isGuessablePassword } from "./guessable-password.ts";
-import { findKnownDevice, rememberDevice } from "./known-device.ts";
 import { LogInGuard } from "./log-in-guard.ts";
 import { type HashNew, hashPassword } from "./password.ts";
 import { LinkBody, LogInBody, Me, NewOwnerBody, PasswordBody } from "./schema.ts";
 import { isSetupNeeded, setUp } from "./set-up.ts";
-import { checkPassword, openSession, signOut, type Visit } from "./sign-in.ts";
+import {
+  changePassword,
+  checkPassword,
+  findKnownDevice,
+  openSession,
+  rememberDevice,
+  signOut,
+  type Visit,
+} from "./sign-in.ts";
 
 const NOUN = "Session";
 /** How long a negative answer is cached. */

@@ -1,13 +1,28 @@
 import type { Principal } from "../../edge/principal.ts";
-import { SESSION_SECONDS } from "../../edge/session-cookie.ts";
+import { DEVICE_SECONDS, SESSION_SECONDS } from "../../edge/session-cookie.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { single, transaction } from "../../postgres/transaction.ts";
 import { hashSecret, makeSecret } from "../../primitives/secret.ts";
 import { insertControlAudit } from "../../store/control/audit.ts";
-import { findMemberByEmail, holdPassword, type Member } from "../../store/control/members.ts";
+import {
+  deleteDevicesBeyond,
+  deleteDevicesOf,
+  isDevice,
+  isDeviceOf,
+  upsertDevice,
+} from "../../store/control/devices.ts";
+import { endLinksOf } from "../../store/control/links.ts";
+import {
+  findMemberByEmail,
+  holdPassword,
+  lockMembership,
+  type Member,
+  replacePassword,
+} from "../../store/control/members.ts";
 import {
   deleteEndedSessions,
+  deleteOtherSessionsOf,
   deleteSession,
   deleteSessionsBeyond,
   deleteSessionsOf,
@@ -84,5 +99,66 @@ export async function signOut(
       before: null,
       after: { address, everywhere },
     });
+  });
+}
+
+const DEVICES_MAX = 20;
+
+/** The device's hash if this browser has logged in as this member before, otherwise null. */
+export async function findKnownDevice(
+  control: Pool,
+  { token, email }: { token: string | null; email: string },
+): Promise<string | null> {
+  if (token === null) return null;
+  const tokenHash = hashSecret(token);
+  const isKnown = await single(control, (tx) => isDeviceOf(tx, { tokenHash, email }));
+  return isKnown ? tokenHash.toString("hex") : null;
+}
+
+/** Called after a log-in. A browser keeps its token, which several members may share; an unknown token is replaced. */
+export function rememberDevice(
+  control: Pool,
+  { memberId, shown }: { memberId: number; shown: string | null },
+): Promise<string> {
+  return transaction(control, async (tx) => {
+    const isOurs = shown !== null && (await isDevice(tx, hashSecret(shown)));
+    const token = isOurs ? shown : makeSecret("pur_device_");
+    await upsertDevice(tx, { tokenHash: hashSecret(token), memberId, seconds: DEVICE_SECONDS });
+    await deleteDevicesBeyond(tx, memberId, DEVICES_MAX);
+    return token;
+  });
+}
+
+/** After the old password was checked. Ends all other sessions. False: the password has changed meanwhile. */
+export async function changePassword(
+  control: Pool,
+  member: MemberWithPassword,
+  input: {
+    readonly passwordHash: string;
+    readonly sessionHash: Buffer;
+    /** The current device, which stays known. */
+    readonly device: string | null;
+    readonly requestId: string;
+  },
+): Promise<boolean> {
+  const { id, workspaceId, email } = member;
+  return transaction(control, async (tx) => {
+    // Before the sessions end, so that a concurrent access change in one of them happens entirely before or not at all.
+    await lockMembership(tx);
+    const after = input.passwordHash;
+    if (!(await replacePassword(tx, { id, before: member.passwordHash, after }))) return false;
+    await deleteOtherSessionsOf(tx, { memberId: id, tokenHash: input.sessionHash });
+    const except = input.device === null ? null : hashSecret(input.device);
+    await deleteDevicesOf(tx, { memberId: id, except });
+    await endLinksOf(tx, id);
+    await insertControlAudit(tx, {
+      workspaceId,
+      actor: { kind: "member", id: String(id), requestId: input.requestId },
+      action: "member.password_changed",
+      subject: email,
+      before: null,
+      after: null,
+    });
+    return true;
   });
 }

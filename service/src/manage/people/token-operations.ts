@@ -8,12 +8,10 @@ import { listManagementTokens } from "../../store/control/management-tokens.ts";
 import { readRowId } from "../../store/control/row-id.ts";
 import { invalidField, nameField, nullable, readTime, strictObject, timeField } from "../fields.ts";
 import { type Operation, operation, principalOf } from "../operation.ts";
-import { pageOf, pageQuery, readLimit } from "../page.ts";
+import { pageById, pageOf, pageQuery, readIdCursor, readLimit } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
 import { findEnvironment } from "../workspace/find-environment.ts";
-import { pageById, readIdCursor } from "../workspace/page-by-id.ts";
-import { describeToken } from "./describe-token.ts";
-import { endManagementToken, issueManagementToken, TOKENS_MAX } from "./management-tokens.ts";
+import { describeToken, endManagementToken, issueManagementToken, TOKENS_MAX } from "./management-tokens.ts";
 import { authorOf, toProblem } from "./membership.ts";
 import { managesAccessField, roleField, Token } from "./schema.ts";
 

@@ -5,7 +5,7 @@ import type { PlanDraft } from "../../store/cell/plan-drafts.ts";
 import { versionContent } from "../catalog/content.ts";
 import { etagOf } from "../catalog/preconditions.ts";
 import { Allowance, Cost, Limit, Reach } from "../catalog/schema.ts";
-import { nullable, timeField } from "../fields.ts";
+import { nullable, timeField, timeOrNull } from "../fields.ts";
 import type { FullPlanState, PlanState } from "./plan-state.ts";
 
 export const PinnedFeature = Type.Object({
@@ -100,7 +100,7 @@ function describeBase({ key, catalog, plan, draft }: PlanState): Pick<Plan, keyo
   return {
     key,
     name: plan?.name ?? draft?.name ?? key,
-    archivedAt: archivedAt === null ? null : formatTimestamp(archivedAt),
+    archivedAt: timeOrNull(archivedAt),
     isDefault: plan !== null && catalog.defaultPlan.plan === plan.id,
   };
 }

@@ -18,11 +18,10 @@ import type { ManageParts } from "../parts.ts";
 import { Plan } from "./describe-plan.ts";
 import { countCustomersOn, diffTerms, PlanDiff } from "./diff-plan.ts";
 import { answerPlan, PLAN_PATH, planParams } from "./operations.ts";
-import { type MissingTerm, pinTerms } from "./pin-terms.ts";
 import { readPlanState } from "./plan-state.ts";
 import { publishDraft } from "./publish-plan.ts";
 import { discardDraft, putDraft } from "./put-draft.ts";
-import { readTerms } from "./read-terms.ts";
+import { type MissingTerm, pinTerms, readTerms } from "./terms.ts";
 
 const NOUN = "Plans";
 

@@ -5,7 +5,6 @@ import { assertNever } from "../../primitives/assert.ts";
 import { loadCatalog, withTerms } from "../../store/cell/catalogs.ts";
 import { findPlanDraft, listPlanDrafts } from "../../store/cell/plan-drafts.ts";
 import { sortByKey } from "../catalog/content.ts";
-import { archivableQuery, isWanted, pageByKey } from "../catalog/page-by-key.ts";
 import {
   judgePreconditions,
   type PreconditionFailure,
@@ -16,7 +15,7 @@ import {
 } from "../catalog/preconditions.ts";
 import { missing, stillDefault, unknownKey } from "../catalog/problems.ts";
 import { archiveInput } from "../catalog/schema.ts";
-import { beginWriting, writePlan } from "../catalog/writing.ts";
+import { beginWriting, writeDefaultPlan, writePlan } from "../catalog/writing.ts";
 import type { Context } from "../context.ts";
 import { editCatalog } from "../edit-catalog.ts";
 import { keyField, nullable, strictObject } from "../fields.ts";
@@ -29,17 +28,17 @@ import {
   operation,
   scopeOf,
 } from "../operation.ts";
-import { pageOf } from "../page.ts";
+import { archivableQuery, isWanted, pageByKey, pageOf } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
 import { describePlan, etagOfPlan, Plan, PlanSummary, summarizePlan } from "./describe-plan.ts";
 import {
   type FullPlanState,
+  findPlan,
   type PlanState,
   readPlanContent,
   readPlanState,
   toPlanState,
 } from "./plan-state.ts";
-import { setDefaultPlan } from "./set-default-plan.ts";
 
 const NOUN = "Plans";
 export const PLAN_PATH = `${ENVIRONMENT_PATH}/plans/:key`;
@@ -217,5 +216,25 @@ export function archivePlan(
     const writing = beginWriting(tx, environmentId, catalog, at);
     const audits = await writePlan(writing, before, { ...before, archived }, "new_assignments");
     return { outcome: { kind: "archived", state: await readPlanState(tx, environmentId, key) }, audits };
+  });
+}
+
+type DefaultPlanOutcome = { kind: "set" | "unchanged" | "plan_not_found" };
+
+/** The plan of customers without an assigned one. Customers on the old default plan move to the new one. */
+export function setDefaultPlan(
+  cell: Pool,
+  context: Context,
+  input: { readonly plan: string | null },
+): Promise<DefaultPlanOutcome> {
+  return editCatalog<DefaultPlanOutcome>(cell, context, async (tx, catalog, at) => {
+    const plan = input.plan === null ? null : findPlan(catalog, input.plan);
+    const isOffered = plan !== null && plan.archivedAt === null;
+    if (input.plan !== null && !isOffered) return { outcome: { kind: "plan_not_found" }, audits: [] };
+    const { plan: current } = catalog.defaultPlan;
+    const before = current === null ? null : (catalog.plans.get(current)?.key ?? null);
+    const writing = beginWriting(tx, context.environmentId, catalog, at);
+    const audits = await writeDefaultPlan(writing, before, input.plan);
+    return { outcome: { kind: audits.length === 0 ? "unchanged" : "set" }, audits };
   });
 }

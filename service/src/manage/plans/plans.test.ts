@@ -3,8 +3,8 @@ import { expectSoundBooks } from "../../../test/books.ts";
 import { countKinds } from "../../../test/customers.ts";
 import { PRO } from "../../../test/seed.ts";
 import { countAllowed, setupTwo, times } from "../../../test/two-services.ts";
+import { setDefaultPlan } from "./operations.ts";
 import { publishPlan } from "./publish-plan.ts";
-import { setDefaultPlan } from "./set-default-plan.ts";
 
 test("ten concurrent publications create ten versions without gaps", async () => {
   const { cell, context, database } = await setupTwo();

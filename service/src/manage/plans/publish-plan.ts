@@ -13,8 +13,8 @@ import { beginWriting, publishVersion } from "../catalog/writing.ts";
 import type { Context } from "../context.ts";
 import { type CatalogEdit, editCatalog, versionBefore } from "../edit-catalog.ts";
 import { etagOfPlan } from "./describe-plan.ts";
-import { type MissingTerm, pinTerms } from "./pin-terms.ts";
 import { type FullPlanState, fillPlanState, findPlan, readPlanContent, toPlanState } from "./plan-state.ts";
+import { type MissingTerm, pinTerms } from "./terms.ts";
 
 export type PlanInput = PlanTerms & {
   readonly key: string;

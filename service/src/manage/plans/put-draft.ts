@@ -14,8 +14,8 @@ import {
 import type { Context } from "../context.ts";
 import { editDrafts } from "../edit-catalog.ts";
 import { etagOfPlan } from "./describe-plan.ts";
-import { type MissingTerm, pinTerms, sortTerms } from "./pin-terms.ts";
 import { type FullPlanState, fillPlanState, toPlanState } from "./plan-state.ts";
+import { type MissingTerm, pinTerms, sortTerms } from "./terms.ts";
 
 export type PutDraftOutcome = { kind: "drafted"; state: FullPlanState } | MissingTerm | PreconditionFailure;
 

@@ -1,8 +1,11 @@
 import { Type } from "typebox";
+import type { Pool } from "../../postgres/pool.ts";
 import { single } from "../../postgres/transaction.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
-import { poolContents } from "../catalog/content.ts";
-import { pageByKey } from "../catalog/page-by-key.ts";
+import { type PoolContent, poolContents } from "../catalog/content.ts";
+import { beginWriting, writePool } from "../catalog/writing.ts";
+import type { Context } from "../context.ts";
+import { editCatalog } from "../edit-catalog.ts";
 import { keyField, nameField, strictObject } from "../fields.ts";
 import {
   contextOf,
@@ -12,13 +15,12 @@ import {
   operation,
   scopeOf,
 } from "../operation.ts";
-import { pageOf, pageQuery } from "../page.ts";
+import { pageByKey, pageOf, pageQuery } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
-import { definePool } from "./define-pool.ts";
 
 const NOUN = "Pools";
 
-const Pool = Type.Object({
+const CreditPool = Type.Object({
   key: Type.String({ examples: ["credits"] }),
   name: Type.String({ examples: ["Credits"] }),
 });
@@ -35,7 +37,7 @@ export function poolOperations({ cellOf }: ManageParts): Operation[] {
       description: "Sorted by key. Every environment starts with `credits`.",
       params: Type.Object(environmentParams),
       query: strictObject(pageQuery),
-      answer: pageOf(Pool),
+      answer: pageOf(CreditPool),
       handle: async (call) => {
         const { cell, environmentId } = scopeOf(call);
         const catalog = await single(cellOf(cell), (tx) => loadCatalog(tx, environmentId));
@@ -52,7 +54,7 @@ export function poolOperations({ cellOf }: ManageParts): Operation[] {
       description: "Safe to repeat. Pools are never deleted.",
       params: Type.Object({ ...environmentParams, key: keyField }),
       body: strictObject({ name: nameField }),
-      answer: Pool,
+      answer: CreditPool,
       codes: ["catalog_too_large"],
       handle: async (call) => {
         const pool = { key: call.params.key, name: call.body.name };
@@ -61,4 +63,15 @@ export function poolOperations({ cellOf }: ManageParts): Operation[] {
       },
     }),
   ];
+}
+
+/** Creates or renames a pool. */
+export function definePool(cell: Pool, context: Context, pool: PoolContent): Promise<void> {
+  const { environmentId } = context;
+  const { key, name } = pool;
+  return editCatalog(cell, context, async (tx, catalog, at) => {
+    const before = poolContents(catalog).find((pool) => pool.key === key) ?? null;
+    const writing = beginWriting(tx, environmentId, catalog, at);
+    return { outcome: undefined, audits: await writePool(writing, before, { key, name }) };
+  });
 }

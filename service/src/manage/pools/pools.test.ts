@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { setupCredits } from "../../../test/credits.ts";
 import { times } from "../../../test/two-services.ts";
-import { definePool } from "./define-pool.ts";
+import { definePool } from "./operations.ts";
 
 test("an environment starts with one pool, and another one has its own balance", async () => {
   const { cell, context, database } = await setupCredits();

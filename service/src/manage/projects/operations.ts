@@ -26,10 +26,9 @@ import {
   projectParams,
   scopeOf,
 } from "../operation.ts";
-import { pageOf, pageQuery, readLimit } from "../page.ts";
+import { pageById, pageOf, pageQuery, readIdCursor, readLimit } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
 import { authorOf, openMembership, toProblem } from "../people/membership.ts";
-import { pageById, readIdCursor } from "../workspace/page-by-id.ts";
 import { createProjectIn } from "./create-project.ts";
 
 const NOUN = "Projects";

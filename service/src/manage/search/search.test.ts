@@ -4,7 +4,7 @@ import { type Managed, setupManage } from "../../../test/manage.ts";
 import { brandAs, type CustomerId } from "../../primitives/brand.ts";
 import { addCredits } from "../credits/add-credits.ts";
 import { createManagementToken } from "../people/management-tokens.ts";
-import { definePool } from "../pools/define-pool.ts";
+import { definePool } from "../pools/operations.ts";
 
 type Results = Record<string, Record<string, unknown>[]>;
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { post, type TestDatabase } from "../../../test/harness.ts";
 import { setupTwo } from "../../../test/two-services.ts";
 import { defineFeature } from "../../manage/features/define-feature.ts";
-import { setDefaultPlan } from "../../manage/plans/set-default-plan.ts";
+import { setDefaultPlan } from "../../manage/plans/operations.ts";
 
 /** Saves the catalog's rows and counters, and returns a function that restores them, like a failover that loses edits. */
 async function rememberCatalog(database: TestDatabase): Promise<() => Promise<void>> {

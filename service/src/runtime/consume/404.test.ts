@@ -3,7 +3,7 @@ import { type Credits, setupCredits } from "../../../test/credits.ts";
 import { createTestProject, post } from "../../../test/harness.ts";
 import { times } from "../../../test/two-services.ts";
 import { defineFeature } from "../../manage/features/define-feature.ts";
-import { setDefaultPlan } from "../../manage/plans/set-default-plan.ts";
+import { setDefaultPlan } from "../../manage/plans/operations.ts";
 
 const MISSING = { customerId: "ada", feature: "image.rendr", idempotencyKey: "key-1" };
 

@@ -4,7 +4,7 @@ import { setupCredits } from "../../../test/credits.ts";
 import type { Reply } from "../../../test/harness.ts";
 import { rounds } from "../../../test/rounds.ts";
 import { setupTwo, times } from "../../../test/two-services.ts";
-import { setDefaultPlan } from "../../manage/plans/set-default-plan.ts";
+import { setDefaultPlan } from "../../manage/plans/operations.ts";
 
 const RENDER = { customerId: "ada", feature: "image.render", idempotencyKey: "key-1" };
 

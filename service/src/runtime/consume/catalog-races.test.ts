@@ -5,7 +5,7 @@ import { rounds } from "../../../test/rounds.ts";
 import { PRO } from "../../../test/seed.ts";
 import { countAllowed, setupTwo, type TwoServices, times } from "../../../test/two-services.ts";
 import { defineFeature } from "../../manage/features/define-feature.ts";
-import { setDefaultPlan } from "../../manage/plans/set-default-plan.ts";
+import { setDefaultPlan } from "../../manage/plans/operations.ts";
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 

@@ -7,7 +7,7 @@ import { SERVICE_ROLE } from "../../../test/postgres.ts";
 import { rounds } from "../../../test/rounds.ts";
 import { times } from "../../../test/two-services.ts";
 import { Wire } from "../../../test/wire.ts";
-import { setDefaultPlan } from "../../manage/plans/set-default-plan.ts";
+import { setDefaultPlan } from "../../manage/plans/operations.ts";
 import { grantToService } from "../../postgres/privileges.ts";
 import { Session } from "../../postgres/session.ts";
 import { single } from "../../postgres/transaction.ts";

@@ -4,7 +4,7 @@ import { expectSoundBooks } from "../../../test/books.ts";
 import { type Credits, setupCredits } from "../../../test/credits.ts";
 import { connectTo, type Reply } from "../../../test/harness.ts";
 import { times } from "../../../test/two-services.ts";
-import { setDefaultPlan } from "../../manage/plans/set-default-plan.ts";
+import { setDefaultPlan } from "../../manage/plans/operations.ts";
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 

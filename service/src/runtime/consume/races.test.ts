@@ -6,7 +6,7 @@ import { countAllowed, setupTwo, times } from "../../../test/two-services.ts";
 import { DAY_MS, windBack } from "../../../test/wind-back.ts";
 import { addCredits } from "../../manage/credits/add-credits.ts";
 import { assignPlan } from "../../manage/customers/assign-plan.ts";
-import { setDefaultPlan } from "../../manage/plans/set-default-plan.ts";
+import { setDefaultPlan } from "../../manage/plans/operations.ts";
 import { brandAs, type CustomerId, type Instant } from "../../primitives/brand.ts";
 
 const ADA = brandAs<CustomerId>("ada");

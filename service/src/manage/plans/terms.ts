@@ -1,7 +1,10 @@
+import type { Static } from "typebox";
 import { type Catalog, latestVersion } from "../../entitlement/catalog.ts";
 import { brandAs, type FeatureKey } from "../../primitives/brand.ts";
 import type { PlanTerms } from "../../store/cell/plan-drafts.ts";
 import { compareKeys, type PlanContent } from "../catalog/content.ts";
+import type { allowanceInputs, planTermsInput } from "../catalog/schema.ts";
+import { invalidField } from "../fields.ts";
 import { findPlan } from "./plan-state.ts";
 
 export type MissingTerm =
@@ -42,4 +45,41 @@ export function sortTerms({ name, allowances, features }: PlanTerms): PlanTerms 
     allowances: allowances.toSorted((a, b) => compareKeys(a.pool, b.pool)),
     features: features.toSorted((a, b) => compareKeys(a.feature, b.feature)),
   };
+}
+
+export function readTerms({ name, allowances, features }: Static<typeof planTermsInput>): PlanTerms {
+  refuseRepeats("features", "feature", features);
+  return {
+    name,
+    allowances: readAllowances("allowances", allowances),
+    features: features.map(({ feature, limit = null }) => ({ feature, limit })),
+  };
+}
+
+export function readAllowances(path: string, given: Static<typeof allowanceInputs>): PlanTerms["allowances"] {
+  const allowances = given.map(({ pool = "credits", credits, period, rollover = 0 }) => ({
+    pool,
+    credits,
+    period,
+    rollover,
+  }));
+  refuseRepeats(path, "pool", allowances);
+  return allowances;
+}
+
+/** Refuses a list that contains a key twice. `path` names the list, `field` the key. */
+export function refuseRepeats<F extends string>(
+  path: string,
+  field: F,
+  items: readonly { readonly [K in F]: string }[],
+): void {
+  const seen = new Set<string>();
+  for (const [index, item] of items.entries()) {
+    const key = item[field];
+    if (seen.has(key)) {
+      const message = "repeats an earlier item";
+      throw invalidField({ field: `${path}.${index}.${field}`, code: "repeated", message });
+    }
+    seen.add(key);
+  }
 }
