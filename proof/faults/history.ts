@@ -111,7 +111,7 @@ export type ManageCall = {
   readonly outcome: ManageOutcome;
 };
 
-/** Every call of a run, in memory for the checker and as JSON lines for whoever investigates a failure. */
+/** Every call of a run, in memory for the checker and as JSON lines for investigating a failure. */
 export class History {
   readonly calls: Call[] = [];
   readonly manageCalls: ManageCall[] = [];

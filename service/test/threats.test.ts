@@ -21,11 +21,11 @@ test("every threat links to at least one test that exists under that name", () =
     return links.length === 0 || missing.length > 0 ? [row] : [];
   });
   expect(broken).toEqual([]);
-  // So that a table which is not found is noticed.
+  // Fails if the tables are not found.
   expect(rows.length).toBeGreaterThan(80);
 });
 
-/** Whether the text holds a test under that name which is not skipped. */
+/** Whether the text contains a test with this name that is not skipped. */
 function runs(text: string, title: string): boolean {
   const at = text.indexOf(title);
   if (at < 0) return false;
@@ -34,7 +34,7 @@ function runs(text: string, title: string): boolean {
   return !/^\s*test\.(skip|todo|fails)|\.(skip|todo|fails)\(/.test(test);
 }
 
-test("a skipped test shows nothing", () => {
+test("a skipped test does not count", () => {
   expect(runs('\ntest("no gap", () => {});\n', "no gap")).toBe(true);
   expect(runs('\ntest.each([1])("no gap %s", () => {});\n', "no gap %s")).toBe(true);
   for (const way of ["skip", "todo", "fails"]) {

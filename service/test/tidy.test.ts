@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { PROBLEMS } from "../src/edge/problem.ts";
 
-// Keeps the house in order. Each test lists what breaks its rule, so a failure names the place to mend.
+// Structure rules. Each test lists what breaks its rule, so that a failure names the place.
 
 const ROOT = join(import.meta.dirname, "../..");
 const glob = (pattern: string): string[] => globSync(pattern, { cwd: ROOT }).sort();
@@ -12,7 +12,7 @@ const read = (file: string): string => readFileSync(join(ROOT, file), "utf8");
 const everything = glob("{service,proof}/**/*.{ts,sql}");
 const source = glob("service/src/**/*.ts").filter((file) => !file.endsWith(".test.ts"));
 
-/** `service/src/edge/log.ts` → `edge`; files at the top of src, and commands, put the rooms together. */
+/** `service/src/edge/log.ts` → `edge`; files at the top of src and in commands may import everything. */
 function roomOf(file: string): string {
   const [room = "", ...rest] = file.replace("service/src/", "").split("/");
   return rest.length === 0 || room === "commands" ? "top" : room;
@@ -33,7 +33,7 @@ const imports: Import[] = source.flatMap((file) =>
 
 const isOurs = ({ target }: Import): boolean => target.endsWith(".ts") || target.endsWith(".json");
 
-/** DESIGN: which room may import which. A room may always import itself. */
+/** The folders that each folder may import, besides itself. */
 const ROOMS: Record<string, readonly string[]> = {
   runtime: ["edge", "entitlement", "store", "postgres", "primitives"],
   manage: ["edge", "entitlement", "store", "postgres", "primitives"],
@@ -45,7 +45,7 @@ const ROOMS: Record<string, readonly string[]> = {
   primitives: [],
 };
 
-/** Packages by room, where the list is closed. */
+/** Packages that a folder may import. Folders not listed are unrestricted. */
 const PACKAGES: Record<string, RegExp> = {
   entitlement: /^(node:crypto|canonicalize)$/,
   store: /^$/,
@@ -53,12 +53,12 @@ const PACKAGES: Record<string, RegExp> = {
   primitives: /^node:/,
 };
 
-test("no import escapes the table below", () => {
+test("the import pattern matches every import", () => {
   const lines = source.flatMap((file) => read(file).match(/( from |^import )"[^"]+";$/gm) ?? []);
   expect(imports).toHaveLength(lines.length);
 });
 
-test("every room is in the table, and imports only the rooms it may", () => {
+test("every folder is in the table and imports only allowed folders", () => {
   expect(Object.keys(ROOMS)).toEqual(
     expect.arrayContaining(source.map(roomOf).filter((room) => room !== "top")),
   );
@@ -71,11 +71,11 @@ test("every room is in the table, and imports only the rooms it may", () => {
   expect(broken).toEqual([]);
 });
 
-test("no files import each other in a circle, not even types", () => {
+test("there are no import cycles, including type imports", () => {
   const files = glob("{service/src,dashboard/src,proof}/**/*.{ts,tsx}");
   const graph = new Map(files.map((file) => [file, new Set(ownImportsOf(file))]));
   expect(graph.size).toBeGreaterThan(700);
-  // Outside every circle: a file that imports none of those left, or that none of them imports.
+  // Removes files that are in no cycle: they import none of the remaining files, or none of these imports them.
   let size: number;
   do {
     size = graph.size;
@@ -93,7 +93,7 @@ function ownImportsOf(file: string): string[] {
   });
 }
 
-test("packages stay in their rooms: pg in postgres and commands, next to none in the pure core", () => {
+test("packages are imported only where allowed: pg in postgres and commands", () => {
   const broken = imports.filter((found) => {
     if (isOurs(found)) return false;
     const { file, room, target } = found;
@@ -103,7 +103,7 @@ test("packages stay in their rooms: pg in postgres and commands, next to none in
   expect(broken).toEqual([]);
 });
 
-/** Lines of `files` that match, as `file:line`, but for the files named. */
+/** Lines of `files` that match, as `file:line`, without the files in `except`. */
 function findLines(files: readonly string[], pattern: RegExp, except: readonly string[] = []): string[] {
   return files
     .filter((file) => !except.some((name) => file.startsWith(`service/${name}`)))
@@ -118,18 +118,18 @@ test("no file has more than 300 lines", () => {
   expect(everything.filter((file) => read(file).trimEnd().split("\n").length > 300)).toEqual([]);
 });
 
-test("the environment is read in config.ts alone, and in the set-up of the tests", () => {
+test("only config.ts and the test setup read the environment", () => {
   const files = glob("service/**/*.ts");
   expect(findLines(files, /process\.env\b/, ["src/config.ts", "test/"])).toEqual([]);
 });
 
-test("SQL stands in store, postgres, commands and migrations alone", () => {
+test("SQL is only in store, postgres, commands and migrations", () => {
   const SQL =
     /\bselect\b.*\bfrom\b|\binsert into\b|\bdelete from\b|\bupdate [a-z_.]+ set\b|\b(create|alter|drop) (table|index|schema)\b|\bstatement\(|\.query\(/i;
   expect(findLines(source, SQL, ["src/store/", "src/postgres/", "src/commands/"])).toEqual([]);
 });
 
-test("no two statements share a name: a connection prepares each name once", () => {
+test("statement names are unique, because a connection prepares each name once", () => {
   const names = source
     .filter((file) => file.startsWith("service/src/store/") || file.startsWith("service/src/postgres/"))
     .flatMap((file) => [...read(file).matchAll(/\bstatement\(\s*"([^"]+)"/g)].map(([, name]) => name));
@@ -137,7 +137,7 @@ test("no two statements share a name: a connection prepares each name once", () 
   expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
 });
 
-test("this machine's clock is read only where that was agreed", () => {
+test("the process clock is read only in the listed files", () => {
   const agreed = [
     "src/primitives/timestamp.ts",
     "src/primitives/clocks-agree.ts",
@@ -161,12 +161,12 @@ test("migrations are numbered without a gap, and their first line says why", () 
   }
 });
 
-test("nothing is left for later, and nothing is exported by default", () => {
+test("there are no open task comments and no default exports", () => {
   expect(findLines(everything, /TO[D]O|FIX[M]E/)).toEqual([]);
   expect(findLines(everything, /^export default\b/)).toEqual([]);
 });
 
-test("files are named for what they hold", () => {
+test("file names are specific and in kebab case", () => {
   expect(everything.filter((file) => /\b(utils?|helpers?|common|misc)\b/.test(file))).toEqual([]);
   expect(everything.filter((file) => !/^[a-z0-9./-]+$/.test(file))).toEqual([]);
 });
