@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { ApiKey, KeyScope } from "../store/control/api-keys.ts";
 import { type ApiKeyCache, TooManyUnknownKeys } from "./api-key-cache.ts";
 import { type ProxyTrust, refuseBrowsers, refusePlainHttp } from "./guard.ts";
@@ -13,13 +13,14 @@ declare module "fastify" {
 }
 
 const BEARER = /^Bearer +(\S+)$/i;
+const LIMITED_KEYS_MAX = 10_000;
 
 /** Checks guards, API key, scope and rate limit, before the body is read. */
 export function admitRuntimeCallers(
   app: FastifyInstance,
   parts: { keys: ApiKeyCache; isTrustedProxy: ProxyTrust },
 ): void {
-  const buckets = new TokenBuckets();
+  const buckets = new TokenBuckets<number>(LIMITED_KEYS_MAX);
   app.addHook("onRequest", (request, reply, done) => {
     refuseBrowsers(request);
     refusePlainHttp(request, parts.isTrustedProxy);
@@ -27,7 +28,7 @@ export function admitRuntimeCallers(
       // Set first, so that refusals below appear in the request log.
       request.apiKey = key;
       requireScope(key, scopeOf(request));
-      buckets.take(key, reply, performance.now());
+      limitRate(key, reply, buckets);
     };
     const found = authenticate(request, parts.keys);
     // Most keys are cached; a promise for each of those calls would cost a turn of the microtask queue.
@@ -54,6 +55,20 @@ function authenticate(request: FastifyRequest, keys: ApiKeyCache): ApiKey | Prom
   const found = keys.find(secret, performance.now());
   if (found instanceof Promise) return found.then(orNotValid, unreachable);
   return orNotValid(found);
+}
+
+/** One second's worth of requests, refilled at the plan's rate. Headers follow the IETF draft on rate limit fields. */
+function limitRate(key: ApiKey, reply: FastifyReply, buckets: TokenBuckets<number>): void {
+  const rate = key.requestsPerSecondMax;
+  if (rate === null) return;
+  const left = buckets.take(key.id, { size: rate, perSecond: rate }, performance.now());
+  reply.header("ratelimit-policy", `"key-per-process";q=${rate};w=1`);
+  reply.header("ratelimit", `"key-per-process";r=${Math.floor(left ?? 0)};t=1`);
+  if (left !== null) return;
+  throw new Problem("rate_limited", {
+    detail: `This API key may make ${rate} requests a second on each Purser process.`,
+    retryAfterSeconds: 1,
+  });
 }
 
 function requireScope(key: ApiKey, scope: KeyScope): void {
