@@ -31,7 +31,7 @@ test.each(UNDEFINED_PATHS)("the unknown path %s gives a 404 problem", async (pat
 });
 
 test.each(["GET", "PUT", "PATCH", "DELETE", "OPTIONS"])(
-  "%s gets 405 and learns what is allowed",
+  "%s gets 405 and the allowed method",
   async (method) => {
     const { service } = await setup();
     for (const query of ["", "?x=1"]) {

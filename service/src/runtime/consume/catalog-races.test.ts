@@ -100,7 +100,7 @@ test("a version for everyone now applies once during 60 consumes, and keeps what
       await pause(i);
       return renderAt(i, { customerId });
     });
-    // From room for 10 to room for 30, wherever it stands, and back to 10 for the customers of the next round.
+    // Raises the allowance from 10 consumes to 30, and back to 10 for the customers of the next round.
     await pause(20);
     await publish({
       reach: "now",
