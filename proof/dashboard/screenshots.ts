@@ -18,6 +18,25 @@ const READY_MS_MAX = 60_000;
 /** Until animations have ended. */
 const SETTLE_MS = 300;
 
+// Runs in the page. Ignores scrollable elements, and those one pixel wide, which are for screen readers.
+const INSPECT_LAYOUT = `JSON.stringify({
+  overflow: document.scrollingElement.scrollWidth - innerWidth,
+  tables: [...document.querySelectorAll("table")]
+    .filter(({ scrollWidth, parentElement }) => scrollWidth > parentElement.clientWidth + 1)
+    .map(({ parentElement }) => parentElement.ariaLabel),
+  cut: [...document.querySelectorAll("body *")]
+    .filter((element) => {
+      const { overflowX } = getComputedStyle(element);
+      return (overflowX === "hidden" || overflowX === "clip")
+        && element.clientWidth > 1
+        && element.scrollWidth > element.clientWidth + 1
+        && element.textContent.trim() !== ""
+        && element.closest("[title], svg") === null
+        && element.querySelector("[title]") === null;
+    })
+    .map((element) => element.textContent.trim().slice(0, 80)),
+})`;
+
 await runProof(
   {
     command: "npm run screenshots",
@@ -129,22 +148,3 @@ async function findLayoutFaults(page: Page): Promise<string[]> {
     ...cut.map((text) => `truncated, and no title shows the whole text: ${text}`),
   ];
 }
-
-// Runs in the page. Ignores scrollable elements, and those one pixel wide, which are for screen readers.
-const INSPECT_LAYOUT = `JSON.stringify({
-  overflow: document.scrollingElement.scrollWidth - innerWidth,
-  tables: [...document.querySelectorAll("table")]
-    .filter(({ scrollWidth, parentElement }) => scrollWidth > parentElement.clientWidth + 1)
-    .map(({ parentElement }) => parentElement.ariaLabel),
-  cut: [...document.querySelectorAll("body *")]
-    .filter((element) => {
-      const { overflowX } = getComputedStyle(element);
-      return (overflowX === "hidden" || overflowX === "clip")
-        && element.clientWidth > 1
-        && element.scrollWidth > element.clientWidth + 1
-        && element.textContent.trim() !== ""
-        && element.closest("[title], svg") === null
-        && element.querySelector("[title]") === null;
-    })
-    .map((element) => element.textContent.trim().slice(0, 80)),
-})`;

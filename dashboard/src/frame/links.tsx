@@ -66,7 +66,7 @@ export function Outcome({
 }) {
   const { kind, name, why } = outcomeOf(request);
   return (
-    <span className="flex flex-wrap items-center gap-x-2 gap-y-0.5">
+    <span className="flex flex-wrap items-center gap-x-2 gap-y-0.5 md:flex-nowrap">
       <Badge tone={TONES[kind]}>{name}</Badge>
       {request.isReplay && <Badge>Replay</Badge>}
       {why !== null && (

@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { type Feature, featuresQuery } from "../../api/catalog-lists.ts";
 import { BURN_ORDER, GRANT_NAMES } from "../../format/ledger.ts";
 import { formatCount } from "../../format/numbers.ts";
 import { capitalize, formatAllowance, formatCost, formatLimit } from "../../format/terms.ts";
@@ -102,6 +103,7 @@ export function PlanCard({ plan, grants }: { plan: Customer["plan"]; grants: rea
 function Terms({ plan, grants }: { plan: ActivePlan; grants: readonly Grant[] }) {
   const scope = useScope();
   const { data: version } = useQuery(planVersionQuery(scope, plan));
+  const { data: features = [] } = useQuery(featuresQuery(scope));
   return (
     <Card
       title={
@@ -115,14 +117,14 @@ function Terms({ plan, grants }: { plan: ActivePlan; grants: readonly Grant[] })
         items={[
           { name: "Since", value: <Time at={plan.anchor} /> },
           { name: "Ends", value: plan.endsAt === null ? "Never" : <Time at={plan.endsAt} /> },
-          ...(version === undefined || version === null ? [] : termsOf(version, grants)),
+          ...(version === undefined || version === null ? [] : termsOf(version, grants, features)),
         ]}
       />
     </Card>
   );
 }
 
-function termsOf({ allowances, features }: PlanVersion, grants: readonly Grant[]) {
+function termsOf({ allowances, features }: PlanVersion, grants: readonly Grant[], known: readonly Feature[]) {
   return [
     ...allowances.map((allowance) => {
       const renewal = findRenewal(allowance, grants);
@@ -140,16 +142,19 @@ function termsOf({ allowances, features }: PlanVersion, grants: readonly Grant[]
         ),
       };
     }),
-    ...features.map(({ feature, cost, limit }) => ({
-      name: feature,
-      value: (
-        <>
-          {capitalize(formatCost(cost, null))}
-          {limit !== null && (
-            <div className="text-caption text-muted">{capitalize(formatLimit(limit, null))}</div>
-          )}
-        </>
-      ),
-    })),
+    ...features.map(({ feature, cost, limit }) => {
+      const { name, unit } = known.find(({ key }) => key === feature) ?? { name: feature, unit: null };
+      return {
+        name,
+        value: (
+          <>
+            {capitalize(formatCost(cost, unit))}
+            {limit !== null && (
+              <div className="text-caption text-muted">{capitalize(formatLimit(limit, unit))}</div>
+            )}
+          </>
+        ),
+      };
+    }),
   ];
 }
