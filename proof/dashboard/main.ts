@@ -8,6 +8,12 @@ import { openFilled } from "./installations.ts";
 import { AUTH_PAGES, addressOf, type DashboardPage, findSubjects, PAGES } from "./pages.ts";
 
 const SCRIPT_BYTES_MAX = 250_000;
+const APPEARANCE = { scheme: "light", width: 1440 } as const;
+const READY_MS_MAX = 15_000;
+
+const LAST_ANSWER_MS = `Math.max(0, ...performance.getEntriesByType("resource")
+  .filter(({ initiatorType }) => ["script", "fetch", "link"].includes(initiatorType))
+  .map(({ responseEnd }) => responseEnd))`;
 
 await runProof(
   {
@@ -111,9 +117,6 @@ type Measured = {
   readonly chartBytes: number;
 };
 
-const APPEARANCE = { scheme: "light", width: 1440 } as const;
-const READY_MS_MAX = 15_000;
-
 type Visit = { readonly url: string; readonly complaints: string[] };
 type Loaded = {
   readonly readyMs: number;
@@ -180,7 +183,3 @@ async function load(
     chartBytes: traffic.chartBytes(),
   };
 }
-
-const LAST_ANSWER_MS = `Math.max(0, ...performance.getEntriesByType("resource")
-  .filter(({ initiatorType }) => ["script", "fetch", "link"].includes(initiatorType))
-  .map(({ responseEnd }) => responseEnd))`;
