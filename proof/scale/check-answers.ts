@@ -42,7 +42,7 @@ export async function checkAnswers(
   );
 }
 
-/** A whole month, which has sums of its own, and some days on both sides of it, which are read by quarters of an hour. */
+/** A whole month and some days on both sides of it. */
 function aroundMonth({ from, to }: World): { from: string; to: string } {
   const middle = new Date((from + to) / 2);
   const [year, month] = [middle.getUTCFullYear(), middle.getUTCMonth()];

@@ -26,14 +26,7 @@ const SETTINGS = [
  * What autovacuum does over months for rows that came over months; else it does so now, beside the questions. Not the small
  * tables, which it passes by as long as they have few rows: questions must be fast without their statistics.
  */
-const VACUUMED = [
-  "cell.events",
-  "cell.ledger",
-  "cell.usage_quarters",
-  "cell.usage_customer_quarters",
-  "cell.usage_customer_months",
-  "cell.usage_customer_slots",
-];
+const VACUUMED = ["cell.events", "cell.ledger", "cell.usage_buckets", "cell.usage_customer_days"];
 const BYTES_PER_EVENT = 600;
 const WAL_BYTES = 8 * 2 ** 30;
 const CURSORS = 50;

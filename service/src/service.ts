@@ -10,7 +10,7 @@ import { ProxyWatch, UNTRUSTED_PROXY } from "./edge/proxy-watch.ts";
 import { forgetOldRequests } from "./jobs/forget-old-requests.ts";
 import { keepPartitions } from "./jobs/keep-partitions.ts";
 import { purgeEndedKeys } from "./jobs/purge-ended-keys.ts";
-import { addDayToMonths, newUsageBatch, rollUpUsage } from "./jobs/roll-up-usage.ts";
+import { newUsageBatch, rollUpUsage } from "./jobs/roll-up-usage.ts";
 import { schedule } from "./jobs/schedule.ts";
 import { sweepExpiries } from "./jobs/sweep-expiries.ts";
 import { finishErasures } from "./manage/customers/erase-customer.ts";
@@ -142,10 +142,8 @@ export async function startService(config: Config, log: Logger): Promise<Service
       {
         name: "usage",
         everyMs: USAGE_EVERY_MS,
-        run: async () => {
-          metrics.usage(await rollUpUsage(jobPool, { batch: usageBatch, restMs: USAGE_REST_MS }));
-          await addDayToMonths(jobPool);
-        },
+        run: async () =>
+          metrics.usage(await rollUpUsage(jobPool, { batch: usageBatch, restMs: USAGE_REST_MS })),
       },
       { name: "old requests", everyMs: FORGET_EVERY_MS, run: () => forgetOldRequests(jobPool) },
       { name: "erasures", everyMs: ERASURES_EVERY_MS, run: () => finishErasures(jobPool) },

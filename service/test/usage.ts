@@ -25,40 +25,31 @@ const ROWS = `
   select environment_id, 3, feature_id || ':' || reason, customer_number, recorded_at, 1, quantity, 0
   from cell.denials`;
 
-const QUARTER = "to_timestamp(floor(extract(epoch from at) / 900) * 900)";
+const BUCKET = "to_timestamp(floor(extract(epoch from at) / 900) * 900)";
 
-const LEVELS: readonly { table: string; columns: string[]; times: string[]; isOfMonths?: true }[] = [
-  { table: "cell.usage_quarters", columns: ["quarter"], times: [QUARTER] },
+const ROLL_UPS = [
+  { table: "cell.usage_buckets", columns: ["bucket"], times: [BUCKET] },
   {
-    table: "cell.usage_customer_quarters",
-    columns: ["customer_number", "quarter"],
-    times: ["customer_number", QUARTER],
-  },
-  {
-    table: "cell.usage_customer_months",
-    columns: ["customer_number", "month"],
-    times: ["customer_number", "date_trunc('month', at at time zone 'UTC') at time zone 'UTC'"],
-    isOfMonths: true,
+    table: "(select *, day::text as utc_day from cell.usage_customer_days) as d",
+    columns: ["customer_number", "utc_day"],
+    times: ["customer_number", "(at at time zone 'UTC')::date::text"],
   },
   {
     table: `(
-      select o.environment_id, o.meter_id, o.customer_number, o.month + e.slot * interval '15 minutes' as quarter,
-        sum(e.count) as count, sum(e.quantity) as quantity, sum(e.credits) as credits
-      from cell.usage_customer_slots as o
-      cross join lateral unnest(o.slots, o.counts, o.quantities, o.credits) as e (slot, count, quantity, credits)
-      group by 1, 2, 3, 4) as s`,
-    columns: ["customer_number", "quarter"],
-    times: ["customer_number", QUARTER],
-    isOfMonths: true,
+      select d.environment_id, d.meter_id, d.customer_number,
+        (d.day + n * interval '15 minutes') at time zone 'UTC' as bucket,
+        d.bucket_counts[n] as count, d.bucket_quantities[n] as quantity, d.bucket_credits[n] as credits
+      from cell.usage_customer_days as d, generate_series(0, 95) as n
+      where num_nulls(d.bucket_counts[n], d.bucket_quantities[n], d.bucket_credits[n]) < 3) as s`,
+    columns: ["customer_number", "bucket"],
+    times: ["customer_number", BUCKET],
   },
-];
+] as const;
 
-/** Every sum is that of the rows there are, and there is no other. */
+/** Every roll-up is what the rows add up to, and there is no other. */
 export async function expectExactSums(database: TestDatabase): Promise<void> {
-  for (const { table, columns, times, isOfMonths } of LEVELS) {
+  for (const { table, columns, times } of ROLL_UPS) {
     const names = columns.join(", ");
-    // Of months only the days that are over.
-    const isOver = isOfMonths ? "at < (select months_to from cell.usage_progress)" : "true";
     const sums = await database.query(
       `select environment_id, kind, key, ${names}, count::text, trim_scale(quantity)::text as quantity, trim_scale(credits)::text as credits
        from ${table} join cell.meters as m using (environment_id)
@@ -67,16 +58,16 @@ export async function expectExactSums(database: TestDatabase): Promise<void> {
     const rows = await database.query(
       `select * from (select environment_id, kind, key, ${times.map((time, i) => `${time} as ${columns[i]}`).join(", ")},
          sum(count)::text as count, sum(quantity)::text as quantity, sum(credits)::text as credits
-       from (${ROWS}) as r where ${isOver} group by 1, 2, 3, ${columns.map((_, i) => 4 + i).join(", ")}) as r order by 1, 2, 3, ${names}`,
+       from (${ROWS}) as r group by 1, 2, 3, ${columns.map((_, i) => 4 + i).join(", ")}) as r order by 1, 2, 3, ${names}`,
     );
     expect({ table, sums }).toEqual({ table, sums: rows });
   }
 }
 
-/** How many of an event key are in the sums. */
+/** How many events of a key are in the roll-ups. */
 export async function countOf(database: TestDatabase, key: string): Promise<number> {
   const [row] = await database.query(
-    `select coalesce(sum(q.count), 0)::integer as n from cell.usage_quarters as q
+    `select coalesce(sum(q.count), 0)::integer as n from cell.usage_buckets as q
      join cell.meters as m on m.environment_id = q.environment_id and m.id = q.meter_id where m.key = $1`,
     [key],
   );

@@ -44,7 +44,7 @@ async function setupUsage(): Promise<Credits> {
 }
 
 const WRONG: readonly [string, (database: TestDatabase) => Promise<unknown>][] = [
-  ...["usage_quarters", "usage_customer_quarters", "usage_customer_months"].flatMap(
+  ...["usage_buckets", "usage_customer_days"].flatMap(
     (table): [string, (database: TestDatabase) => Promise<unknown>][] => {
       const one = `ctid = (select ctid from cell.${table} where count > 0 limit 1)`;
       return [
@@ -58,19 +58,33 @@ const WRONG: readonly [string, (database: TestDatabase) => Promise<unknown>][] =
           `a row more in ${table}`,
           (d) =>
             d.query(`create temporary table more as select * from cell.${table} where ${one};
-              update more set ${table.endsWith("months") ? "month = month" : "quarter = quarter"} - interval '1 year';
+              update more set ${table.endsWith("days") ? "day = day" : "bucket = bucket"} - interval '1 year';
               insert into cell.${table} select * from more; drop table more`),
         ],
       ];
     },
   ),
   [
-    "a quarter's count within a month",
-    (d) => d.query("update cell.usage_customer_slots set counts[1] = counts[1] + 1"),
+    "a bucket's quantity",
+    (d) =>
+      d.query(`update cell.usage_customer_days
+        set bucket_quantities[array_lower(bucket_quantities, 1)] = bucket_quantities[array_lower(bucket_quantities, 1)] + 1`),
   ],
   [
-    "a quarter at another place of its month",
-    (d) => d.query("update cell.usage_customer_slots set slots[1] = (slots[1] + 1) % 2976"),
+    "a bucket's quantity, and its day's with it",
+    (d) =>
+      d.query(`update cell.usage_customer_days
+        set bucket_quantities[array_lower(bucket_quantities, 1)] = bucket_quantities[array_lower(bucket_quantities, 1)] + 1,
+          quantity = quantity + 1`),
+  ],
+  [
+    "usage in another bucket of its day",
+    (d) =>
+      d.query(`update cell.usage_customer_days
+        set bucket_counts = cell.add_to_buckets('{}', slot, array[count]),
+          bucket_quantities = cell.add_to_buckets('{}', slot, array[quantity]),
+          bucket_credits = cell.add_to_buckets('{}', slot, array[credits])
+        from (select array[95]::smallint[] as slot) as s`),
   ],
   ["a meter's key", (d) => d.query("update cell.meters set key = key || '!' where kind = 1")],
 ];
@@ -79,13 +93,7 @@ test("no wrong sum goes unnoticed", { timeout: 120_000 }, async () => {
   const credits = await setupUsage();
   const { database } = credits;
   expect(await verify(credits)).toBe(SOUND);
-  const tables = [
-    "meters",
-    "usage_quarters",
-    "usage_customer_quarters",
-    "usage_customer_months",
-    "usage_customer_slots",
-  ];
+  const tables = ["meters", "usage_buckets", "usage_customer_days"];
   for (const table of tables) await database.query(`create table kept_${table} as table cell.${table}`);
   for (const [name, plant] of WRONG) {
     await plant(database);
@@ -117,9 +125,9 @@ test("a repaired day is right again, others are left as they are, and usage goes
   const credits = await setupUsage();
   const { database, record } = credits;
   const now = new Date();
-  await database.query("update cell.usage_quarters set count = count + 5, quantity = 0");
-  await database.query("update cell.usage_customer_quarters set credits = 7 where customer_number = 1");
-  await database.query("delete from cell.usage_customer_months");
+  await database.query("update cell.usage_buckets set count = count + 5, quantity = 0");
+  await database.query("update cell.usage_customer_days set credits = 7 where customer_number = 1");
+  await database.query("delete from cell.usage_customer_days where customer_number = 2");
   let isOver = false;
   const writing = (async () => {
     for (let i = 0; !isOver; i++)
@@ -166,7 +174,7 @@ test("the command ends with 1 for a wrong sum, and 0 for none, under load", {
   const run = async (...args: string[]): Promise<number> =>
     (await runPurser(["verify", ...args], { DATABASE_URL: database.serviceUrl })).code;
   expect(await run("--usage")).toBe(0);
-  await database.query("update cell.usage_quarters set count = count + 1");
+  await database.query("update cell.usage_buckets set count = count + 1");
   expect(await run("--usage")).toBe(1);
   expect(await run("--usage", "--repair", "2026-13-15")).toBe(2);
   isOver = true;

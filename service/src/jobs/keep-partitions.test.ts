@@ -75,7 +75,7 @@ test("a month can be detached and attached again while the service runs", { time
   expect(status).toBe(200);
   await settle({ cell, database });
   // The roll-ups stay when the rows are detached,
-  const sums = await database.count("cell.usage_quarters");
+  const sums = await database.count("cell.usage_buckets");
   expect(sums).toBe(2);
   const lines: string[] = [];
   const verify = (repair: Instant | null) =>
@@ -88,13 +88,13 @@ test("a month can be detached and attached again while the service runs", { time
   expect(await verify(null)).toBe(true);
   expect(lines[0]).toMatch(/^Sums before .* are not held against rows/);
   await expect(verify(day)).rejects.toThrow("attach them first");
-  expect(await database.count("cell.usage_quarters")).toBe(sums);
+  expect(await database.count("cell.usage_buckets")).toBe(sums);
   await client.query(`alter table cell.events attach partition ${row?.["name"]} ${row?.["bound"]}`);
   expect(await database.count("cell.events")).toBe(2);
   lines.length = 0;
   expect(await verify(day)).toBe(true);
   expect(lines).toHaveLength(4);
-  expect(await database.count("cell.usage_quarters")).toBe(sums);
+  expect(await database.count("cell.usage_buckets")).toBe(sums);
 });
 
 test("the first month is reported as missing once it is detached", async () => {

@@ -2,11 +2,11 @@ import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { createDatabase, type TestDatabase } from "../../test/harness.ts";
 import { openTestPool } from "../../test/seed.ts";
-import { countOf, expectExactSums, settle } from "../../test/usage.ts";
+import { countOf, expectExactSums } from "../../test/usage.ts";
 import type { Pool } from "../postgres/pool.ts";
 import { single } from "../postgres/transaction.ts";
 import { readUsageProgress } from "../store/cell/usage/progress.ts";
-import { addDayToMonths, newUsageBatch, rollUpOnce, rollUpUsage } from "./roll-up-usage.ts";
+import { newUsageBatch, rollUpOnce, rollUpUsage } from "./roll-up-usage.ts";
 
 const TIMEOUT_MS = 500;
 /** For each row: some twenty of them fit into a statement. */
@@ -28,16 +28,16 @@ const slowDown = (database: TestDatabase, table: string) =>
     begin perform pg_sleep(${SLEEP_MS / 1_000}); return new; end $$;
     create trigger sleep before insert on cell.${table} for each row execute function public.sleep()`);
 
-const insert = (database: TestDatabase, from: number, to: number, at = "now()") =>
+const insert = (database: TestDatabase, from: number, to: number) =>
   database.query(
     `insert into cell.events (recorded_at, id, environment_id, customer_number, event, quantity, occurred_at, request_id)
-     select now(), gen_random_uuid(), 1, number, 'e', 1, ${at}, 'r' from generate_series($1::bigint, $2) as number`,
+     select now(), gen_random_uuid(), 1, number, 'e', 1, now(), 'r' from generate_series($1::bigint, $2) as number`,
     [from, to],
   );
 
 test("a stretch that takes too long is cut shorter until it fits", { timeout: 60_000 }, async () => {
   const { database, cell } = await setupSlow();
-  await slowDown(database, "usage_customer_quarters");
+  await slowDown(database, "usage_customer_days");
   for (let customer = 1; customer <= CUSTOMERS; customer++) await insert(database, customer, customer);
   const batch = newUsageBatch(CUSTOMERS);
   const failures: unknown[] = [];
@@ -77,29 +77,11 @@ test("a transaction that is partly added is cut finer, and each row is added onc
     return (await single(cell, readUsageProgress)).slices.done > 0;
   };
   await expect.poll(isPartly, { timeout: 10_000, interval: 0 }).toBe(true);
-  await slowDown(database, "usage_customer_quarters");
+  await slowDown(database, "usage_customer_days");
   const turn = async () => {
     await rollUpUsage(cell).catch(() => {});
     return countOf(database, "e");
   };
   await expect.poll(turn, { timeout: 50_000, interval: 0 }).toBe(2 * CUSTOMERS);
   await expectExactSums(database);
-});
-
-test("a day that takes too long is added to the months in narrower turns", { timeout: 60_000 }, async () => {
-  const { database, cell } = await setupSlow();
-  // After quiet weeks all customers are taken at once.
-  await database.query("update cell.usage_progress set months_to = months_to - interval '48 hours'");
-  await database.query("update cell.usage_progress set months_width = 512");
-  await insert(database, 1, CUSTOMERS, "(select months_to from cell.usage_progress)");
-  await settle({ cell, database });
-  await slowDown(database, "usage_customer_months");
-  const turn = async () => {
-    await addDayToMonths(cell).catch(() => {});
-    return database.count("cell.usage_customer_months");
-  };
-  await expect.poll(turn, { timeout: 50_000, interval: 0 }).toBe(CUSTOMERS);
-  await expectExactSums(database);
-  const { months } = await single(cell, readUsageProgress);
-  expect(months).toMatchObject({ below: 0, width: 1_000 });
 });

@@ -68,6 +68,35 @@ test("one transaction of many rows is added in slices, each of them once", async
   await expectExactSums(database);
 });
 
+test.for(["2026-03-29T23:30:00Z", "2025-10-26T23:59:59Z", "2025-10-27T00:30:00Z"])(
+  "a day is a UTC day in whatever time zone the server is: %s",
+  async (at) => {
+    const database = await createDatabase();
+    const cell = openTestPool(database.serviceUrl);
+    onTestFinished(() => cell.end());
+    await cell.query("set timezone = 'Europe/Berlin'");
+    await database.query(INSERT.replace("now()", `'${at}'`), [null, 1]);
+    await settle({ cell, database });
+    await expectExactSums(database);
+    expect(await database.count("cell.usage_customer_days", `day = '${at.slice(0, 10)}'`)).toBe(1);
+  },
+);
+
+test("events of any order are added to the buckets of their day", async () => {
+  const { database, cell, record } = await setupCredits();
+  const day = Math.floor(Date.now() / DAY_MS - 3) * DAY_MS;
+  for (const slot of [40, 40, 7, 95, 40, 0, 7]) {
+    const timestamp = new Date(day + slot * 15 * 60_000).toISOString();
+    await record({ customerId: "ada", event: "late", quantity: 2, timestamp });
+    await settle({ cell, database });
+    await expectExactSums(database);
+  }
+  const [row] = await database.query(
+    "select array(select bucket_counts[n] from unnest(array[0, 7, 40, 95]) as n) as counts from cell.usage_customer_days",
+  );
+  expect(row).toEqual({ counts: ["1", "2", "3", "1"] });
+});
+
 /** Its first turn waits before the lock, after it has read how far it could go. */
 function slowPool(database: TestDatabase): { pool: Pool; isThere: Promise<void>; goOn: () => void } {
   const [there, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

@@ -181,7 +181,7 @@ async function openDatabase(url: string, prepare: (query: Query) => Promise<void
       query(`do $$ begin for i in 1..${count} loop perform pg_current_xact_id(); commit; end loop; end $$`),
     readCounter: async () => Number((await query("select pg_current_xact_id()::text as n"))[0]?.["n"]),
     countSummed: async () =>
-      Number((await query("select coalesce(sum(count), 0) as n from cell.usage_quarters"))[0]?.["n"]),
+      Number((await query("select coalesce(sum(count), 0) as n from cell.usage_buckets"))[0]?.["n"]),
     readProgress: () => query("select transaction_number, complete_to from cell.usage_progress"),
   };
 }

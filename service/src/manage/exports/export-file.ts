@@ -6,7 +6,7 @@ import { brandAs, type Instant } from "../../primitives/brand.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { readSettledClock } from "../../store/cell/clock.ts";
 import { estimateRows, readSettled } from "../../store/cell/export-range.ts";
-import { refuseOtherServer } from "../../store/cell/usage/other-server.ts";
+import { refuseOtherServer } from "../../store/cell/usage/progress.ts";
 import { type Context, recordAudit } from "../context.ts";
 import { type Format, formatHeader, formatLines, type Line } from "./format.ts";
 import { writeCursor } from "./resume.ts";

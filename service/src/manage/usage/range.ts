@@ -6,12 +6,12 @@ import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { isServerZone, readClock } from "../../store/cell/clock.ts";
 import type { Bucket, Division } from "../../store/cell/usage/buckets.ts";
 import type { Used } from "../../store/cell/usage/chart.ts";
-import { QUARTER_MS } from "../../store/cell/usage/extent.ts";
+import { BUCKET_MS } from "../../store/cell/usage/extent.ts";
 import { exactTotal } from "../exact-total.ts";
 import { invalidField, nullable, readTime } from "../fields.ts";
 import { notBefore, readHistoryStart } from "../history-window.ts";
 
-const HOUR_MS = 4 * QUARTER_MS;
+const HOUR_MS = 4 * BUCKET_MS;
 export const DAY_MS = 24 * HOUR_MS;
 /** An event may be that far ahead of the clock. */
 const AHEAD_MS = 5 * 60_000;
@@ -151,17 +151,17 @@ function isTimeZone(name: string): boolean {
 
 function readQuarter(field: string, text: string | undefined): Instant | null {
   const at = readTime(field, text) ?? null;
-  if (at !== null && at % QUARTER_MS !== 0)
+  if (at !== null && at % BUCKET_MS !== 0)
     throw invalidField({ field, code: "wrong_form", message: "is no whole quarter of an hour" });
   return at;
 }
 
 function roundUp(ms: number): Instant {
-  return brandAs<Instant>(Math.ceil(ms / QUARTER_MS) * QUARTER_MS);
+  return brandAs<Instant>(Math.ceil(ms / BUCKET_MS) * BUCKET_MS);
 }
 
 function roundDown(ms: number): Instant {
-  return brandAs<Instant>(Math.floor(ms / QUARTER_MS) * QUARTER_MS);
+  return brandAs<Instant>(Math.floor(ms / BUCKET_MS) * BUCKET_MS);
 }
 
 export const UsedFields = {

@@ -5,8 +5,8 @@ import { ask, settle } from "../../../test/usage.ts";
 const RANKINGS = ["usage/customers?source=events", "usage?source=events&groupBy=customer"];
 
 test.each([
-  ["a ranking", "usage_customer_quarters"],
-  ["what is read after it", "usage_quarters"],
+  ["a ranking", "usage_customer_days"],
+  ["what is read after it", "usage_buckets"],
 ])("%s that is cut off is a range that is too long, and no reason to try again", async (_, table) => {
   const managed = await setupManage();
   const { database, manage, record } = managed;

@@ -1,11 +1,9 @@
 import { isTooLong } from "../../postgres/sql-error.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { brandAs, type Instant } from "../../primitives/brand.ts";
-import { nextUtcMonth, utcMonth } from "../../primitives/utc-month.ts";
 import type { Measure, UsageScope } from "../../store/cell/usage/chart.ts";
-import type { MonthsProgress } from "../../store/cell/usage/months.ts";
-import { readUsageProgress } from "../../store/cell/usage/progress.ts";
-import { type RankedCustomer, type RankedMonths, rankCustomers } from "../../store/cell/usage/rank.ts";
+import { readUsageExtent } from "../../store/cell/usage/extent.ts";
+import { type RankedCustomer, rankCustomers } from "../../store/cell/usage/rank.ts";
 import { invalidField } from "../fields.ts";
 import { DAY_MS } from "./range.ts";
 
@@ -15,8 +13,14 @@ export async function rankUsers(
   scope: UsageScope,
   options: { readonly by: Measure; readonly limit: number },
 ): Promise<RankedCustomer[]> {
-  const { months } = await readUsageProgress(tx);
-  return rankCustomers(tx, scope, { ...options, months: monthsOf(scope, months) });
+  const extent = await readUsageExtent(tx, scope.environmentId);
+  if (extent === null) return [];
+  // No days without usage, and the first and last day with usage whole: whole days are read by their sums.
+  const first = Math.floor(extent.from / DAY_MS) * DAY_MS;
+  const last = Math.ceil(extent.to / DAY_MS) * DAY_MS;
+  const from = brandAs<Instant>(scope.from <= extent.from ? first : scope.from);
+  const to = brandAs<Instant>(scope.to >= extent.to ? last : scope.to);
+  return from < to ? rankCustomers(tx, { ...scope, from, to }, options) : [];
 }
 
 /**
@@ -39,19 +43,3 @@ export async function refuseTooLong<T>(
 
 /** Whatever was cut off sooner had little time left, or was not long because of itself. */
 const LONG_MS = 3_000;
-
-/**
- * Those that lie in the range as a whole and have their sums; and the one that is being added to, unless the range ends before
- * what it holds. If there is none, an empty stretch at the range's end.
- */
-function monthsOf({ from, to }: UsageScope, sums: MonthsProgress): RankedMonths {
-  const first = utcMonth(from) === from ? from : nextUtcMonth(from);
-  const present = utcMonth(sums.to);
-  const belowTo = brandAs<Instant>(sums.below === 0 ? sums.to : sums.to + DAY_MS);
-  if (first <= present && belowTo <= to)
-    return { from: first, to: nextUtcMonth(present), rest: sums.to, below: sums.below, belowTo };
-  const end = brandAs<Instant>(Math.min(utcMonth(to), present));
-  return first < end
-    ? { from: first, to: end, rest: end, below: 0, belowTo: end }
-    : { from: to, to, rest: to, below: 0, belowTo: to };
-}

@@ -149,7 +149,7 @@ test("totals, decisions and the ranking of customers agree with each other", asy
     { reason: "feature_not_in_plan", count: 1 },
   ]);
   type Ranking = { customers: (Sum & { customerId: string | null })[]; total: Sum; other: Sum };
-  // The sums of months, of quarters, and of both with ends on either side.
+  // Ranges of whole days, from one to several months.
   const month = 31 * DAY_MS;
   for (const back of [1, 40, 100]) {
     const from = Math.floor(Date.now() / DAY_MS - back) * DAY_MS;
@@ -161,11 +161,9 @@ test("totals, decisions and the ranking of customers agree with each other", asy
     ]);
     expect(ranking.other).toEqual({ count: 1, quantity: 1, credits: 10 });
   }
-  // In a month that is over, and so has a sum of its own.
   const timestamp = iso(Date.now() - 34 * DAY_MS);
   await managed.record({ customerId: "late", event: "late", quantity: 100, timestamp });
   await settle(managed);
-  expect(await managed.database.count("cell.usage_customer_months")).toBe(1);
   const from = Math.floor(Date.now() / DAY_MS - 100) * DAY_MS;
   const late = await ask<Ranking>(managed, `usage/customers?source=events&limit=1&from=${iso(from)}`);
   expect(late.customers).toMatchObject([{ customerId: "late", count: 1, quantity: 100 }]);

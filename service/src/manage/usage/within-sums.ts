@@ -1,6 +1,6 @@
 import type { Tx } from "../../postgres/statement.ts";
 import { brandAs, type EnvironmentId, type Instant } from "../../primitives/brand.ts";
-import { QUARTER_MS, readUsageExtent } from "../../store/cell/usage/extent.ts";
+import { BUCKET_MS, readUsageExtent } from "../../store/cell/usage/extent.ts";
 import { invalidField } from "../fields.ts";
 
 /** Of a quarter of an hour of a customer: about a second's work. */
@@ -24,7 +24,7 @@ export async function withinSums<T extends { readonly from: Instant; readonly to
   const extent = await readUsageExtent(tx, environmentId);
   const from = brandAs<Instant>(Math.max(range.from, extent?.from ?? range.from));
   const to = brandAs<Instant>(Math.max(from, Math.min(range.to, extent?.to ?? from)));
-  if (((to - from) / QUARTER_MS) * customers > LOOK_UPS_MAX) {
+  if (((to - from) / BUCKET_MS) * customers > LOOK_UPS_MAX) {
     const message =
       `makes a range in which more than ${COUNTED} quarters of an hour of customers would be looked up: choose a shorter one, or ` +
       "fewer customers";

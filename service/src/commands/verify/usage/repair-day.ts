@@ -4,16 +4,13 @@ import { isLockTaken } from "../../../postgres/sql-error.ts";
 import type { Tx } from "../../../postgres/statement.ts";
 import { brandAs, type Instant } from "../../../primitives/brand.ts";
 import { formatTimestamp } from "../../../primitives/timestamp.ts";
-import { nextUtcMonth, utcMonth } from "../../../primitives/utc-month.ts";
 import { findWholeSince } from "../../../store/cell/usage/attached-months.ts";
-import { readCustomersExtent, remakeMonths } from "../../../store/cell/usage/levels.ts";
+import { listUsageEnvironments } from "../../../store/cell/usage/extent.ts";
 import { waitForUsageProgress } from "../../../store/cell/usage/progress.ts";
-import { remakeCustomers, remakeQuarters } from "../../../store/cell/usage/remake.ts";
-import { listUsageEnvironments } from "../../../store/cell/usage/slice-extent.ts";
-import { prepareForSlices, type SomeCustomers } from "../../../store/cell/usage/time-slice.ts";
-import { Crowd, stride } from "./stride.ts";
+import { remakeBuckets, remakeCustomers } from "../../../store/cell/usage/remake.ts";
+import { prepareForSlices } from "../../../store/cell/usage/time-slice.ts";
+import { Crowd } from "./stride.ts";
 import { DAY_MS } from "./utc-day.ts";
-import { strideOverCustomers, TIME_WIDTH } from "./verify-usage.ts";
 
 export type Repairing = Tx & Pick<Session, "begin" | "commit" | "rollback" | "isOpen">;
 
@@ -21,36 +18,22 @@ const PAUSE_MS = 100;
 /** While the job catches up it holds the progress most of the time. */
 const TRIES_MAX = 600;
 
-/**
- * Makes a day's sums anew from its rows, and the month's of its customers from those: some quarters of an hour, or some
- * customers, at a time, so that new usage is never held up for long.
- */
+/** Remakes the roll-ups of a UTC day from its rows; a large day in slices of customers, so that new usage waits only for a slice. */
 export async function repairDay(session: Repairing, day: Instant): Promise<void> {
   await refuseMissingRows(session, day);
   await prepareForSlices(session);
   const environments = await listUsageEnvironments(session);
-  const crowd = new Crowd();
-  await stride({ from: day, to: day + DAY_MS, width: TIME_WIDTH }, async (from, to) => {
-    const slice = { environments, from: format(from), to: format(to) };
-    const remakeSome = (some: SomeCustomers): Promise<number> =>
-      withProgress(session, async () => {
-        const rows = await remakeCustomers(session, slice, some);
-        // In this very transaction: a month that went meanwhile took rows with it.
-        await refuseMissingRows(session, day);
-        // With the last of them, who nearly always are all: so that both levels agree whenever somebody looks.
-        if (some.slice === some.slices - 1) await remakeQuarters(session, slice);
-        return rows;
-      });
-    return crowd.over(from, to, remakeSome);
-  });
-  const month = utcMonth(day);
-  const [from, to] = [formatTimestamp(month), formatTimestamp(nextUtcMonth(month))];
-  for (const environmentId of environments) {
-    const extent = await readCustomersExtent(session, environmentId);
-    await strideOverCustomers(extent ?? { numberMin: 0, numberMax: 0 }, (numbers) =>
-      withProgress(session, () => remakeMonths(session, { environmentId, from, to, ...numbers })),
-    );
-  }
+  const slice = { environments, from: formatTimestamp(day), to: formatTimestamp(nextDay(day)) };
+  await new Crowd().walk((some) =>
+    withProgress(session, async () => {
+      const rows = await remakeCustomers(session, slice, some);
+      // In this transaction: a month that was detached meanwhile took rows with it.
+      await refuseMissingRows(session, day);
+      // With the last slice, which nearly always is the only one: then all roll-ups agree at every moment.
+      if (some.slice === some.slices - 1) await remakeBuckets(session, slice);
+      return rows;
+    }),
+  );
 }
 
 /** What the sums say of that day is all that is left of it. */
@@ -69,8 +52,8 @@ export function hasRows(day: Instant, since: Instant | null): boolean {
 
 export const DETACHED = "not every month of events, ledger and denials is attached";
 
-function format(at: number): string {
-  return formatTimestamp(brandAs<Instant>(at));
+function nextDay(day: Instant): Instant {
+  return brandAs<Instant>(day + DAY_MS);
 }
 
 /** In a transaction that holds the progress, where it is between two transactions. */

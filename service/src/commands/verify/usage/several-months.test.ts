@@ -9,7 +9,7 @@ import { utcDay } from "./utc-day.ts";
 const DAY_MS = 24 * 3_600_000;
 const SOUND = "Every sum of usage is that of its rows.";
 
-/** Of one environment: 150 days, each with rows that came at once, that came weeks late, and charges of another time than their own. */
+/** 150 days of one environment: events recorded at once and weeks late, and charges that took effect at another time. */
 async function insertHistory(database: TestDatabase, environmentId: number): Promise<void> {
   await database.query(
     `insert into cell.events (recorded_at, id, environment_id, customer_number, event, quantity, occurred_at, request_id)
@@ -37,13 +37,12 @@ async function insertHistory(database: TestDatabase, environmentId: number): Pro
   );
 }
 
-test("months and environments are all held against their rows, and one day of one of them is repaired", {
+test("all months and environments are compared with their rows, and one day is repaired", {
   timeout: 120_000,
 }, async () => {
   const { database, project, cell } = await setupCredits();
   const neighbour = await createTestProject(database, "Neighbour");
   await database.query("select cell.ensure_monthly_partitions(6, 0)");
-  // As if it had run all the time: the days are in the sums of months as soon as they are added.
   const environments = [project.test, neighbour.test, neighbour.live].map(
     ({ environmentId }) => environmentId,
   );
@@ -58,7 +57,7 @@ test("months and environments are all held against their rows, and one day of on
   };
   expect(await verify()).toBe(SOUND);
 
-  const tables = ["usage_quarters", "usage_customer_quarters", "usage_customer_months"];
+  const tables = ["usage_buckets", "usage_customer_days"];
   const kept = [...tables, "meters"];
   for (const table of kept) await database.query(`create table kept_${table} as table cell.${table}`);
   const restore = async (): Promise<void> => {
@@ -69,7 +68,7 @@ test("months and environments are all held against their rows, and one day of on
   };
   for (const [index, environmentId] of environments.entries())
     for (const table of tables) {
-      const order = `${table.endsWith("months") ? "month" : "quarter"} ${["", "desc", "offset 50"][index]}`;
+      const order = `${table.endsWith("days") ? "day" : "bucket"} ${["", "desc", "offset 50"][index]}`;
       const plant = `update cell.${table} set quantity = quantity + 1 where ctid = (
         select ctid from cell.${table} where environment_id = ${environmentId} order by ${order} limit 1)`;
       await database.query(plant);
@@ -77,19 +76,19 @@ test("months and environments are all held against their rows, and one day of on
       expect({ plant, found: await verify() }).toEqual({ plant, found });
       await restore();
     }
-  // Nothing at all is left of one environment but its rows.
+  // One environment loses all roll-ups, and keeps its rows.
   for (const table of kept)
     await database.query(`delete from cell.${table} where environment_id = $1`, [environments[1]]);
   expect(await verify()).toMatch(`MISMATCH: environment ${environments[1]},`);
   await restore();
 
   const day = utcDay(brandAs<Instant>(Date.now() - 70 * DAY_MS));
-  const ofDay = `quarter >= to_timestamp(${day / 1000}) and quarter < to_timestamp(${day / 1000 + 86_400})`;
-  await database.query(`update cell.usage_customer_quarters set count = count + 1 where ${ofDay}`);
-  await database.query(`delete from cell.usage_quarters where ${ofDay}`);
+  await database.query("update cell.usage_customer_days set count = count + 1 where day = $1", [
+    new Date(day).toISOString().slice(0, 10),
+  ]);
   await database.query(
-    "delete from cell.usage_customer_months where month = date_trunc('month', $1::timestamptz, 'UTC')",
-    [new Date(day)],
+    `delete from cell.usage_buckets
+     where bucket >= to_timestamp(${day / 1000}) and bucket < to_timestamp(${day / 1000 + 86_400})`,
   );
   expect(await verify(day)).toBe(SOUND);
   await expectExactSums(database);

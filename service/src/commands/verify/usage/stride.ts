@@ -1,5 +1,5 @@
 import { BatchSize, ROWS_MAX } from "../../../postgres/batch-size.ts";
-import { QUARTER_MS } from "../../../store/cell/usage/extent.ts";
+import { BUCKET_MS } from "../../../store/cell/usage/extent.ts";
 import { SLICES_MAX } from "../../../store/cell/usage/rows.ts";
 import { ALL_CUSTOMERS, type SomeCustomers } from "../../../store/cell/usage/time-slice.ts";
 
@@ -41,7 +41,7 @@ export class Crowd {
     to: number,
     work: (some: SomeCustomers) => Promise<number | null>,
   ): Promise<number | null> {
-    return to - from > QUARTER_MS ? work(ALL_CUSTOMERS) : this.walk(work);
+    return to - from > BUCKET_MS ? work(ALL_CUSTOMERS) : this.walk(work);
   }
 
   /** One slice after the other. `work` returns how many rows it read, or null to end here. */

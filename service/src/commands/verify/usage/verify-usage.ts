@@ -1,18 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Tx } from "../../../postgres/statement.ts";
-import { brandAs, type EnvironmentId, type Instant } from "../../../primitives/brand.ts";
+import { brandAs, type Instant } from "../../../primitives/brand.ts";
 import { formatTimestamp } from "../../../primitives/timestamp.ts";
-import { nextUtcMonth, utcMonth } from "../../../primitives/utc-month.ts";
-import { type Comparison, compareWithRows, type WrongSum } from "../../../store/cell/usage/expected.ts";
-import { QUARTER_MS } from "../../../store/cell/usage/extent.ts";
 import {
-  type CustomersExtent,
-  compareMonths,
-  compareQuarters,
-  type MonthOfCustomers,
-  readCustomersExtent,
-} from "../../../store/cell/usage/levels.ts";
-import { listUsageEnvironments, readWholeExtent } from "../../../store/cell/usage/slice-extent.ts";
+  type Comparison,
+  compareRollUps,
+  compareWithRows,
+  type WrongSum,
+} from "../../../store/cell/usage/compare.ts";
+import { BUCKET_MS, listUsageEnvironments, readWholeExtent } from "../../../store/cell/usage/extent.ts";
 import {
   prepareForSlices,
   type SomeCustomers,
@@ -20,44 +16,31 @@ import {
 } from "../../../store/cell/usage/time-slice.ts";
 import { Crowd, stride } from "./stride.ts";
 
-/** Longer than the service takes for it. */
+/** Longer than the service takes for a large transaction. */
 const PARTLY_MS_MAX = 10 * 60_000;
 const PAUSE_MS = 100;
-/** Of time, in steps: an hour, a quarter of an hour, 32 days. */
-export const TIME_WIDTH = { first: 4 * QUARTER_MS, least: QUARTER_MS, most: 32 * 96 * QUARTER_MS } as const;
-/** Of customers' numbers. */
-const NUMBERS_WIDTH = { first: 1_000, least: 1, most: 2 ** 40 } as const;
+/** An hour, 15 minutes, 32 days. */
+const TIME_WIDTH = { first: 4 * BUCKET_MS, least: BUCKET_MS, most: 32 * 96 * BUCKET_MS } as const;
 
 export type Verified = {
-  /** The first sum that is not that of its rows. Null: all of them are. */
+  /** The first difference that was found. */
   readonly wrong: WrongSum | null;
-  /** That were held against the sums. */
+  /** Rows that were compared. */
   readonly rows: number;
 };
 
 /**
- * Whether every sum is that of its rows, while the service goes on writing both. Before `since` not
- * all rows are there, and the sums are only held against each other. By time, in short statements: how long it takes grows with
- * the rows, and nothing else does.
+ * Compares each customer's buckets with the rows, and the roll-ups with each other, while the service writes both. Before `since` not
+ * all rows exist, so only the roll-ups are compared. Short statements that step through time: the duration grows with the rows alone.
  */
 export async function verifyUsage(tx: Tx, since: Instant | null): Promise<Verified> {
   await prepareForSlices(tx);
   const environments = await listUsageEnvironments(tx);
-  const { wrong, rows } = await verifyQuarters(tx, environments, since);
-  return { wrong: wrong ?? (await verifyMonths(tx, environments)), rows };
-}
-
-/** What each customer used, by quarters of an hour, against the rows; and what all did against what each did. */
-async function verifyQuarters(
-  tx: Tx,
-  environments: readonly EnvironmentId[],
-  since: Instant | null,
-): Promise<Verified> {
   const extent = await readWholeExtent(tx, environments);
   if (extent === null) return { wrong: null, rows: 0 };
-  const first = Math.floor(extent.first / QUARTER_MS) * QUARTER_MS;
-  const last = (Math.floor(extent.last / QUARTER_MS) + 1) * QUARTER_MS;
-  // Up to there the sums alone.
+  const first = Math.floor(extent.first / BUCKET_MS) * BUCKET_MS;
+  const last = (Math.floor(extent.last / BUCKET_MS) + 1) * BUCKET_MS;
+  // Roll-ups alone before it.
   const cut = since === null ? first : Math.min(Math.max(since, first), last);
   let wrong: WrongSum | null = null;
   let rowsHeld = 0;
@@ -66,7 +49,7 @@ async function verifyQuarters(
     return found.wrong === null ? found.rows : null;
   };
   const compareSums = async (from: number, to: number): Promise<number | null> =>
-    take(await compareQuarters(tx, { environments, from: format(from), to: format(to) }));
+    take(await compareRollUps(tx, { environments, from: format(from), to: format(to) }));
   const crowd = new Crowd();
   const compareRows = (from: number, to: number): Promise<number | null> => {
     const slice = { environments, from: format(from), to: format(to) };
@@ -94,7 +77,7 @@ function format(at: number): string {
   return formatTimestamp(brandAs<Instant>(at));
 }
 
-/** Of a large transaction the sums hold some customers a moment before the others. */
+/** While a large transaction is added in slices, some of its customers are missing. */
 async function compareWhole(tx: Tx, slice: TimeSlice, some: SomeCustomers): Promise<Comparison> {
   for (const startMs = performance.now(); performance.now() - startMs < PARTLY_MS_MAX; ) {
     const found = await compareWithRows(tx, slice, some);
@@ -102,39 +85,4 @@ async function compareWhole(tx: Tx, slice: TimeSlice, some: SomeCustomers): Prom
     await sleep(PAUSE_MS);
   }
   throw new Error("a large transaction is added up in part, and nobody adds the rest: does the service run?");
-}
-
-/** What customers used in a month against what they used in its quarters of an hour. */
-async function verifyMonths(tx: Tx, environments: readonly EnvironmentId[]): Promise<WrongSum | null> {
-  let wrong: WrongSum | null = null;
-  for (const environmentId of environments) {
-    const extent = await readCustomersExtent(tx, environmentId);
-    if (extent === null) continue;
-    for (let month = utcMonth(extent.first); month <= extent.last; month = nextUtcMonth(month)) {
-      const [from, to] = [formatTimestamp(month), formatTimestamp(nextUtcMonth(month))];
-      const compare = async ({ numberFrom, numberTo }: Numbers): Promise<number | null> => {
-        const found = await compareMonths(tx, { environmentId, from, to, numberFrom, numberTo });
-        wrong = found.wrong;
-        return wrong === null ? found.rows : null;
-      };
-      await strideOverCustomers(extent, compare);
-      if (wrong !== null) return wrong;
-    }
-  }
-  return null;
-}
-
-type Numbers = Pick<MonthOfCustomers, "numberFrom" | "numberTo">;
-
-/** Over the numbers of an environment's customers; the first and the last step take those that nobody has, too. */
-export function strideOverCustomers(
-  { numberMin, numberMax }: Pick<CustomersExtent, "numberMin" | "numberMax">,
-  work: (numbers: Numbers) => Promise<number | null>,
-): Promise<void> {
-  return stride({ from: numberMin, to: numberMax + 1, width: NUMBERS_WIDTH }, (from, to) =>
-    work({
-      numberFrom: from === numberMin ? 0 : from,
-      numberTo: to > numberMax ? Number.MAX_SAFE_INTEGER : to,
-    }),
-  );
 }

@@ -10,7 +10,7 @@ import type {
 } from "../../../primitives/brand.ts";
 import { formatTimestamp } from "../../../primitives/timestamp.ts";
 import { bucketsOf, type Division, STEP } from "./buckets.ts";
-import { quartersSince, slotAt, slotsOf, slottedMonths } from "./customer-quarters.ts";
+import { daysOf, IS_WHOLE, slotOf, startOf, usedOn, utcDate } from "./customer-days.ts";
 import { METER_KIND_NUMBER, type MeterKind } from "./rows.ts";
 
 export type Measure = "count" | "quantity" | "credits";
@@ -45,7 +45,7 @@ const METER_IDS = `array(
     )`;
 
 /** Not by an index, which some releases of PostgreSQL would look through once for each of them. */
-const IS_METER = (id: string): string => `${id} + 0 = any (${METER_IDS})`;
+export const IS_METER = (id: string): string => `${id} + 0 = any (${METER_IDS})`;
 
 export const METERS_OF_SCOPE = `
     join unnest(${METER_IDS}) as w (meter_id) on w.meter_id = s.meter_id
@@ -56,8 +56,8 @@ export function scopeParameters({ environmentId, kind, event, feature, pool }: U
 }
 
 const IN_RANGE = `
-      and s.quarter >= $6::timestamptz
-      and s.quarter < $7::timestamptz`;
+      and s.bucket >= $6::timestamptz
+      and s.bucket < $7::timestamptz`;
 
 const OF_METER = "join cell.meters as m on m.environment_id = $1 and m.id = d.divisor";
 /**
@@ -91,43 +91,64 @@ const divideAll = (divisor: string): string => `
     from buckets as b
     cross join lateral (
       select ${divisor} as divisor, ${SUMMED}
-      from cell.usage_quarters as s
+      from cell.usage_buckets as s
       ${METERS_OF_SCOPE}
-        and s.quarter >= b.since
-        and s.quarter < b.until
+        and s.bucket >= b.since
+        and s.bucket < b.until
       group by divisor
       offset 0
     ) as u`;
 
-/** In which slots of a month the buckets begin. */
-const STARTS = `array(select ${slotAt("b.since")} from buckets as b order by b.since) as starts`;
+/**
+ * Days as customers' usage is kept by, with the point of the chart `first` that a day begins in, and the slots `cuts` at which others
+ * begin. A day of UTC in which none begins is read by its sums; slots are compared as numbers, as a busy month has many thousands.
+ */
+const DAYS_OF_CHART = `
+      select
+        d.day,
+        d.slot_from,
+        d.slot_to,
+        width_bucket(${startOf("d.day")}, t.starts) as first,
+        coalesce(d.cuts, '{}') as cuts,
+        ${IS_WHOLE} and d.cuts is null as is_whole
+      from (
+        select
+          d.day,
+          max(d.slot_from) as slot_from,
+          max(d.slot_to) as slot_to,
+          array_agg(d.cut order by d.cut) filter (where d.cut > 0) as cuts
+        from (
+          select d.day, d.slot_from, d.slot_to, null::integer as cut
+          from (${daysOf("$6", "$7")}) as d
+          union all
+          select ${utcDate("b.since")}, null, null, ${slotOf("b.since")}
+          from buckets as b
+        ) as d
+        group by d.day
+      ) as d
+      cross join starts as t`;
 
-/** Of some customers all rows are found at once. Slots are numbers, and added up as such: a busy month has many thousands. */
+const OF_CUSTOMERS_AND_DAYS = usedOn({
+  isWhole: "d.is_whole",
+  isMeter: IS_METER("c.meter_id"),
+  part: { ofDay: "d.first", ofSlot: "d.first + width_bucket(s.slot, d.cuts)" },
+});
+
 const divideCustomers = (divisor: string): string => `
-    select ${divisor} as divisor, t.names[s.bucket] as at, ${SUMMED}
-    from (
-      select array_agg(b.since order by b.since) as starts, array_agg(b.at order by b.since) as names
-      from buckets as b
-    ) as t
+    with days as materialized (${DAYS_OF_CHART}
+    )
+    select s.divisor, t.names[s.part] as at, s.count, s.quantity, s.credits
+    from starts as t
     cross join lateral (
-      select n.customer_number, u.meter_id, u.bucket, u.count, u.quantity, u.credits
-      from unnest($13::bigint[]) as n (customer_number)
-      cross join ${slottedMonths("$6", "$7", [STARTS])} as m
-      cross join lateral (
-        select s.meter_id, width_bucket(s.slot::integer, m.starts) as bucket, ${SUMMED}
-        from (${slotsOf("m.month", "n.customer_number")}
-              and ${IS_METER("o.meter_id")}
-        ) as s
-        where s.slot >= m.slot_from
-          and s.slot < m.slot_to
-        group by s.meter_id, bucket
-      ) as u
-      union all
-      select q.customer_number, q.meter_id, width_bucket(q.quarter, t.starts), q.count, q.quantity, q.credits
-      from (${quartersSince("$6", "$7", "$13::bigint[]")}) as q
-      where ${IS_METER("q.meter_id")}
-    ) as s
-    group by divisor, at`;
+      select ${divisor} as divisor, s.part, ${SUMMED}
+      from (
+        select n.customer_number, c.meter_id, u.part, u.count, u.quantity, u.credits
+        from days as d
+        cross join unnest($13::bigint[]) as n (customer_number)
+        ${OF_CUSTOMERS_AND_DAYS}
+      ) as s
+      group by divisor, s.part
+    ) as s`;
 
 function chart(name: string, divide: (divisor: string) => string, group: Group) {
   const { divisor, part, join } = GROUPS[group];
@@ -135,6 +156,9 @@ function chart(name: string, divide: (divisor: string) => string, group: Group) 
     name,
     `
   with buckets as materialized (${bucketsOf(BUCKET_PARAMETERS)}
+  ), starts as materialized (
+    select array_agg(b.since order by b.since) as starts, array_agg(b.at order by b.since) as names
+    from buckets as b
   ), divided as materialized (${divide(divisor)}
   ), used as materialized (
     select ${part} as part, d.at, sum(d.count) as count, sum(d.quantity) as quantity, sum(d.credits) as credits
@@ -228,7 +252,7 @@ const SUM = statement(
   "usage_chart.sum",
   `
   select sum(s.count), sum(s.quantity), sum(s.credits)
-  from cell.usage_quarters as s
+  from cell.usage_buckets as s
   ${METERS_OF_SCOPE}
   ${IN_RANGE}`,
 );

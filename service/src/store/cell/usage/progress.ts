@@ -1,8 +1,7 @@
-import { readInstant, readInteger, readNullable } from "../../../postgres/column.ts";
+import { readBoolean, readInstant, readInteger, readNullable } from "../../../postgres/column.ts";
 import { type Rows, statement, type Tx } from "../../../postgres/statement.ts";
 import type { Instant } from "../../../primitives/brand.ts";
 import { formatTimestamp } from "../../../primitives/timestamp.ts";
-import type { MonthsProgress } from "./months.ts";
 import { SLICES_MAX } from "./rows.ts";
 
 /** How far the sums are. */
@@ -15,7 +14,6 @@ export type UsageProgress = {
   readonly completeTo: Instant;
   /** What will be complete once all below its number is in. */
   readonly mark: { readonly at: Instant; readonly number: number };
-  readonly months: MonthsProgress;
   /** What is added to the server's own numbers. */
   readonly offset: number;
   /** The database came from another server: sums of what was recorded since then may lack rows. Null: they are complete. */
@@ -29,9 +27,6 @@ const COLUMNS = `
     (extract(epoch from complete_to) * 1000)::bigint,
     (extract(epoch from mark_at) * 1000)::bigint,
     mark_number,
-    (extract(epoch from months_to) * 1000)::bigint,
-    months_below,
-    months_width,
     offset_by,
     (extract(epoch from doubtful_since) * 1000)::bigint`;
 
@@ -79,25 +74,12 @@ export async function readUsageProgress(tx: Tx): Promise<UsageProgress> {
 }
 
 function readProgress(row: readonly unknown[]): UsageProgress {
-  const [
-    number,
-    slices,
-    slicesDone,
-    completeTo,
-    markAt,
-    markNumber,
-    monthsTo,
-    below,
-    width,
-    offset,
-    doubtful,
-  ] = row;
+  const [number, slices, slicesDone, completeTo, markAt, markNumber, offset, doubtful] = row;
   return {
     transactionNumber: readInteger(number),
     slices: { all: readInteger(slices), done: readInteger(slicesDone) },
     completeTo: readInstant(completeTo),
     mark: { at: readInstant(markAt), number: readInteger(markNumber) },
-    months: { to: readInstant(monthsTo), below: readInteger(below), width: readInteger(width) },
     offset: readInteger(offset),
     doubtfulSince: readNullable(doubtful ?? null, readInstant),
   };
@@ -181,4 +163,16 @@ export type Horizon = {
 export async function readHorizon(tx: Tx): Promise<Horizon> {
   const { rows } = await tx.run(READ_HORIZON);
   return { over: readInteger(rows[0]?.[0]), begun: readInteger(rows[0]?.[1]) };
+}
+
+const IS_OTHER = statement("usage_progress.is_other_server", "select cell.is_other_server()");
+
+/** Numbers of another server would come a second time here, and rows under them would never be added up: migration 16. */
+export async function refuseOtherServer(tx: Tx): Promise<void> {
+  const { rows } = await tx.run(IS_OTHER);
+  if (readBoolean(rows[0]?.[0]))
+    throw new Error(
+      "this is another database server than the one whose usage was recorded: run purser migrate, then " +
+        "purser verify --usage, and repair the days it names",
+    );
 }

@@ -1,8 +1,9 @@
 import { readInteger } from "../../../postgres/column.ts";
 import { statement, type Tx } from "../../../postgres/statement.ts";
-import { brandAs, type CustomerNumber, type Instant } from "../../../primitives/brand.ts";
+import { brandAs, type CustomerNumber } from "../../../primitives/brand.ts";
 import { formatTimestamp } from "../../../primitives/timestamp.ts";
 import {
+  IS_METER,
   METERS_OF_SCOPE,
   type Measure,
   readUsed,
@@ -10,43 +11,65 @@ import {
   type UsageScope,
   type Used,
 } from "./chart.ts";
+import { daysOf, IS_WHOLE, usedOn, utcDate } from "./customer-days.ts";
 
 export type RankedCustomer = Used & { readonly customerNumber: CustomerNumber };
 
-// Months of UTC by their sums, what is before them and what is not in them by quarters of an hour.
-const RANK = statement(
-  "usage_rank.customers",
-  `
-  select u.customer_number, sum(u.count), sum(u.quantity), sum(u.credits)
-  from (
-    select s.customer_number, s.count, s.quantity, s.credits
-    from cell.usage_customer_months as s
-    ${METERS_OF_SCOPE}
-      and s.month >= $8::timestamptz
-      and s.month < $9::timestamptz
-    union all
-    select s.customer_number, s.count, s.quantity, s.credits
-    from cell.usage_customer_quarters as s
-    ${METERS_OF_SCOPE}
-      and s.quarter >= $6::timestamptz
-      and s.quarter < least($7::timestamptz, $8::timestamptz)
-    union all
-    select s.customer_number, s.count, s.quantity, s.credits
-    from cell.usage_customer_quarters as s
-    ${METERS_OF_SCOPE}
-      and s.quarter >= $10::timestamptz
-      and s.quarter < $7::timestamptz
-      and (s.quarter >= $11::timestamptz or s.customer_number >= $12)
-  ) as u
-  group by u.customer_number
-  order by
-    sum(case $13 when 'count' then u.count when 'quantity' then u.quantity else u.credits end) desc,
-    u.customer_number
-  limit $14`,
-);
+const FIRST_WHOLE_DAY = utcDate("($6::timestamptz + interval '23 hours 45 minutes')");
+const FIRST_DAY_AFTER = utcDate("$7::timestamptz");
 
-// A range is a part of the sums however long it is, and they lie in the order of time: the planner would rather read all of them,
-// and group customers on disk.
+/** Ranks by one measure, which takes two thirds of the time for three, and reads the others for the first few alone. */
+const rank = (by: Measure, bucketsBy: string) =>
+  statement(
+    `usage_rank.customers_by_${by}`,
+    `
+  with days as materialized (${daysOf("$6", "$7")}
+  ), ranked as materialized (
+    select u.customer_number, sum(u.used) as used
+    from (
+      select s.customer_number, s.${by} as used
+      from cell.usage_customer_days as s
+      ${METERS_OF_SCOPE}
+        and s.day >= ${FIRST_WHOLE_DAY}
+        and s.day < ${FIRST_DAY_AFTER}
+      union all
+      select s.customer_number, s.used
+      from days as d
+      cross join lateral (
+        select
+          s.customer_number,
+          generate_subscripts(s.${bucketsBy}, 1) as slot,
+          unnest(s.${bucketsBy}) as used
+        from cell.usage_customer_days as s
+        ${METERS_OF_SCOPE}
+          and s.day = d.day
+        offset 0
+      ) as s
+      where not (${IS_WHOLE})
+        and s.slot >= d.slot_from
+        and s.slot < d.slot_to
+        and s.used is not null
+    ) as u
+    group by u.customer_number
+    order by used desc, u.customer_number
+    limit $8
+  )
+  select n.customer_number, sum(u.count), sum(u.quantity), sum(u.credits)
+  from ranked as n
+  cross join days as d
+  ${usedOn({ isMeter: IS_METER("c.meter_id") })}
+  group by n.customer_number, n.used
+  order by n.used desc, n.customer_number`,
+  );
+
+const RANK = {
+  count: rank("count", "bucket_counts"),
+  quantity: rank("quantity", "bucket_quantities"),
+  credits: rank("credits", "bucket_credits"),
+} as const;
+
+// However long a range is, it is a part of the table, which lies in the order of time: the planner would rather read all of it, and
+// group customers on disk.
 const SETTINGS = statement(
   "usage_rank.settings",
   `
@@ -56,33 +79,15 @@ const SETTINGS = statement(
     set_config('jit', 'off', true)`,
 );
 
-/** Which months of a range are read by their sums, and what comes after. */
-export type RankedMonths = {
-  readonly from: Instant;
-  readonly to: Instant;
-  /** What the sums of these months do not hold: all since a moment, */
-  readonly rest: Instant;
-  /** but for what some customers, those below this number, used before another. */
-  readonly below: number;
-  readonly belowTo: Instant;
-};
-
-export type RankOptions = {
-  readonly by: Measure;
-  readonly limit: number;
-  readonly months: RankedMonths;
-};
-
 /** Those with the most first, in a transaction. */
 export async function rankCustomers(
   tx: Tx,
   scope: UsageScope,
-  { by, limit, months }: RankOptions,
+  { by, limit }: { readonly by: Measure; readonly limit: number },
 ): Promise<RankedCustomer[]> {
-  const times = [scope.from, scope.to, months.from, months.to, months.rest, months.belowTo];
-  const parameters = [...scopeParameters(scope), ...times.map(formatTimestamp), months.below, by, limit];
   await tx.run(SETTINGS);
-  const { rows } = await tx.run({ ...RANK, name: "" }, parameters);
+  const range = [formatTimestamp(scope.from), formatTimestamp(scope.to)];
+  const { rows } = await tx.run({ ...RANK[by], name: "" }, [...scopeParameters(scope), ...range, limit]);
   return rows.map(([number, ...used]) => ({
     customerNumber: brandAs<CustomerNumber>(readInteger(number)),
     ...readUsed(used),

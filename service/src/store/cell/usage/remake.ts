@@ -1,24 +1,28 @@
+import { integers } from "../../../postgres/binary-array.ts";
 import { readInteger } from "../../../postgres/column.ts";
 import { statement, type Tx } from "../../../postgres/statement.ts";
+import { utcDate } from "./customer-days.ts";
+import { BUCKETS_OF_DAY, DAY_COLUMNS, NEW_DAY } from "./roll-up.ts";
 import {
+  ALL_CUSTOMERS,
+  BUCKETS_OF_SLICE,
+  DAYS_IN_SLICE,
   IN_SLICE,
-  OF_SOME_IN_SLICE,
   type SomeCustomers,
-  sliceParameters,
   someParameters,
   type TimeSlice,
   USAGE_OF_SLICE,
 } from "./time-slice.ts";
 
-// Sums anew. The progress must be locked.
+// Roll-ups of whole UTC days from the rows. The progress must be locked.
 
-const MAKE_METERS = statement(
-  "usage_remake.make_meters",
+const INSERT_METERS = statement(
+  "usage_remake.insert_meters",
   `
   insert into cell.meters (environment_id, kind, key, feature_id, pool_id, reason)
   select distinct e.environment_id, e.kind, e.key, e.feature_id, e.pool_id, e.reason
   from (${USAGE_OF_SLICE}) as e
-  -- "on conflict" would use up a number for each that is there.
+  -- "on conflict" would use up a number for each that exists.
   where not exists (
     select
     from cell.meters as m
@@ -31,57 +35,57 @@ const MAKE_METERS = statement(
 const DELETE_CUSTOMERS = statement(
   "usage_remake.delete_customers",
   `
-  delete from cell.usage_customer_quarters
-  where ${OF_SOME_IN_SLICE}`,
+  delete from cell.usage_customer_days
+  where ${DAYS_IN_SLICE}`,
 );
 
 const INSERT_CUSTOMERS = statement(
   "usage_remake.insert_customers",
   `
   with used as materialized (
-    select e.environment_id, e.quarter, e.customer_number, m.id as meter_id, e.rows, e.count, e.quantity, e.credits
-    from (${USAGE_OF_SLICE}) as e
-    join cell.meters as m on m.environment_id = e.environment_id and m.kind = e.kind and m.key = e.key
-    order by e.environment_id, e.quarter, e.customer_number, m.id
+    select u.environment_id, ${utcDate("u.bucket")} as day, u.customer_number, m.id as meter_id, sum(u.rows) as rows,${BUCKETS_OF_DAY}
+    from (${USAGE_OF_SLICE}) as u
+    join cell.meters as m on m.environment_id = u.environment_id and m.kind = u.kind and m.key = u.key
+    group by u.environment_id, ${utcDate("u.bucket")}, u.customer_number, m.id
+    order by u.environment_id, day, u.customer_number, m.id
   ), inserted as (
-    insert into cell.usage_customer_quarters
-      (environment_id, quarter, customer_number, meter_id, count, quantity, credits)
-    select environment_id, quarter, customer_number, meter_id, count, quantity, credits
+    insert into cell.usage_customer_days (${DAY_COLUMNS})
+    select ${NEW_DAY}
     from used
   )
   select coalesce(sum(u.rows), 0)
   from used as u`,
 );
 
-/** What some customers used, from the rows. Returns how many were read. */
-export async function remakeCustomers(tx: Tx, slice: TimeSlice, some: SomeCustomers): Promise<number> {
-  const parameters = someParameters(slice, some);
-  await tx.run(MAKE_METERS, parameters);
+/** The days of some customers. Returns how many rows were read. */
+export async function remakeCustomers(tx: Tx, days: TimeSlice, some: SomeCustomers): Promise<number> {
+  const parameters = someParameters(days, some);
+  await tx.run(INSERT_METERS, parameters);
   await tx.run(DELETE_CUSTOMERS, parameters);
   const { rows } = await tx.run(INSERT_CUSTOMERS, parameters);
   return readInteger(rows[0]?.[0]);
 }
 
-const DELETE_QUARTERS = statement(
-  "usage_remake.delete_quarters",
+const DELETE_BUCKETS = statement(
+  "usage_remake.delete_buckets",
   `
-  delete from cell.usage_quarters
+  delete from cell.usage_buckets
   where ${IN_SLICE}`,
 );
 
-const INSERT_QUARTERS = statement(
-  "usage_remake.insert_quarters",
+const INSERT_BUCKETS = statement(
+  "usage_remake.insert_buckets",
   `
-  insert into cell.usage_quarters (environment_id, quarter, meter_id, count, quantity, credits)
-  select environment_id, quarter, meter_id, sum(count), sum(quantity), sum(credits)
-  from cell.usage_customer_quarters
-  where ${IN_SLICE}
-  group by environment_id, quarter, meter_id
-  order by environment_id, quarter, meter_id`,
+  insert into cell.usage_buckets (environment_id, bucket, meter_id, count, quantity, credits)
+  select s.environment_id, s.bucket, s.meter_id, sum(s.count), sum(s.quantity), sum(s.credits)
+  from (${BUCKETS_OF_SLICE}) as s
+  group by s.environment_id, s.bucket, s.meter_id
+  order by s.environment_id, s.bucket, s.meter_id`,
 );
 
-/** What all of them used, from what each did. */
-export async function remakeQuarters(tx: Tx, slice: TimeSlice): Promise<void> {
-  await tx.run(DELETE_QUARTERS, sliceParameters(slice));
-  await tx.run(INSERT_QUARTERS, sliceParameters(slice));
+/** The buckets of the environments, from those of their customers. */
+export async function remakeBuckets(tx: Tx, days: TimeSlice): Promise<void> {
+  const { environments, from, to } = days;
+  await tx.run(DELETE_BUCKETS, [integers(environments), from, to]);
+  await tx.run(INSERT_BUCKETS, someParameters(days, ALL_CUSTOMERS));
 }

@@ -12,7 +12,7 @@ export function meterKindOf(number: number): MeterKind {
   return kind;
 }
 
-const QUARTER = (at: string): string => `date_bin('15 minutes', ${at}, '2000-01-01 00:00:00+00')`;
+const BUCKET = (at: string): string => `date_bin('15 minutes', ${at}, '2000-01-01 00:00:00+00')`;
 
 /** Which rows: SQL about each table, which has the alias r. Charges may be found in several ways, each by its own condition. */
 export type WhereRows = {
@@ -35,7 +35,7 @@ export function rowsOfUsage({ events, charges, denials }: WhereRows): string {
         null::integer as pool_id,
         null::smallint as reason,
         r.customer_number,
-        ${QUARTER("r.occurred_at")} as quarter,
+        ${BUCKET("r.occurred_at")} as bucket,
         1 as count,
         r.quantity,
         0::bigint as credits
@@ -51,7 +51,7 @@ export function rowsOfUsage({ events, charges, denials }: WhereRows): string {
         null,
         r.reason,
         r.customer_number,
-        ${QUARTER("r.recorded_at")},
+        ${BUCKET("r.recorded_at")},
         1,
         r.quantity,
         0
@@ -71,7 +71,7 @@ function rowsOfCharges(where: string): string {
         r.pool_id,
         null,
         r.customer_number,
-        ${QUARTER("coalesce(r.effective_at, r.recorded_at)")},
+        ${BUCKET("coalesce(r.effective_at, r.recorded_at)")},
         case r.kind when 2 then 1 else 0 end,
         case r.kind when 2 then r.quantity else -r.quantity end,
         -r.amount
@@ -91,7 +91,7 @@ export function usageOfRows(where: WhereRows): string {
       u.pool_id,
       u.reason,
       u.customer_number,
-      u.quarter,
+      u.bucket,
       count(*) as rows,
       sum(u.count) as count,
       sum(u.quantity) as quantity,
@@ -99,7 +99,7 @@ export function usageOfRows(where: WhereRows): string {
     from (${rowsOfUsage(where)}
     ) as u
     group by
-      u.environment_id, u.kind, u.key, u.feature_id, u.pool_id, u.reason, u.customer_number, u.quarter`;
+      u.environment_id, u.kind, u.key, u.feature_id, u.pool_id, u.reason, u.customer_number, u.bucket`;
 }
 
 /** There are no more slices of customers than this: each of them reads all rows. */

@@ -2,14 +2,14 @@ import { expect, test } from "vitest";
 import { setupCredits } from "../../../../test/credits.ts";
 import { expectExactSums, settle } from "../../../../test/usage.ts";
 import { single, transaction } from "../../../postgres/transaction.ts";
-import { compareWithRows } from "./expected.ts";
+import { compareWithRows } from "./compare.ts";
 import { waitForUsageProgress } from "./progress.ts";
-import { remakeCustomers, remakeQuarters } from "./remake.ts";
+import { remakeBuckets, remakeCustomers } from "./remake.ts";
 
 const SLICES = 8;
 const CUSTOMERS = 500;
 
-test("customers in slices are each held against their rows, and made anew, once", {
+test("each slice of customers is compared with its rows once, and remade once", {
   timeout: 60_000,
 }, async () => {
   const { database, project, cell } = await setupCredits();
@@ -38,20 +38,22 @@ test("customers in slices are each held against their rows, and made anew, once"
       await transaction(cell, async (tx) => {
         await waitForUsageProgress(tx);
         await remakeCustomers(tx, slice, { slices: SLICES, slice: index });
-        if (index === SLICES - 1) await remakeQuarters(tx, slice);
+        if (index === SLICES - 1) await remakeBuckets(tx, slice);
       });
   };
   const plants = [
-    "update cell.usage_customer_quarters set quantity = quantity + 1 where customer_number = 7 and meter_id = (select min(id) from cell.meters)",
-    "delete from cell.usage_customer_quarters where customer_number = 8",
-    // Who has no rows at all.
-    `insert into cell.usage_customer_quarters
-     select environment_id, quarter, ${CUSTOMERS + 1}, meter_id, count, quantity, credits
-     from cell.usage_customer_quarters where customer_number = 9`,
+    `update cell.usage_customer_days
+     set bucket_quantities[array_lower(bucket_quantities, 1)] = bucket_quantities[array_lower(bucket_quantities, 1)] + 1
+     where customer_number = 7 and meter_id = (select min(id) from cell.meters)`,
+    "delete from cell.usage_customer_days where customer_number = 8",
+    // A customer without rows.
+    `insert into cell.usage_customer_days
+     select environment_id, day, ${CUSTOMERS + 1}, meter_id, count, quantity, credits, bucket_counts, bucket_quantities, bucket_credits
+     from cell.usage_customer_days where customer_number = 9`,
   ];
   for (const [index, plant] of plants.entries()) {
     await database.query(plant);
-    await database.query("update cell.usage_quarters set count = count + 1");
+    await database.query("update cell.usage_buckets set count = count + 1");
     const wrong = (await compare()).flatMap((found) => found.wrong ?? []);
     expect(wrong.map(({ customerNumber }) => customerNumber)).toEqual([[7, 8, CUSTOMERS + 1][index]]);
     await remake();

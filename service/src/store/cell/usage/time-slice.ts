@@ -1,39 +1,64 @@
 import { integers } from "../../../postgres/binary-array.ts";
 import { type Parameter, statement, type Tx } from "../../../postgres/statement.ts";
 import type { EnvironmentId } from "../../../primitives/brand.ts";
+import { SLOTS, startOf } from "./customer-days.ts";
 import { isInCustomers, usageOfRows, type WhereRows } from "./rows.ts";
 
-/** Some quarters of an hour of these environments, from one moment up to but without another; both as PostgreSQL writes them. */
+/** Some 15-minute buckets of these environments, from one moment up to but without another; both as PostgreSQL writes them. */
 export type TimeSlice = {
   readonly environments: readonly EnvironmentId[];
   readonly from: string;
   readonly to: string;
 };
 
-/** The first three parameters of every statement about a slice. */
-export function sliceParameters({ environments, from, to }: TimeSlice): Parameter[] {
-  return [integers(environments), from, to];
-}
-
 /** One of so many slices of the customers, counted from 0. */
 export type SomeCustomers = { readonly slices: number; readonly slice: number };
 
 export const ALL_CUSTOMERS: SomeCustomers = { slices: 1, slice: 0 };
 
-/** The parameters of a statement about some customers in a slice of time. */
-export function someParameters(slice: TimeSlice, { slices, slice: index }: SomeCustomers): Parameter[] {
-  return [...sliceParameters(slice), slices, index];
+/** The first five parameters of every statement about some customers in a slice of time. */
+export function someParameters(
+  { environments, from, to }: TimeSlice,
+  { slices, slice }: SomeCustomers,
+): Parameter[] {
+  return [integers(environments), from, to, slices, slice];
 }
 
 export const IN_SLICE = `
-    environment_id = any ($1::integer[])
-      and quarter >= $2::timestamptz
-      and quarter < $3::timestamptz`;
+      environment_id = any ($1::integer[])
+        and bucket >= $2::timestamptz
+        and bucket < $3::timestamptz`;
 
-export const OF_SOME_IN_SLICE = `${IN_SLICE}
-      and ${isInCustomers("customer_number", "$4", "$5")}`;
+/** Days of some customers that have buckets in the slice. */
+export const DAYS_IN_SLICE = `
+        environment_id = any ($1::integer[])
+          and day >= ($2::timestamptz at time zone 'UTC')::date
+          and day < ($3::timestamptz at time zone 'UTC' + interval '23 hours 45 minutes')::date
+          and ${isInCustomers("customer_number", "$4", "$5")}`;
 
-// Those that the sums should hold by now. Not by the index of these numbers: it knows nothing of time.
+/** What some customers used in a slice, by their roll-ups. */
+export const BUCKETS_OF_SLICE = `
+      select b.environment_id, b.bucket, b.customer_number, b.meter_id, b.count, b.quantity, b.credits
+      from (
+        select
+          d.environment_id,
+          ${startOf("d.day")} + d.slot * interval '15 minutes' as bucket,
+          d.customer_number,
+          d.meter_id,
+          d.count,
+          d.quantity,
+          d.credits
+        from (
+          select environment_id, day, customer_number, meter_id,${SLOTS}
+          from cell.usage_customer_days
+          where ${DAYS_IN_SLICE}
+        ) as d
+        where d.count is not null or d.quantity is not null or d.credits is not null
+      ) as b
+      where b.bucket >= $2::timestamptz
+        and b.bucket < $3::timestamptz`;
+
+// Rows that are added by now. Not by the index of these numbers, which would read rows of all times.
 const IS_ADDED = `
         r.environment_id = any ($1::integer[])
         and r.transaction_number + 0 < (select p.transaction_number from cell.usage_progress as p)
@@ -42,14 +67,14 @@ const IS_ADDED = `
 const isIn = (time: string): string =>
   `${time} >= $2::timestamptz and ${time} < $3::timestamptz and ${IS_ADDED}`;
 
-/** By their own time: each table has an index for that, of charges one for nearly all and one for the rest. */
+/** By their own time: each table has an index for it, charges have two. */
 const ROWS_OF_SLICE: WhereRows = {
   events: isIn("r.occurred_at"),
   charges: [`r.effective_at is null and ${isIn("r.recorded_at")}`, isIn("r.effective_at")],
   denials: isIn("r.recorded_at"),
 };
 
-/** What the rows of some customers in a slice come to. */
+/** What some customers used in a slice, by the rows. */
 export const USAGE_OF_SLICE = usageOfRows(ROWS_OF_SLICE);
 
 const SETTINGS = statement(
@@ -57,13 +82,13 @@ const SETTINGS = statement(
   `
   select
     set_config('enable_hashjoin', 'on', false),
-    -- Without it there is no way along a BRIN index.
+    -- A BRIN index needs it.
     set_config('enable_bitmapscan', 'on', false),
     set_config('plan_cache_mode', 'force_custom_plan', false),
     set_config('jit', 'off', false)`,
 );
 
-/** For statements that read many rows, on a connection that was opened for others. */
+/** For statements that read many rows, on a connection with settings for short ones. */
 export async function prepareForSlices(tx: Tx): Promise<void> {
   await tx.run(SETTINGS);
 }

@@ -10,7 +10,7 @@ import {
 import { formatTimestamp } from "../../../primitives/timestamp.ts";
 import { reasonOf } from "../denials.ts";
 import { readUsed, SUMMED, type Used } from "./chart.ts";
-import { quartersSince, slotsOf, slottedMonths } from "./customer-quarters.ts";
+import { daysOf, usedOn } from "./customer-days.ts";
 import { type MeterKind, meterKindOf } from "./rows.ts";
 
 export type UsageTotal = Used & {
@@ -39,28 +39,21 @@ const OF_ALL = totals(
   "usage_totals.of_all",
   `
     select s.meter_id, ${SUMMED}
-    from cell.usage_quarters as s
+    from cell.usage_buckets as s
     where s.environment_id = $1
-      and s.quarter >= $2::timestamptz
-      and s.quarter < $3::timestamptz
+      and s.bucket >= $2::timestamptz
+      and s.bucket < $3::timestamptz
     group by s.meter_id`,
 );
 
 const OF_CUSTOMER = totals(
   "usage_totals.of_customer",
   `
-    select s.meter_id, ${SUMMED}
-    from (
-      select s.meter_id, s.count, s.quantity, s.credits
-      from ${slottedMonths("$2", "$3")} as m
-      cross join lateral (${slotsOf("m.month", "$4::bigint")}) as s
-      where s.slot >= m.slot_from
-        and s.slot < m.slot_to
-      union all
-      select q.meter_id, q.count, q.quantity, q.credits
-      from (${quartersSince("$2", "$3", "array[$4::bigint]")}) as q
-    ) as s
-    group by s.meter_id`,
+    select c.meter_id, sum(u.count) as count, sum(u.quantity) as quantity, sum(u.credits) as credits
+    from (${daysOf("$2", "$3")}) as d
+    cross join (select $4::bigint) as n (customer_number)
+    ${usedOn()}
+    group by c.meter_id`,
 );
 
 /** By kind; charges by pool, denials by reason. */

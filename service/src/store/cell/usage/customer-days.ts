@@ -1,0 +1,82 @@
+/** Which of its UTC day's 15-minute buckets begins at this moment, from 0 to 95: SQL. */
+export function slotOf(moment: string): string {
+  return `(date_part('epoch', (${moment} at time zone 'UTC')::time) / 900)::smallint`;
+}
+
+export function utcDate(moment: string): string {
+  return `(${moment} at time zone 'UTC')::date`;
+}
+
+/** The first moment of a UTC day. */
+export function startOf(day: string): string {
+  return `(${day}::timestamp at time zone 'UTC')`;
+}
+
+/** A day's buckets, one row each; null where nothing was used. Columns of a select list, as the arrays are equally long. */
+export const SLOTS = `
+      generate_subscripts(bucket_counts, 1) as slot,
+      unnest(bucket_counts) as count,
+      unnest(bucket_quantities) as quantity,
+      unnest(bucket_credits) as credits`;
+
+/** The UTC days of a range. The range has their buckets from `slot_from` up to, but without, `slot_to`. */
+export function daysOf(from: string, to: string): string {
+  const slotAt = (moment: string): string =>
+    `ceil(extract(epoch from ${moment}::timestamptz - g.start) / 900)`;
+  return `
+      select
+        (g.start at time zone 'UTC')::date as day,
+        greatest(0, ${slotAt(from)})::integer as slot_from,
+        least(96, ${slotAt(to)})::integer as slot_to
+      from (
+        -- Without a zone: the length of a day depends on the session's.
+        select s.start at time zone 'UTC' as start
+        from generate_series(
+          date_trunc('day', ${from}::timestamptz at time zone 'UTC'),
+          (${to}::timestamptz - interval '1 second') at time zone 'UTC',
+          interval '1 day'
+        ) as s (start)
+      ) as g`;
+}
+
+export const IS_WHOLE = "d.slot_from = 0 and d.slot_to = 96";
+
+/**
+ * What customers `n` used on days `d`, in the environment that is parameter 1: a day that is whole by its sums, others by
+ * their buckets. One look-up for each day and customer.
+ */
+export function usedOn({
+  isWhole = IS_WHOLE,
+  isMeter = "true",
+  /** A column of the answer, for a day that is whole and for a bucket `s.slot`. */
+  part = { ofDay: "0", ofSlot: "0" },
+}: {
+  readonly isWhole?: string;
+  readonly isMeter?: string;
+  readonly part?: { readonly ofDay: string; readonly ofSlot: string };
+} = {}): string {
+  return `
+      cross join lateral (
+        select c.meter_id, c.count, c.quantity, c.credits, c.bucket_counts, c.bucket_quantities, c.bucket_credits
+        from cell.usage_customer_days as c
+        where c.environment_id = $1
+          and c.day = d.day
+          and c.customer_number = n.customer_number
+          and ${isMeter}
+        -- Without this the planner may read the days of all customers at once.
+        offset 0
+      ) as c
+      cross join lateral (
+        select ${part.ofDay} as part, c.count, c.quantity, c.credits
+        where ${isWhole}
+        union all
+        select ${part.ofSlot}, s.count, s.quantity, s.credits
+        from (
+          select ${SLOTS}
+          where not (${isWhole})
+        ) as s
+        where s.slot >= d.slot_from
+          and s.slot < d.slot_to
+          and s.count is not null
+      ) as u`;
+}

@@ -1,0 +1,189 @@
+import { readInteger, readNullable } from "../../../postgres/column.ts";
+import { type Rows, statement, type Tx } from "../../../postgres/statement.ts";
+import { slotOf, utcDate } from "./customer-days.ts";
+import { ROWS_OF_STRETCH, rowsOfUsage, SLICES_MAX } from "./rows.ts";
+
+// The progress must be locked: one process at a time adds to the roll-ups.
+
+const PREPARE = statement(
+  "usage_roll_up.prepare",
+  `
+  select
+    -- A crash that loses roll-ups loses the progress with them, and they are made again.
+    set_config('synchronous_commit', 'off', true),
+    set_config('jit', 'off', true)`,
+);
+
+export function prepareRollUp(tx: Tx): Promise<Rows> {
+  return tx.run(PREPARE);
+}
+
+/** Consecutive transactions, from one number up to but without another. */
+export type Stretch = {
+  readonly from: number;
+  readonly to: number;
+  /** More than 1 for one transaction that is too large for one statement: its customers are added in so many slices. */
+  readonly slices: number;
+};
+
+const TABLES = ["events", "ledger", "denials"] as const;
+
+const FIND_CUT = statement(
+  "usage_roll_up.find_cut",
+  `
+  select min(c.transaction_number)
+  from (
+    ${TABLES.map(
+      (table) => `(
+      select transaction_number
+      from cell.${table}
+      where transaction_number >= $1
+        and transaction_number < $2
+      order by transaction_number
+      offset $3
+      limit 1
+    )`,
+    ).join(" union all ")}
+  ) as c`,
+);
+
+const COUNT = statement(
+  "usage_roll_up.count",
+  `
+  select ${TABLES.map((table) => `(select count(*) from cell.${table} where transaction_number = $1)`).join(
+    " + ",
+  )}`,
+);
+
+/** The next stretch of those below `limit`: as much as `rowsMax` rows of each table, or one transaction. */
+export async function findStretch(
+  tx: Tx,
+  { from, limit, rowsMax }: { readonly from: number; readonly limit: number; readonly rowsMax: number },
+): Promise<Stretch> {
+  // Unnamed: planned each time, for the rows there are now.
+  const { rows } = await tx.run({ ...FIND_CUT, name: "" }, [from, limit, rowsMax]);
+  const cut = readNullable(rows[0]?.[0] ?? null, readInteger);
+  if (cut === null) return { from, to: limit, slices: 1 };
+  if (cut > from) return { from, to: cut, slices: 1 };
+  const counted = await tx.run({ ...COUNT, name: "" }, [from]);
+  const slices = Math.ceil(readInteger(counted.rows[0]?.[0]) / rowsMax);
+  return { from, to: from + 1, slices: Math.min(slices, SLICES_MAX) };
+}
+
+/** A statement cannot see the meters that it inserts: hence this one before it. Nearly always it finds nothing to do. */
+const INSERT_METERS = statement(
+  "usage_roll_up.insert_meters",
+  `
+  insert into cell.meters (environment_id, kind, key, feature_id, pool_id, reason)
+  select distinct u.environment_id, u.kind, u.key, u.feature_id, u.pool_id, u.reason
+  from (
+    select u.environment_id, u.kind, u.key, u.feature_id, u.pool_id, u.reason
+    from (${rowsOfUsage(ROWS_OF_STRETCH)}) as u
+    where not exists (
+      select
+      from cell.meters as m
+      where m.environment_id = u.environment_id
+        and m.kind = u.kind
+        and m.key = u.key
+    )
+    -- Without this all rows would be sorted before they are looked up.
+    offset 0
+  ) as u`,
+);
+
+/** The values of a day's buckets, by customer and meter: of groups `u` with one row for each bucket. */
+export const BUCKETS_OF_DAY = `
+      sum(u.count) as count,
+      sum(u.quantity) as quantity,
+      sum(u.credits) as credits,
+      array_agg(${slotOf("u.bucket")}) as slots,
+      array_agg(u.count::bigint) as counts,
+      array_agg(u.quantity::numeric) as quantities,
+      array_agg(u.credits::numeric) as all_credits`;
+
+export const DAY_COLUMNS =
+  "environment_id, day, customer_number, meter_id, count, quantity, credits, bucket_counts, bucket_quantities, bucket_credits";
+
+/** The columns of a new row, of groups as above. */
+export const NEW_DAY = `
+    environment_id, day, customer_number, meter_id, count, quantity, credits,
+    cell.add_to_buckets('{}', slots, counts),
+    cell.add_to_buckets('{}', slots, quantities),
+    cell.add_to_buckets('{}', slots, all_credits)`;
+
+// One process writes, so existing rows are updated and others inserted after one look-up each. "on conflict" would write three
+// records of the write-ahead log for each row instead of one or two.
+const ADD = statement(
+  "usage_roll_up.add",
+  `
+  with used as materialized (
+    select
+      u.environment_id,
+      u.bucket,
+      u.customer_number,
+      m.id as meter_id,
+      count(*) as rows,
+      sum(u.count) as count,
+      sum(u.quantity) as quantity,
+      sum(u.credits) as credits
+    from (${rowsOfUsage(ROWS_OF_STRETCH)}) as u
+    join cell.meters as m on m.environment_id = u.environment_id and m.kind = u.kind and m.key = u.key
+    group by u.environment_id, u.bucket, u.customer_number, m.id
+  ), days as materialized (
+    select u.environment_id, ${utcDate("u.bucket")} as day, u.customer_number, u.meter_id,${BUCKETS_OF_DAY}
+    from used as u
+    group by u.environment_id, ${utcDate("u.bucket")}, u.customer_number, u.meter_id
+    order by u.environment_id, day, u.customer_number, u.meter_id
+  ), found as materialized (
+    select
+      d.environment_id, d.day, d.customer_number, d.meter_id, d.count, d.quantity, d.credits,
+      d.slots, d.counts, d.quantities, d.all_credits, s.place
+    from days as d
+    left join lateral (
+      select c.ctid as place
+      from cell.usage_customer_days as c
+      where c.environment_id = d.environment_id
+        and c.day = d.day
+        and c.customer_number = d.customer_number
+        and c.meter_id = d.meter_id
+      offset 0
+    ) as s on true
+  ), updated as (
+    update cell.usage_customer_days as s
+    set
+      count = s.count + f.count,
+      quantity = s.quantity + f.quantity,
+      credits = s.credits + f.credits,
+      bucket_counts = cell.add_to_buckets(s.bucket_counts, f.slots, f.counts),
+      bucket_quantities = cell.add_to_buckets(s.bucket_quantities, f.slots, f.quantities),
+      bucket_credits = cell.add_to_buckets(s.bucket_credits, f.slots, f.all_credits)
+    from found as f
+    where s.ctid = f.place
+  ), inserted as (
+    insert into cell.usage_customer_days (${DAY_COLUMNS})
+    select ${NEW_DAY}
+    from found
+    where place is null
+  ), buckets as (
+    insert into cell.usage_buckets as s (environment_id, bucket, meter_id, count, quantity, credits)
+    select u.environment_id, u.bucket, u.meter_id, sum(u.count), sum(u.quantity), sum(u.credits)
+    from used as u
+    group by u.environment_id, u.bucket, u.meter_id
+    order by u.environment_id, u.bucket, u.meter_id
+    on conflict on constraint usage_buckets_pkey do update
+    set
+      count = s.count + excluded.count,
+      quantity = s.quantity + excluded.quantity,
+      credits = s.credits + excluded.credits
+  )
+  select coalesce(sum(u.rows), 0)
+  from used as u`,
+);
+
+/** Adds the rows of a stretch, or of one slice of it. Returns how many there were. */
+export async function addToRollUps(tx: Tx, { from, to, slices }: Stretch, slice: number): Promise<number> {
+  // The first slice inserts the meters of all: each of them reads all rows.
+  if (slice === 0) await tx.run({ ...INSERT_METERS, name: "" }, [from, to, 1, 0]);
+  const { rows } = await tx.run({ ...ADD, name: "" }, [from, to, slices, slice]);
+  return readInteger(rows[0]?.[0]);
+}
