@@ -11,7 +11,7 @@ import { utcDay } from "./verify/usage/utc-day.ts";
 import { verifyUsageCommand } from "./verify-usage.ts";
 
 const DAY_MS = 24 * 3_600_000;
-/** Ago; the last is in another month. */
+/** Days ago; the last is in another month. */
 const DAYS = [0, 1, 2, 34];
 
 /** As the service's own role. */
@@ -28,7 +28,7 @@ async function verify({ database }: Credits, day: Date | null = null): Promise<s
   return last;
 }
 
-const SOUND = "Every sum of usage is that of its rows.";
+const SOUND = "All usage roll-ups match their rows.";
 
 /** Charges, reversals and denials of several customers, events of three days and of a month that is over. */
 async function setupUsage(): Promise<Credits> {
@@ -89,7 +89,7 @@ const WRONG: readonly [string, (database: TestDatabase) => Promise<unknown>][] =
   ["a meter's key", (d) => d.query("update cell.meters set key = key || '!' where kind = 1")],
 ];
 
-test("no wrong sum goes unnoticed", { timeout: 120_000 }, async () => {
+test("every wrong roll-up is found", { timeout: 120_000 }, async () => {
   const credits = await setupUsage();
   const { database } = credits;
   expect(await verify(credits)).toBe(SOUND);
@@ -109,7 +109,7 @@ test("no wrong sum goes unnoticed", { timeout: 120_000 }, async () => {
   expect(await verify(credits)).toBe(SOUND);
 });
 
-test("an event more or less than was added up is noticed", async () => {
+test("a missing event is found", async () => {
   const credits = await setupUsage();
   const { database } = credits;
   await database.query("set session_replication_role = replica");
@@ -119,7 +119,7 @@ test("an event more or less than was added up is noticed", async () => {
   );
 });
 
-test("a repaired day is right again, others are left as they are, and usage goes on meanwhile", {
+test("a repair corrects its day alone, while usage is recorded", {
   timeout: 60_000,
 }, async () => {
   const credits = await setupUsage();
@@ -141,7 +141,7 @@ test("a repaired day is right again, others are left as they are, and usage goes
   await writing;
 });
 
-test("a doubt whose month is detached stays, and verify says what to attach", async () => {
+test("a doubt about a detached month stays, and verify names the months to attach", async () => {
   const credits = await setupCredits();
   const { database, cell } = credits;
   const [last = "", month = ""] = lastMonths(2);
@@ -162,7 +162,7 @@ test("a doubt whose month is detached stays, and verify says what to attach", as
   expect(await database.count("cell.usage_progress", "doubtful_since is null")).toBe(1);
 });
 
-test("the command ends with 1 for a wrong sum, and 0 for none, under load", {
+test("the exit code is 1 for a wrong roll-up and 0 for none, under load", {
   timeout: 120_000,
 }, async () => {
   const credits = await setupUsage();

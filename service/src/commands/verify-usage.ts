@@ -11,35 +11,35 @@ import { verifyUsage } from "./verify/usage/verify-usage.ts";
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
-/** Holds the sums of usage against the rows, while the service runs. Returns whether all are right. */
+/** Compares the roll-ups with the rows while the service runs. Returns whether all are right. */
 export async function verifyUsageCommand(options: {
   databaseUrl: string;
-  /** A day whose sums to make anew before that. */
+  /** A day whose roll-ups to remake first. */
   repair: Instant | null;
   print: (line: string) => void;
 }): Promise<boolean> {
   const { databaseUrl, repair, print } = options;
   if (repair !== null) {
     await withSession(databaseUrl, (session) => repairDay(session, repair));
-    print(`Made the sums of ${formatTimestamp(repair).slice(0, 10)} (UTC) anew from the rows.`);
+    print(`Remade the roll-ups of ${formatTimestamp(repair).slice(0, 10)} (UTC) from the rows.`);
   }
   return withSession(databaseUrl, async (session) => {
     const tx = new Unhurried(session);
     const { doubtfulSince } = await readUsageProgress(tx);
     const since = await findWholeSince(tx);
     if (since !== null)
-      print(`Sums before ${formatTimestamp(since)} are not held against rows: ${DETACHED}.`);
+      print(`Roll-ups before ${formatTimestamp(since)} are not compared with rows: ${DETACHED}.`);
     const { wrong, rows } = await verifyUsage(tx, since);
     if (wrong !== null && (await findWholeSince(tx)) !== since)
-      throw new Error("a month was detached or attached meanwhile: verify again");
+      throw new Error("a month was detached or attached during verification: run it again");
     print(
-      `Held ${rows} events, charges, reversals and denials against their sums; the longest statement took ${Math.ceil(tx.statementMsMax)} ms.`,
+      `Compared ${rows} events, charges, reversals and denials with the roll-ups; the longest statement took ${Math.ceil(tx.statementMsMax)} ms.`,
     );
     const { completeTo } = await readUsageProgress(tx);
     print(
-      `What was recorded after ${formatTimestamp(completeTo)} may not be added up yet, and is not held against anything then.`,
+      `Rows recorded after ${formatTimestamp(completeTo)} may not be added yet; those were not compared.`,
     );
-    print(wrong === null ? "Every sum of usage is that of its rows." : describe(wrong, since));
+    print(wrong === null ? "All usage roll-ups match their rows." : describe(wrong, since));
     if (wrong === null && doubtfulSince !== null) {
       if (hasRows(doubtfulSince, since)) {
         await clearDoubt(tx, doubtfulSince);
@@ -56,14 +56,14 @@ export async function verifyUsageCommand(options: {
 function describe(wrong: WrongSum, since: Instant | null): string {
   const { environmentId, customerNumber, at, meter, missing } = wrong;
   const who = customerNumber === null ? "" : `, customer number ${customerNumber}`;
-  const what = meter === null ? "a meter that is not there" : describeMeter(meter);
+  const what = meter === null ? "an unknown meter" : describeMeter(meter);
   const { count, quantity, credits } = missing;
   const day = utcDay(at);
   const hint = hasRows(day, since)
-    ? ` To make the day's sums anew from the rows there are: purser verify --usage --repair ${formatTimestamp(day).slice(0, 10)}`
+    ? ` To remake the day's roll-ups from the rows: purser verify --usage --repair ${formatTimestamp(day).slice(0, 10)}`
     : "";
   return (
-    `MISMATCH: environment ${environmentId}${who}, ${what} at ${formatTimestamp(at)}: the rows less the sum are ` +
+    `MISMATCH: environment ${environmentId}${who}, ${what} at ${formatTimestamp(at)}: the rows less the roll-up are ` +
     `${count} in number, ${quantity} in quantity, ${credits} in credits.${hint}`
   );
 }

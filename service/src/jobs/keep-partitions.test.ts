@@ -86,7 +86,7 @@ test("a month can be detached and attached again while the service runs", { time
   const day = brandAs<Instant>(Number(old?.["day"]));
   // and cannot be recomputed without them.
   expect(await verify(null)).toBe(true);
-  expect(lines[0]).toMatch(/^Sums before .* are not held against rows/);
+  expect(lines[0]).toMatch(/^Roll-ups before .* are not compared with rows/);
   await expect(verify(day)).rejects.toThrow("attach them first");
   expect(await database.count("cell.usage_buckets")).toBe(sums);
   await client.query(`alter table cell.events attach partition ${row?.["name"]} ${row?.["bound"]}`);

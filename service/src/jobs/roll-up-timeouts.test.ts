@@ -9,7 +9,7 @@ import { readUsageProgress } from "../store/cell/usage/progress.ts";
 import { newUsageBatch, rollUpOnce, rollUpUsage } from "./roll-up-usage.ts";
 
 const TIMEOUT_MS = 500;
-/** For each row: some twenty of them fit into a statement. */
+/** For each row: some twenty fit into a statement. */
 const SLEEP_MS = 20;
 const CUSTOMERS = 64;
 
@@ -21,7 +21,7 @@ async function setupSlow(): Promise<{ database: TestDatabase; cell: Pool }> {
   return { database, cell };
 }
 
-/** As a disk is at places that nobody read for long. */
+/** Like a disk with cold pages. */
 const slowDown = (database: TestDatabase, table: string) =>
   database.query(`
     create function public.sleep() returns trigger language plpgsql as $$
@@ -35,7 +35,7 @@ const insert = (database: TestDatabase, from: number, to: number) =>
     [from, to],
   );
 
-test("a stretch that takes too long is cut shorter until it fits", { timeout: 60_000 }, async () => {
+test("a batch that times out is halved until it fits", { timeout: 60_000 }, async () => {
   const { database, cell } = await setupSlow();
   await slowDown(database, "usage_customer_days");
   for (let customer = 1; customer <= CUSTOMERS; customer++) await insert(database, customer, customer);
@@ -50,7 +50,7 @@ test("a stretch that takes too long is cut shorter until it fits", { timeout: 60
   await expectExactSums(database);
 });
 
-test("a turn that adds nothing leaves the next one as small, and one that adds rows makes it larger", async () => {
+test("a turn without rows keeps the batch size, and one with rows increases it", async () => {
   const { database, cell } = await setupSlow();
   const batch = newUsageBatch(64);
   const tooLong = new pg.DatabaseError("canceling statement due to statement timeout", 0, "error");
@@ -67,7 +67,7 @@ test("a turn that adds nothing leaves the next one as small, and one that adds r
   expect(batch.size).toBe(36);
 });
 
-test("a transaction that is partly added is cut finer, and each row is added once", {
+test("a partly added transaction gets smaller slices, and each row is added once", {
   timeout: 60_000,
 }, async () => {
   const { database, cell } = await setupSlow();

@@ -21,12 +21,12 @@ const INSERT = `insert into cell.events
     (recorded_at, id, environment_id, customer_number, event, quantity, occurred_at, request_id)
   select coalesce($1, clock_timestamp()), gen_random_uuid(), 1, 1, 'by hand', 1, now(), 'r' from generate_series(1, $2)`;
 
-test("a writer that hangs before its commit holds the sums up, and is then counted", async () => {
+test("a writer that hangs before its commit delays the roll-ups, and is then counted", async () => {
   const { database, cell, record } = await setupCredits();
   const slow = await connectTo(database);
   await slow.query("begin");
   await slow.query(INSERT, [null, 1]);
-  // Later ones commit first: whoever went by the clock would pass by the one that hangs.
+  // Later ones commit first: a watermark by time would skip the one that hangs.
   await record({ customerId: "ada", event: "quick", quantity: 1 });
   const [row] = await database.query("select (extract(epoch from clock_timestamp()) * 1000)::float8 as now");
   await rollUpUsage(cell);
@@ -41,18 +41,18 @@ test("a writer that hangs before its commit holds the sums up, and is then count
   await expectExactSums(database);
 });
 
-test("a row that is written later under an earlier time is counted", async () => {
+test("a row that is written later with an earlier time is counted", async () => {
   const { database, cell, record } = await setupCredits();
   await record({ customerId: "ada", event: "quick", quantity: 1 });
   await settle({ cell, database });
-  // As an event is whose first commit had an unknown outcome.
+  // Like an event whose first commit had an unknown outcome.
   await database.query(INSERT, [new Date(Date.now() - 60_000), 1]);
   await settle({ cell, database });
   expect(await countOf(database, "by hand")).toBe(1);
   await expectExactSums(database);
 });
 
-test("one transaction of many rows is added in slices, each of them once", async () => {
+test("one large transaction is added in slices, each row once", async () => {
   const { database, cell, record } = await setupCredits();
   const client = await connectTo(database);
   await client.query("begin");
@@ -61,7 +61,7 @@ test("one transaction of many rows is added in slices, each of them once", async
   await client.query("commit");
   await record({ customerId: "ada", event: "quick", quantity: 1 });
   const [row] = await database.query("select pg_current_xact_id()::text::bigint::text as number");
-  // Two releases may differ in how much they take at once.
+  // Two releases may differ in their batch size.
   for (let turn = 0; (await readNumber(cell)) <= Number(row?.["number"]); turn++)
     await rollUpOnce(cell, { rowsMax: turn % 2 === 0 ? 7 : 11 });
   expect(await countOf(database, "by hand")).toBe(50);
@@ -97,7 +97,7 @@ test("events of any order are added to the buckets of their day", async () => {
   expect(row).toEqual({ counts: ["1", "2", "3", "1"] });
 });
 
-/** Its first turn waits before the lock, after it has read how far it could go. */
+/** Its first turn waits before the lock, after it has read the horizon. */
 function slowPool(database: TestDatabase): { pool: Pool; isThere: Promise<void>; goOn: () => void } {
   const [there, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const pool = openTestPool(database.serviceUrl);
@@ -117,7 +117,7 @@ function slowPool(database: TestDatabase): { pool: Pool; isThere: Promise<void>;
   return { pool, isThere: there.promise, goOn: gate.resolve };
 }
 
-test("a process that was slow to take its turn adds nothing twice of a transaction that another one is at", async () => {
+test("a slow process adds nothing twice of a transaction that another one partly added", async () => {
   const database = await createDatabase();
   const cell = openTestPool(database.serviceUrl, 2);
   onTestFinished(() => cell.end());
@@ -169,7 +169,7 @@ function perform(credits: Credits, charged: string[]) {
   };
 }
 
-test("whatever was sent and however often the job was killed, the sums are those of the rows", async () => {
+test("the roll-ups match the rows, however often the job is killed", async () => {
   const credits = await setupCredits();
   const { database, cell, topUp } = credits;
   await topUp("ada", 100_000);

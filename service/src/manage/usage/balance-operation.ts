@@ -18,7 +18,6 @@ import { rangeOfCall, USAGE_NOUN } from "./operations.ts";
 import { describeRange, divisionQuery, rangeAnswer, rangeQuery, readDivision } from "./range.ts";
 import { getPool } from "./scope.ts";
 
-/** What usage left. */
 export function balanceOperation(parts: ManageParts): Operation {
   return operation({
     method: "GET",
@@ -28,8 +27,8 @@ export function balanceOperation(parts: ManageParts): Operation {
     noun: USAGE_NOUN,
     summary: "Show a customer's balance over time",
     description:
-      "What was in a pool at the end of each bucket, from the ledger itself. What fell due since the last request, an expiry or a new " +
-      "period's allowance, is written with the next one, and until then not shown. `opening` is what was brought forward.",
+      "A pool's balance at the end of each bucket, from the ledger. An expiry or a new period's allowance since the last request is " +
+      "written with the next request, and not shown before. `opening` is the balance before the range.",
     params: customerParams,
     query: Type.Object(
       {
@@ -44,7 +43,7 @@ export function balanceOperation(parts: ManageParts): Operation {
     answer: Type.Object({
       ...rangeAnswer,
       pool: Type.String({ examples: ["credits"] }),
-      opening: Type.Integer({ description: "Just before `from`.", examples: [900] }),
+      opening: Type.Integer({ description: "The balance just before `from`.", examples: [900] }),
       points: Type.Array(
         Type.Object({
           at: timeField,
@@ -89,8 +88,8 @@ export function balanceOperation(parts: ManageParts): Operation {
 }
 
 /**
- * What was in a pool just before each of these moments, the earliest first, since which all entries must be there. The entries are
- * numbered in the order of their time, so that each moment is found by halving: some thirty look-ups, however many entries there are.
+ * A pool's balance just before each of these moments, the earliest first. All entries since then must be attached. Entries are
+ * numbered in the order of time, so a binary search of some thirty look-ups finds each moment.
  */
 async function balancesAt(
   tx: Tx,
@@ -100,7 +99,7 @@ async function balancesAt(
 ): Promise<number[]> {
   const sequences = await findLastEntries(tx, number, wallet.sequence, moments);
   const known = await readBalances(tx, number, pool, [...new Set(sequences)]);
-  // From the end: where nothing moved, it is what it was later.
+  // From the end: without an entry the balance is the later one.
   const balances: number[] = [];
   for (const sequence of sequences.toReversed())
     balances.push(known.get(sequence) ?? balances.at(-1) ?? balanceOf(wallet, pool));
@@ -122,7 +121,7 @@ async function findLastEntries(
     const times = await readEntryTimes(tx, number, [...middles]);
     for (const range of open) {
       const middle = middleOf(range);
-      // One that is not there is of a month that is detached, before all of these moments.
+      // A missing entry is in a detached month, before all of these moments.
       if ((times.get(middle) ?? Number.NEGATIVE_INFINITY) < range.moment) range.low = middle;
       else range.high = middle - 1;
     }

@@ -28,15 +28,14 @@ import { rankUsers, refuseTooLong } from "./rank-users.ts";
 import { withinSums } from "./within-sums.ts";
 
 const points = Type.Array(Type.Object({ at: timeField, ...UsedFields }), {
-  description: "The earliest first; a bucket in which nothing was used is left out.",
+  description: "Earliest first, without buckets that have no usage.",
 });
 
 export const UsageLine = Type.Object({
   key: nullable(
     Type.String({
       description:
-        "The feature, event, reason, customer or value. Null: no grouping was asked for; or a customer who was erased; or the " +
-        "metadata has no such field.",
+        "The feature, event, reason, customer or value. Null: no grouping, an erased customer, or metadata without the field.",
       examples: ["image.generate"],
     }),
   ),
@@ -60,10 +59,10 @@ export type Grouping =
   | { readonly by: "none" | "event" | "feature" | "reason" | "customer" }
   | { readonly by: "metadata"; readonly field: string };
 
-/** Rows that are read for a question that no sum answers: about a second's work. */
+/** About a second's work. */
 export const METADATA_ROWS_MAX = 200_000;
 
-/** The largest lines, the largest first, and all others together. */
+/** The largest lines, largest first, and all others together. */
 export async function chartUsage(
   tx: Tx,
   catalog: Catalog,
@@ -118,7 +117,7 @@ export async function chartSome(
   return chartCustomers(tx, walked, customers, group, options);
 }
 
-/** The largest customers are found first; what all others used is what is left of the whole. */
+/** The other customers together are the total less the largest ones. */
 async function chartByCustomer(tx: Tx, scope: UsageScope, options: ChartOptions): Promise<Lines> {
   const ranked = await rankUsers(tx, scope, { by: options.by, limit: options.linesMax });
   const numbers = ranked.map(({ customerNumber }) => customerNumber);
@@ -153,7 +152,7 @@ async function chartByMetadata(
   return { lines: lines.slice(0, options.linesMax), other: rest.length === 0 ? null : mergeRest(rest) };
 }
 
-/** For who reads rows, not sums: the first of a snapshot. */
+/** Locks the row tables; must be the first statement of the snapshot. */
 export function holdRows(tx: Tx, source: "events" | "charges"): Promise<unknown> {
   return source === "events" ? holdEvents(tx) : holdLedger(tx);
 }

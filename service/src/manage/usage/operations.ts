@@ -46,7 +46,7 @@ const count = (value: number): string => value.toLocaleString("en");
 export const linesField = Type.Optional(
   Type.String({
     pattern: UP_TO_100,
-    description: "How many of the largest to show: 1 to 100, by default 10.",
+    description: "How many of the largest to show, from 1 to 100. By default 10.",
     examples: ["10"],
   }),
 );
@@ -55,12 +55,12 @@ export const customerQuery = Type.Optional(
   Type.String({
     minLength: 1,
     maxLength: 255,
-    description: "Only this customer's.",
+    description: "Only this customer.",
     examples: ["customer_42"],
   }),
 );
 
-/** The range that was asked for, as far as the workspace's history window shows it. */
+/** The requested range, cut to the workspace's history window. */
 export function rangeOfCall(
   { control, cellOf }: ManageParts,
   call: Call<unknown, { from?: string; to?: string; bucket?: "hour" | "day" | "month" }>,
@@ -75,7 +75,6 @@ export function rangeOfCall(
   });
 }
 
-/** Usage over time. */
 export function usageOperations(parts: ManageParts): Operation[] {
   return [chart(parts)];
 }
@@ -83,7 +82,7 @@ export function usageOperations(parts: ManageParts): Operation[] {
 const groupBy = Type.Optional(
   Type.Enum(["feature", "event", "reason", "customer", "metadata"], {
     description:
-      "A line for each of these: `feature` goes with charges and denials, `reason` with denials, `event` with events, `metadata` with charges and events, `customer` with all.",
+      "One line for each: `feature` for charges and denials, `reason` for denials, `event` for events, `metadata` for charges and events, `customer` for all.",
   }),
 );
 
@@ -96,10 +95,9 @@ function chart(parts: ManageParts): Operation {
     noun: USAGE_NOUN,
     summary: "Show usage over time",
     description:
-      "Exact sums of events, charges or denials, each in the bucket of its own time: a late event changes the past. A reversal takes " +
-      "from quantity and credits in the bucket in which it was made. The largest lines are shown, and all others as one. Grouping by " +
-      `a field of the metadata reads the rows themselves: a range in which the environment has more than ${count(METADATA_ROWS_MAX)} is ` +
-      `refused. ${ABOUT_LOOK_UPS}`,
+      "Exact sums of events, charges or denials. Each counts at its own time, so a late event changes the past. A reversal reduces " +
+      "quantity and credits at the time of the reversal. The largest lines are shown, and all others as one. Grouping by " +
+      `metadata reads single rows: a range with more than ${count(METADATA_ROWS_MAX)} rows in the environment is refused. ${ABOUT_LOOK_UPS}`,
     params: Type.Object(environmentParams),
     query: Type.Object(
       {
@@ -112,7 +110,7 @@ function chart(parts: ManageParts): Operation {
           Type.String({
             minLength: 1,
             maxLength: 200,
-            description: "With `groupBy=metadata`: the field at the top of the metadata.",
+            description: "With `groupBy=metadata`: a top-level field of the metadata.",
             examples: ["model"],
           }),
         ),
@@ -126,11 +124,11 @@ function chart(parts: ManageParts): Operation {
       completeTo: completeToField,
       buckets: Type.Array(timeField, {
         description:
-          "When each bucket begins. The first and the last may reach beyond the range. Where clocks change right at its beginning, a " +
-          "bucket is only called by that moment, and may begin an hour before or half an hour after it.",
+          "The start of each bucket. The first and the last may extend beyond the range. If a clock changes at this moment, the bucket " +
+          "may begin an hour before or half an hour after it.",
       }),
       total: UsedSum,
-      lines: Type.Array(UsageLine, { description: "The largest first." }),
+      lines: Type.Array(UsageLine, { description: "Largest first." }),
       other: nullable(UsageLine),
     }),
     codes: ["total_too_large"],

@@ -16,20 +16,20 @@ export const DAY_MS = 24 * HOUR_MS;
 /** An event may be that far ahead of the clock. */
 const AHEAD_MS = 5 * 60_000;
 
-const ABOUT_QUARTERS = "A whole quarter of an hour: minutes 00, 15, 30 or 45.";
+const ABOUT_MINUTES = "At minute 00, 15, 30 or 45.";
 
 export const rangeQuery = {
   from: Type.Optional(
     Type.String({
       format: "date-time",
-      description: `${ABOUT_QUARTERS} By default 30 days before \`to\`; a day before for hours, a year for months.`,
+      description: `${ABOUT_MINUTES} By default 30 days before \`to\`; one day for hours, one year for months.`,
       examples: ["2026-11-01T00:00:00Z"],
     }),
   ),
   to: Type.Optional(
     Type.String({
       format: "date-time",
-      description: `Up to, but without, this moment. ${ABOUT_QUARTERS} By default the end of the present quarter.`,
+      description: `Exclusive end of the range. ${ABOUT_MINUTES} By default the end of the current 15 minutes.`,
       examples: ["2026-12-01T00:00:00Z"],
     }),
   ),
@@ -37,36 +37,34 @@ export const rangeQuery = {
 
 export const divisionQuery = {
   bucket: Type.Optional(
-    Type.Enum(["hour", "day", "month"], { description: "What to add up to one point. By default `day`." }),
+    Type.Enum(["hour", "day", "month"], { description: "The length of one point. By default `day`." }),
   ),
   timeZone: Type.Optional(
     Type.String({
       maxLength: 60,
       pattern: "^(UTC|[A-Z][A-Za-z_]+(/[A-Za-z0-9_+-]+)+)$",
-      description: "Whose days and months, by its IANA name. By default `UTC`.",
+      description: "IANA name of the time zone for days and months. By default `UTC`.",
       examples: ["Europe/Berlin"],
     }),
   ),
 };
 
-/** Of every answer about usage. */
 export const rangeAnswer = {
   from: Type.String({
     format: "date-time",
-    description: "Where the answer begins: what was asked for, or the history window.",
+    description: "The start of the answer: `from`, or the start of the history window if that is later.",
     examples: ["2026-11-01T00:00:00.000Z"],
   }),
   to: Type.String({
     format: "date-time",
-    description: "Where it ends. The same as `from`: all that was asked for lies before the history window.",
+    description: "The end of the answer. Equal to `from` if the whole range lies before the history window.",
     examples: ["2026-11-15T08:30:00.000Z"],
   }),
   windowStart: nullable(
     Type.String({
       format: "date-time",
       description:
-        "Where the workspace's history window begins, at the next whole quarter of an hour: what happened before is in no figure. " +
-        "Null: the window has no beginning.",
+        "The start of the workspace's history window, rounded up to 15 minutes. Earlier usage is not included. Null: no limit.",
       examples: ["2026-08-17T08:45:00.000Z"],
     }),
   ),
@@ -74,11 +72,11 @@ export const rangeAnswer = {
 
 export const completeToField = Type.String({
   format: "date-time",
-  description: "Whatever was answered before this moment is counted. Usually a second or two ago.",
+  description: "All requests answered before this moment are included. Usually a second or two ago.",
   examples: ["2026-11-15T08:30:00.000Z"],
 });
 
-/** Neither is before the window: of a range that is, nothing is left but the moment at which the window begins. */
+/** Neither is before the history window. A range before the window is empty, at its start. */
 export type UsageRange = {
   readonly from: Instant;
   /** Not before `from`. */
@@ -96,7 +94,7 @@ const DEFAULT_MS = { hour: DAY_MS, day: 30 * DAY_MS, month: 365 * DAY_MS } as co
 const LENGTH_MS = { hour: HOUR_MS, day: DAY_MS, month: 28 * DAY_MS } as const;
 const BUCKETS_MAX = 1_000;
 
-/** What of the range may be shown: the window is measured on the event's own time. */
+/** The part of the range in the history window, which applies to the event's own time. */
 export async function readRange(
   pools: { readonly control: Pool; readonly cell: Pool },
   workspaceId: number,
@@ -126,7 +124,7 @@ export function describeRange({ from, to, windowStart }: UsageRange) {
   };
 }
 
-/** The zone must be one that JavaScript knows, as PostgreSQL would take much else for one; and the server must know it, too. */
+/** JavaScript and PostgreSQL must both know the time zone: PostgreSQL alone accepts many other strings. */
 export async function readDivision(
   cell: Pool,
   query: {
@@ -165,10 +163,10 @@ function roundDown(ms: number): Instant {
 }
 
 export const UsedFields = {
-  count: Type.Integer({ description: "How many events, charges or denials.", examples: [120] }),
-  quantity: Type.Integer({ description: "Less what was reversed.", examples: [480] }),
+  count: Type.Integer({ description: "Number of events, charges or denials.", examples: [120] }),
+  quantity: Type.Integer({ description: "Less reversals.", examples: [480] }),
   credits: Type.Integer({
-    description: "Charged, less what was reversed. 0 for events and denials.",
+    description: "Credits charged, less reversals. 0 for events and denials.",
     examples: [1200],
   }),
 };

@@ -7,7 +7,7 @@ import { type RankedCustomer, rankCustomers } from "../../store/cell/usage/rank.
 import { invalidField } from "../fields.ts";
 import { DAY_MS } from "./range.ts";
 
-/** Who used most, the largest first. */
+/** The customers with the most usage, largest first. */
 export async function rankUsers(
   tx: Tx,
   scope: UsageScope,
@@ -23,10 +23,7 @@ export async function rankUsers(
   return from < to ? rankCustomers(tx, { ...scope, from, to }, options) : [];
 }
 
-/**
- * An answer that ranks users takes as long as its range has sums of customers, one by metadata as long as everybody has rows in it,
- * and is cut off where that is too long. The same again would be, too, so nobody is told to try it.
- */
+/** A timeout because of the range's size is a 400, because a retry would time out as well. */
 export async function refuseTooLong<T>(
   what: "sums of customers" | "rows",
   answer: () => Promise<T>,
@@ -41,5 +38,5 @@ export async function refuseTooLong<T>(
   }
 }
 
-/** Whatever was cut off sooner had little time left, or was not long because of itself. */
+/** A timeout before that has another cause than the range. */
 const LONG_MS = 3_000;

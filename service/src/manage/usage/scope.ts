@@ -15,12 +15,10 @@ import type { MeterKind } from "../../store/cell/usage/rows.ts";
 import { invalidField } from "../fields.ts";
 import type { UsageRange } from "./range.ts";
 
-/** Whose usage, and of what. */
 export const scopeQuery = {
   source: Type.Optional(
     Type.Enum(["events", "charges", "denials"], {
-      description:
-        "What to count: usage events, charges less their reversals, or denials. By default `charges`.",
+      description: "What to count: usage events, charges less reversals, or denials. By default `charges`.",
     }),
   ),
   event: Type.Optional(
@@ -40,8 +38,7 @@ export const scopeQuery = {
 
 export const measureField = Type.Optional(
   Type.Enum(["count", "quantity", "credits"], {
-    description:
-      "What the largest are the largest by. By default credits of charges, quantity of events, count of denials.",
+    description: "What to rank by. By default credits for charges, quantity for events, count for denials.",
   }),
 );
 
@@ -96,7 +93,7 @@ export function getPool(catalog: Catalog, key: string) {
   return pool.id;
 }
 
-/** Undefined: of nobody in particular. Null: there is no such customer. */
+/** Undefined: none was asked for. Null: it does not exist. */
 export async function findCustomer(
   tx: Tx,
   environmentId: EnvironmentId,

@@ -35,7 +35,6 @@ import { ABOUT_LOOK_UPS, withinSums } from "./within-sums.ts";
 const access = { role: "viewer", in: "environment" } as const;
 const STRICT = { additionalProperties: false };
 
-/** What usage comes to: in all, by decision, by customer. */
 export function usageTotalOperations(parts: ManageParts): Operation[] {
   return [totals(parts), decisions(parts), customers(parts)];
 }
@@ -51,7 +50,7 @@ function totals(parts: ManageParts): Operation {
     noun: NOUN,
     summary: "Total usage",
     description:
-      "All events, charges by pool and denials by reason in a range, of everybody or of one customer. " +
+      "All events, charges by pool and denials by reason in a range, for all customers or for one. " +
       ABOUT_LOOK_UPS,
     params: Type.Object(environmentParams),
     query: Type.Object({ customerId: customerQuery, ...rangeQuery }, STRICT),
@@ -96,10 +95,10 @@ function decisions(parts: ManageParts): Operation {
     access,
     id: "chartDecisions",
     noun: NOUN,
-    summary: "Show what was allowed and denied over time",
+    summary: "Show allowed and denied consumes over time",
     description:
-      "How many consumes were allowed, and how many were denied for each reason. Replays count once, checks not at all, and so do " +
-      `denials that are kept nowhere: of customers nobody knows, and of those without a plan. ${ABOUT_LOOK_UPS}`,
+      "How many consumes were allowed, and how many were denied for each reason. Replays count once. Checks and denials that are not " +
+      `stored (unknown customer, no plan) do not count. ${ABOUT_LOOK_UPS}`,
     params: Type.Object(environmentParams),
     query: Type.Object(
       { feature: scopeQuery.feature, customerId: customerQuery, ...rangeQuery, ...divisionQuery },
@@ -114,7 +113,7 @@ function decisions(parts: ManageParts): Operation {
           allowed: Type.Integer({ examples: [1200] }),
           denied: Type.Array(Type.Object({ reason: reasonField, count: Type.Integer({ examples: [14] }) })),
         }),
-        { description: "Every bucket of the range, the earliest first." },
+        { description: "All buckets of the range, earliest first." },
       ),
     }),
     codes: ["total_too_large"],
@@ -169,10 +168,10 @@ function customers(parts: ManageParts): Operation {
     access,
     id: "rankCustomers",
     noun: NOUN,
-    summary: "List the customers who used most",
+    summary: "List the customers with the most usage",
     description:
-      "The largest first, and what all others used together. Months of UTC are read from sums of months, the present one too. A range with more sums of " +
-      "customers than are read in four seconds, some millions, is refused.",
+      "The largest first, and all others together. A range is refused if it cannot be read within four seconds: some millions of " +
+      "customers times days.",
     params: Type.Object(environmentParams),
     query: Type.Object({ ...scopeQuery, ...rangeQuery, by: measureField, limit: linesField }, STRICT),
     answer: Type.Object({
@@ -182,7 +181,7 @@ function customers(parts: ManageParts): Operation {
       customers: Type.Array(
         Type.Object({
           customerId: nullable(
-            Type.String({ description: "Null: one who was erased.", examples: ["customer_42"] }),
+            Type.String({ description: "Null: an erased customer.", examples: ["customer_42"] }),
           ),
           ...UsedFields,
         }),

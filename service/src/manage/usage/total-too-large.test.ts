@@ -3,10 +3,10 @@ import { type Managed, setupManage } from "../../../test/manage.ts";
 import { ask, settle } from "../../../test/usage.ts";
 import { defineFeature } from "../features/define-feature.ts";
 
-/** The most that one charge can be, less what makes it odd. */
+/** Nearly the largest possible charge. */
 const CHARGE = 999_999_999 * 999_999;
 
-/** Each customer is charged as often as said. */
+/** Charges each customer the given number of times. */
 async function charge(managed: Managed, charges: Readonly<Record<string, number>>): Promise<void> {
   const { cell, context, publish, assign, topUp, consume } = managed;
   const cost = { credits: 999_999_999, per: 1 };
@@ -32,7 +32,7 @@ async function codesOf({ manage }: Managed, paths: readonly string[]): Promise<R
   return codes;
 }
 
-test("a sum of usage that JSON cannot hold exactly is refused, and what can be told apart is exact", async () => {
+test("a sum that JSON cannot hold exactly is refused, and all others are exact", async () => {
   const managed = await setupManage();
   await charge(managed, { bob: 6, carl: 5 });
   const refused = "422 total_too_large";

@@ -8,7 +8,7 @@ import { eraseCustomer } from "../customers/erase-customer.ts";
 const DAY_MS = 24 * 3_600_000;
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-test("days and hours are those of the zone, to the quarter of an hour", async () => {
+test("days and hours follow the time zone, to 15 minutes", async () => {
   const managed = await setupManage();
   const { record } = managed;
   const noon = Math.floor(Date.now() / DAY_MS - 10) * DAY_MS;
@@ -77,7 +77,7 @@ async function live(managed: Managed): Promise<void> {
   await settle(managed);
 }
 
-test("lines are the largest, the rest is one more, and reversals are taken off", async () => {
+test("the largest lines are shown, the rest as one, less reversals", async () => {
   const managed = await setupManage();
   await live(managed);
   const all = await ask(managed, "usage");
@@ -107,7 +107,7 @@ test("lines are the largest, the rest is one more, and reversals are taken off",
   ]);
 });
 
-test("a field of the metadata divides usage too, and a reversal goes to its charge's value", async () => {
+test("usage is grouped by a metadata field, and a reversal counts for its charge's value", async () => {
   const managed = await setupManage();
   await live(managed);
   const models = await ask(managed, "usage?groupBy=metadata&metadataField=model&limit=2");
@@ -170,7 +170,7 @@ test("totals, decisions and the ranking of customers agree with each other", asy
   expect(late.total.quantity).toBe(115);
 });
 
-test("an erased customer's usage stays in every sum, under nobody's name", async () => {
+test("an erased customer's usage stays in every sum, without a name", async () => {
   const managed = await setupManage();
   await live(managed);
   const before = await ask(managed, "usage");
@@ -183,7 +183,7 @@ test("an erased customer's usage stays in every sum, under nobody's name", async
   expect((await managed.manage("GET", "usage?customerId=ada")).status).toBe(404);
 });
 
-test("what makes no sense is refused, and says which field", async () => {
+test("an invalid query is refused and names the field", async () => {
   const { manage } = await setupManage();
   const refused = {
     "usage?from=2026-01-01T00:01:00Z": "from",

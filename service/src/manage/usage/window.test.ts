@@ -7,7 +7,7 @@ const DAY_MS = 24 * 3_600_000;
 type Range = { from: string; to: string; windowStart: string | null };
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-test("an event a second outside the history window is in no chart and no total until the window is widened", async () => {
+test("an event a second outside the history window is in no chart or total until the window is widened", async () => {
   const managed = await setupManage();
   const { database, record } = managed;
   const setDays = (days: number | null) =>
@@ -31,7 +31,7 @@ test("an event a second outside the history window is in no chart and no total u
     (await ask(managed, `usage?source=events&customerId=out&${from}`)).total.quantity,
   ];
   expect(await quantities()).toEqual([5, ["inside"], 5, 5, 5, 5, 0]);
-  // Of a range that lies before it nothing is left.
+  // A range before the window is empty.
   const before = `${from}&to=${iso(start - DAY_MS / 2)}`;
   for (const path of ["usage?source=events&", "usage/totals?", "usage/customers?source=events&"]) {
     const { from: shownFrom, to, windowStart: edge } = await ask<Range>(managed, `${path}${before}`);
@@ -46,7 +46,7 @@ test("an event a second outside the history window is in no chart and no total u
   expect(await quantities()).toEqual([6, ["inside", "outside"], 6, 6, 6, 6, 1]);
 });
 
-test("a customer's balance over time is what the ledger had left", async () => {
+test("a customer's balance over time matches the ledger", async () => {
   const managed = await setupManage();
   const { consume, topUp, database } = managed;
   await topUp("ada", 1000);
@@ -54,7 +54,7 @@ test("a customer's balance over time is what the ledger had left", async () => {
     await consume({ customerId: "ada", feature: "image.render", idempotencyKey: `k-${i}` });
   await database.query("alter table cell.ledger disable trigger user");
   await database.query("select cell.ensure_monthly_partitions(2, 0)");
-  // A day for each entry, the last of them yesterday.
+  // One entry a day, the last of them yesterday.
   await database.query(
     "update cell.ledger set recorded_at = date_trunc('day', now()) - (24 - sequence) * interval '1 day', effective_at = null",
   );
@@ -90,7 +90,7 @@ test("a customer's balance over time is what the ledger had left", async () => {
   expect((await managed.manage("GET", "customers/nobody/balance-history")).status).toBe(404);
 });
 
-test("what was said about a charge before the window is not told by its reversal", async () => {
+test("a reversal does not show metadata of a charge before the window", async () => {
   const managed = await setupManage();
   const { consume, manage, database } = managed;
   const charge = { customerId: "ada", feature: "image.render", metadata: { project: "apollo" } };

@@ -3,10 +3,10 @@ import { setupManage } from "../../../test/manage.ts";
 import { ask, type Sum, settle } from "../../../test/usage.ts";
 
 const EVER = "from=1970-01-01T00:00:00Z&to=9999-12-31T00:00:00Z";
-/** As long as months can be shown. */
+/** The longest range for months. */
 const LONG = "bucket=month&from=1980-01-01T00:00:00Z&to=2056-01-01T00:00:00Z";
 
-test("the longest range costs no more than what there is, and is refused where that is too much", async () => {
+test("a range costs no more than the usage in it, and is refused if that is too much", async () => {
   const managed = await setupManage();
   const { database, record, manage } = managed;
   const customers = Array.from({ length: 12 }, (_, index) => `c-${index}`);
@@ -15,7 +15,7 @@ test("the longest range costs no more than what there is, and is refused where t
   type Totals = { events: Sum; from: string; to: string };
   const totals = await ask<Totals>(managed, `usage/totals?customerId=c-1&${EVER}`);
   expect(totals.events).toEqual({ count: 1, quantity: 2, credits: 0 });
-  // What was asked for, not what was looked up.
+  // The requested range, not the one that was read.
   expect([totals.from, totals.to]).toEqual(["1970-01-01T00:00:00.000Z", "9999-12-31T00:00:00.000Z"]);
   const all = await ask<Totals>(managed, `usage/totals?${EVER}`);
   expect(all.events.count).toBe(12);
@@ -31,7 +31,7 @@ test("the longest range costs no more than what there is, and is refused where t
       )
     ).events.count,
   ).toBe(0);
-  // History that was brought along from long ago.
+  // Imported history from long ago.
   await database.query(
     `insert into cell.events (recorded_at, id, environment_id, customer_number, event, quantity, occurred_at, request_id)
      select now(), gen_random_uuid(), environment_id, customer_number, 'old', 1, '1990-01-01 00:00:00+00', 'r' from cell.events limit 1`,

@@ -3,18 +3,15 @@ import { brandAs, type EnvironmentId, type Instant } from "../../primitives/bran
 import { BUCKET_MS, readUsageExtent } from "../../store/cell/usage/extent.ts";
 import { invalidField } from "../fields.ts";
 
-/** Of a quarter of an hour of a customer: about a second's work. */
+/** 15-minute buckets of customers. */
 const LOOK_UPS_MAX = 1_000_000;
 const COUNTED = LOOK_UPS_MAX.toLocaleString("en");
 
 export const ABOUT_LOOK_UPS =
-  "Of customers' usage the quarters of an hour are counted, from the first to the last in which the environment had any: a range with " +
-  `more than ${COUNTED} of them, times the customers that are shown, is refused.`;
+  `For customers, the 15-minute buckets between the environment's first and last usage in the range, times the customers shown, may be at ` +
+  `most ${COUNTED}.`;
 
-/**
- * A range of some customers, whose quarters of an hour are looked up, of days that are over a month at a time: only as far as the
- * environment has any sums, so that "since 1970" costs no more than "since the first event".
- */
+/** Cuts a range to the buckets in which the environment has usage, so that "since 1970" costs no more than "since the first event". */
 export async function withinSums<T extends { readonly from: Instant; readonly to: Instant }>(
   tx: Tx,
   environmentId: EnvironmentId,

@@ -9,7 +9,7 @@ import { Session } from "../../../postgres/session.ts";
 import { brandAs, type Instant } from "../../../primitives/brand.ts";
 import { repairDay } from "./repair-day.ts";
 
-test("a month that is detached while its day is repaired keeps its sums", async () => {
+test("a day whose month is detached during its repair keeps its roll-ups", async () => {
   const { database, project, cell } = await setupCredits();
   const [last = "", month = ""] = lastMonths(2);
   await database.query("select cell.ensure_monthly_partitions(1, 0)");
@@ -26,7 +26,7 @@ test("a month that is detached while its day is repaired keeps its sums", async 
   const partition = `cell.events_${last.replace("-", "_")}`;
   const client = await connectTo(database);
   let detached: Promise<unknown> | null = null;
-  // Between what is deleted and what is written instead.
+  // Between delete and insert.
   const interrupted = new WatchedSession(session, async ({ name }) => {
     if (name !== "usage_remake.insert_customers") return;
     detached ??= client.query(`alter table cell.events detach partition ${partition} concurrently`);
@@ -34,7 +34,7 @@ test("a month that is detached while its day is repaired keeps its sums", async 
   });
   const day = brandAs<Instant>(Date.parse(`${last}-15T00:00:00Z`));
   await expect(repairDay(interrupted, day)).rejects.toThrow("attach them first");
-  // It waited for those who might still have seen the month.
+  // It waited for transactions that saw the month.
   await detached;
   expect(await database.count("cell.events")).toBe(0);
   await database.query(

@@ -15,7 +15,7 @@ import { DAY_MS } from "./utc-day.ts";
 export type Repairing = Tx & Pick<Session, "begin" | "commit" | "rollback" | "isOpen">;
 
 const PAUSE_MS = 100;
-/** While the job catches up it holds the progress most of the time. */
+/** A job that is catching up holds the lock most of the time. */
 const TRIES_MAX = 600;
 
 /** Remakes the roll-ups of a UTC day from its rows; a large day in slices of customers, so that new usage waits only for a slice. */
@@ -36,16 +36,16 @@ export async function repairDay(session: Repairing, day: Instant): Promise<void>
   );
 }
 
-/** What the sums say of that day is all that is left of it. */
+/** Without its rows a day's roll-ups cannot be remade. */
 async function refuseMissingRows(tx: Tx, day: Instant): Promise<void> {
   const since = await findWholeSince(tx);
   if (!hasRows(day, since))
     throw new Error(
-      `the sums of days before ${formatTimestamp(since ?? day)} cannot be made anew: ${DETACHED}; attach them first`,
+      `roll-ups of days before ${formatTimestamp(since ?? day)} cannot be remade: ${DETACHED}; attach them first`,
     );
 }
 
-/** Of a day, where they are all there since a moment, or null if since ever. */
+/** Whether a day has all its rows, if they are attached since a moment. */
 export function hasRows(day: Instant, since: Instant | null): boolean {
   return since === null || day >= since;
 }
@@ -56,7 +56,7 @@ function nextDay(day: Instant): Instant {
   return brandAs<Instant>(day + DAY_MS);
 }
 
-/** In a transaction that holds the progress, where it is between two transactions. */
+/** In a transaction that holds the progress, while no large transaction is partly added. */
 async function withProgress(session: Repairing, work: () => Promise<number>): Promise<number> {
   let cause: unknown = null;
   for (let i = 1; ; i++) {
@@ -75,7 +75,7 @@ async function withProgress(session: Repairing, work: () => Promise<number>): Pr
       cause = error;
     }
     if (i === TRIES_MAX)
-      throw new Error("the sums are behind, and being added to: repair once they have caught up", { cause });
+      throw new Error("the roll-ups are behind: repair the day once they have caught up", { cause });
     await sleep(PAUSE_MS);
   }
 }

@@ -7,7 +7,7 @@ import { verifyUsageCommand } from "../../verify-usage.ts";
 import { utcDay } from "./utc-day.ts";
 
 const DAY_MS = 24 * 3_600_000;
-const SOUND = "Every sum of usage is that of its rows.";
+const SOUND = "All usage roll-ups match their rows.";
 
 /** 150 days of one environment: events recorded at once and weeks late, and charges that took effect at another time. */
 async function insertHistory(database: TestDatabase, environmentId: number): Promise<void> {

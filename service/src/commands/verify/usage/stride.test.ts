@@ -5,7 +5,7 @@ import { Crowd, stride } from "./stride.ts";
 const width = { first: 4, least: 2, most: 1_024 };
 const TOO_LONG = new Error("Query read timeout");
 
-test("every number is taken once and in order, in narrower steps where there is more", async () => {
+test("every number is taken once and in order, in narrower steps where there are more rows", async () => {
   const steps: [number, number][] = [];
   await stride({ from: 10, to: 9_999, width }, async (from, to) => {
     // 1,000 rows to a number from 3,000 on, of which 40,000 are too many for a statement.
@@ -21,7 +21,7 @@ test("every number is taken once and in order, in narrower steps where there is 
   expect(Math.max(...steps.filter(([from]) => from > 3_100).map(([from, to]) => to - from))).toBeLessThan(41);
 });
 
-test("what is too long in the narrowest step fails, and is never passed by", async () => {
+test("a timeout in the narrowest step fails and is never skipped", async () => {
   const walk = stride({ from: 0, to: 100, width }, async (from) => {
     if (from >= 50) throw TOO_LONG;
     return 0;
@@ -29,11 +29,11 @@ test("what is too long in the narrowest step fails, and is never passed by", asy
   await expect(walk).rejects.toThrow("timeout");
 });
 
-/** A quarter of an hour with so many rows, of which a statement gets through 100,000. */
+/** A bucket with so many rows; a statement can read 100,000. */
 async function walk(crowd: Crowd, rows: number): Promise<SomeCustomers[]> {
   const done: SomeCustomers[] = [];
   const walked = await crowd.walk(async (some) => {
-    // The second half has nearly all of them.
+    // The second half has nearly all rows.
     const share = (some.slice < some.slices / 2 && some.slices > 1 ? 0.2 : 1.8) / some.slices;
     const mine = some.slices === 1 ? rows : rows * share;
     if (mine > 100_000) throw TOO_LONG;
@@ -53,7 +53,7 @@ function expectWhole(done: readonly SomeCustomers[]): void {
   expect(end).toBe(1);
 }
 
-test("all customers at once as long as that works, and else every slice once and in order", async () => {
+test("all customers at once, or after a timeout every slice once and in order", async () => {
   const crowd = new Crowd();
   expect(await walk(crowd, 90_000)).toEqual([{ slices: 1, slice: 0 }]);
   const many = await walk(crowd, 400_000);
@@ -62,7 +62,7 @@ test("all customers at once as long as that works, and else every slice once and
   expect(many.at(-1)?.slices).toBe(8);
 });
 
-test("the next quarter begins with as many slices, and after quiet ones with fewer", async () => {
+test("the next bucket starts with as many slices, and after quiet ones with fewer", async () => {
   const crowd = new Crowd();
   await walk(crowd, 400_000);
   expect(await walk(crowd, 400_000)).toHaveLength(8);
@@ -75,7 +75,7 @@ test("the next quarter begins with as many slices, and after quiet ones with few
   expect(counts).toEqual([8, 4, 2, 1]);
 });
 
-test("what is too long in the finest slice fails, and a null ends the walk", async () => {
+test("a timeout in the smallest slice fails, and a null stops", async () => {
   const tooLong = new Crowd().walk(async ({ slices, slice }) => {
     if (slices === 1 || slice > 0) throw TOO_LONG;
     return slice;

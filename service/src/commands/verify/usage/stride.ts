@@ -6,14 +6,11 @@ import { ALL_CUSTOMERS, type SomeCustomers } from "../../../store/cell/usage/tim
 export type Ground = {
   readonly from: number;
   readonly to: number;
-  /** How much to take at first, at least and at most: whole multiples of the least. */
+  /** Steps are whole multiples of the least. */
   readonly width: { readonly first: number; readonly least: number; readonly most: number };
 };
 
-/**
- * Goes from one number to another in steps that are as wide as their rows allow. `work` returns how many rows it read, or null to
- * end here.
- */
+/** Steps from one number to another; wider steps where there are fewer rows. `work` returns how many rows it read, or null to stop. */
 export async function stride(
   { from, to, width }: Ground,
   work: (from: number, to: number) => Promise<number | null>,
@@ -27,15 +24,12 @@ export async function stride(
   }
 }
 
-/**
- * For a quarter of an hour with too much usage for one statement: the customers in slices, as many as it takes. The number of
- * slices is kept for the next quarter of an hour, which is like the last.
- */
+/** Slices of customers, for a bucket or a day with too much usage for one statement. The next bucket starts with as many slices. */
 export class Crowd {
   /** The size of a slice, of `SLICES_MAX` in all. */
   readonly #share = new BatchSize({ first: SLICES_MAX, most: SLICES_MAX, growth: 2 });
 
-  /** Over some quarters all customers at once, because `stride` makes those fewer; over one quarter in slices. */
+  /** Several buckets: all customers at once, because `stride` takes fewer buckets after a timeout. One bucket: in slices. */
   over(
     from: number,
     to: number,
@@ -44,7 +38,7 @@ export class Crowd {
     return to - from > BUCKET_MS ? work(ALL_CUSTOMERS) : this.walk(work);
   }
 
-  /** One slice after the other. `work` returns how many rows it read, or null to end here. */
+  /** One slice after the other. `work` returns how many rows it read, or null to stop. */
   async walk(work: (some: SomeCustomers) => Promise<number | null>): Promise<number | null> {
     let rows = 0;
     for (let at = 0; at < SLICES_MAX; at += this.#share.size) {
@@ -52,7 +46,7 @@ export class Crowd {
       if (more === null) return null;
       rows += more;
     }
-    // Not earlier: a wider slice would not start where the last one ended.
+    // Only at the end: a wider slice would not start where the last one ended.
     this.#share.adjust(Math.min(1, (rows * this.#share.size) / SLICES_MAX / ROWS_MAX));
     return rows;
   }

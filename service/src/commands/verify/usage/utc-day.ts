@@ -3,12 +3,12 @@ import { parseTimestamp } from "../../../primitives/timestamp.ts";
 
 export const DAY_MS = 24 * 3_600_000;
 
-/** The day's first moment, in UTC. */
+/** The first moment of its UTC day. */
 export function utcDay(at: Instant): Instant {
   return brandAs<Instant>(Math.floor(at / DAY_MS) * DAY_MS);
 }
 
-/** `2026-11-15`. Null: there is no such day. */
+/** Of `2026-11-15`. Null: not a day. */
 export function parseUtcDay(text: string): Instant | null {
   const parsed = parseTimestamp(`${text}T00:00:00Z`);
   return parsed.kind === "instant" ? parsed.at : null;

@@ -84,5 +84,5 @@ async function compareWhole(tx: Tx, slice: TimeSlice, some: SomeCustomers): Prom
     if (found.wrong === null || !found.isPartly) return found;
     await sleep(PAUSE_MS);
   }
-  throw new Error("a large transaction is added up in part, and nobody adds the rest: does the service run?");
+  throw new Error("a large transaction is only partly added: is the service running?");
 }

@@ -2,7 +2,7 @@ import { readInstant, readInteger, readNullable } from "../../../postgres/column
 import { type Rows, type Statement, statement, type Tx } from "../../../postgres/statement.ts";
 import { brandAs, type Instant } from "../../../primitives/brand.ts";
 
-// The sums outlive the rows, whose months may be detached. What they say of those cannot be proven, nor made again.
+// Roll-ups outlive the rows, whose months may be detached. Roll-ups of a detached month can be neither verified nor remade.
 
 const TABLES = ["events", "ledger", "denials"] as const;
 type Table = (typeof TABLES)[number];
@@ -29,7 +29,7 @@ const REMEMBER = statement(
   where a.since < rows_since`,
 );
 
-/** So that months are missed later on. */
+/** Months since then that are not attached later are reported as detached. */
 export function rememberFirstMonth(tx: Tx): Promise<Rows> {
   return tx.run(REMEMBER);
 }
@@ -39,13 +39,13 @@ const COUNT_PASSED_BY = statement(
   `
   select least(12, greatest(0, extract(year from t.age) * 12 + extract(month from t.age)))::integer
   from (
-    -- Months are made for all tables at once: one that any of them has was made, and who lacks it lost it.
+    -- Partitions are created for all tables at once: if one table has a month, the others had it too.
     select age(date_trunc('month', now() at time zone 'UTC'), max(m.until) at time zone 'UTC') as age
     from (${ATTACHED}) as m
   ) as t`,
 );
 
-/** Months up to this one that nobody made, as nothing ran: without them they would be taken for detached. A year of them at most. */
+/** Months up to now without partitions because no service ran. They would count as detached. At most 12. */
 export async function countMonthsPassedBy(tx: Tx): Promise<number> {
   const { rows } = await tx.run(COUNT_PASSED_BY);
   return readNullable(rows[0]?.[0] ?? null, readInteger) ?? 0;
@@ -62,7 +62,7 @@ const findGap = (name: string, tables: readonly Table[]) =>
       select least(p.rows_since, (select min(f.since) from attached as f))
       from cell.usage_progress as p
     )
-    -- What begins in the future hides nothing.
+    -- A gap in the future hides no rows.
     and not exists (
       select
       from attached as b
@@ -87,12 +87,12 @@ const FIND_GAP_OF = {
 /** An event is at most minutes ahead of when it was recorded. */
 const AHEAD_MAX_MS = 3_600_000;
 
-/** From which moment on all rows of what was used are there. Null: of whenever anything was used. */
+/** The moment since which all rows of usage are attached. Null: all of them are. */
 export async function findWholeSince(tx: Tx): Promise<Instant | null> {
   return allowForAhead(await findGapEnd(tx, FIND_GAP));
 }
 
-/** The same of events alone. */
+/** The same for events alone. */
 export async function findWholeEventsSince(tx: Tx): Promise<Instant | null> {
   return allowForAhead(await findGapEnd(tx, FIND_GAP_OF.events));
 }
@@ -101,7 +101,7 @@ function allowForAhead(gapEnd: Instant | null): Instant | null {
   return gapEnd === null ? null : brandAs<Instant>(gapEnd + AHEAD_MAX_MS);
 }
 
-/** From which moment on all entries are there by when they were recorded. Null: all there ever were. */
+/** The moment since which all recorded ledger entries are attached. Null: all of them are. */
 export function findWholeLedgerSince(tx: Tx): Promise<Instant | null> {
   return findGapEnd(tx, FIND_GAP_OF.ledger);
 }
@@ -115,8 +115,8 @@ const hold = (table: Table) =>
 const HOLD = { events: hold("events"), ledger: hold("ledger") } as const;
 
 /**
- * To be the first of a snapshot that reads the ledger, and asks which of its months are there: a month that goes after the snapshot
- * was taken would still be among them.
+ * Must be the first statement of a snapshot that reads the ledger and checks which months are attached: a month that is detached
+ * after the snapshot was taken would still count as attached.
  */
 export function holdLedger(tx: Tx): Promise<Rows> {
   return tx.run(HOLD.ledger);

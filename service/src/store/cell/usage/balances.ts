@@ -11,7 +11,7 @@ const READ_TIMES = statement(
   join cell.ledger as e on e.customer_number = $1 and e.sequence = n.sequence`,
 );
 
-/** When these entries of a customer took effect. Later entries never did so earlier. */
+/** When these entries of a customer took effect. The times never decrease from entry to entry. */
 export async function readEntryTimes(
   tx: Tx,
   customer: CustomerNumber,
@@ -42,8 +42,8 @@ const READ = statement(
 );
 
 /**
- * What was in the pool after each of these entries, by the next one of the pool: they themselves may be in a month that is
- * detached. Not there: nothing moved until the next of these, so that no entry is read twice.
+ * The pool's balance after each of these entries, read from the pool's next entry, because the entry itself may be in a detached
+ * month. Missing: the balance did not change until the next of these entries.
  */
 export async function readBalances(
   tx: Tx,

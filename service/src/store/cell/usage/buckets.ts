@@ -6,22 +6,22 @@ import { formatTimestamp } from "../../../primitives/timestamp.ts";
 export type Bucket = "hour" | "day" | "month";
 export type Division = { readonly bucket: Bucket; readonly timeZone: string };
 
-/** Short enough to miss none: a day may have 23 hours, and an hour begin at any quarter of UTC's. */
+/** Short enough to skip none: a day may have 23 hours, and an hour may begin at minute 15, 30 or 45 of UTC. */
 export const STEP = { hour: "15 minutes", day: "6 hours", month: "7 days" } as const satisfies Record<
   Bucket,
   string
 >;
-/** No zone has ever gone back by more than that, */
-const FOLD_QUARTERS_MAX = 12;
-/** nor on by a part of an hour that is longer. */
-const PART_QUARTERS_MAX = 3;
+/** In units of 15 minutes: no time zone ever turned its clock back by more. */
+const FOLD_MAX = 12;
+/** No time zone ever turned its clock forward by a longer part of an hour. */
+const PART_MAX = 3;
 
 type Parameters = Readonly<Record<"from" | "to" | "bucket" | "timeZone" | "step", string>>;
 
 /**
- * The buckets of a range: what they are called, `at`, and where in the range they begin and end. Nearly always a bucket begins at what
- * it is called. Where a clock goes back over midnight, a day is called by the second one and begins at the first; where it changes by
- * half an hour, an hour is called by a moment of the hour before.
+ * A chart's buckets: their label `at`, and where in the range they begin and end. Nearly always a bucket begins at its label.
+ * If a clock is turned back over midnight, the day begins at the first midnight and its label is the second. If a clock changes by half
+ * an hour, an hour's label lies in the hour before.
  */
 export function bucketsOf({ from, to, bucket, timeZone, step }: Parameters): string {
   return `
@@ -39,7 +39,7 @@ export function bucketsOf({ from, to, bucket, timeZone, step }: Parameters): str
     ) as b
     cross join lateral (
       select min(b.at - k * interval '15 minutes') as since
-      from generate_series(-${PART_QUARTERS_MAX}, ${FOLD_QUARTERS_MAX}) as k
+      from generate_series(-${PART_MAX}, ${FOLD_MAX}) as k
       where date_trunc(${bucket}, b.at - k * interval '15 minutes', ${timeZone}) = b.at
     ) as f`;
 }
@@ -53,7 +53,7 @@ const LIST = statement(
 );
 
 export type BucketOfRange = {
-  /** What it is called; that of the first may lie before the range. */
+  /** Its label; that of the first may lie before the range. */
   readonly at: Instant;
   readonly until: Instant;
 };

@@ -14,7 +14,7 @@ async function setupSums(used: Used, division: Division, to: string) {
   const database = await createDatabase();
   const cell = openTestPool(database.serviceUrl);
   onTestFinished(() => cell.end());
-  // Whatever zone a session has.
+  // Independent of the session's time zone.
   await cell.query("set timezone = 'America/New_York'");
   await database.query("insert into cell.meters (environment_id, kind, key) values (1, 1, 'e')");
   const [meter] = await database.query("select id from cell.meters");
@@ -55,7 +55,7 @@ async function setupSums(used: Used, division: Division, to: string) {
   return { cell, chart };
 }
 
-test("a day on which midnight comes twice has both, in every chart", async () => {
+test("a day with two midnights includes both, in every chart", async () => {
   // In Havana, at 04:00 and at 05:00.
   const { chart } = await setupSums(
     [
@@ -77,7 +77,7 @@ test("a day on which midnight comes twice has both, in every chart", async () =>
   await expectBoth("ada");
 });
 
-/** By half an hour, on and back: an hour is called by where it would have begun, and has what was used in it. */
+/** Clocks that change by half an hour, forward and back. */
 test.each([
   {
     used: [
@@ -111,7 +111,7 @@ test.each([
     ],
     ends: ["14:00", "15:00", "15:30", "16:30"],
   },
-] as const)("where a clock changes by half an hour nothing is counted twice: $range", async (change) => {
+] as const)("a clock change of half an hour counts nothing twice: $range", async (change) => {
   const { used, range, hours, ends } = change;
   const division = { bucket: "hour", timeZone: "Australia/Lord_Howe" } as const;
   const { cell, chart } = await setupSums(used, division, range[1]);

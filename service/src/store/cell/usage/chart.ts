@@ -14,10 +14,10 @@ import { daysOf, IS_WHOLE, slotOf, startOf, usedOn, utcDate } from "./customer-d
 import { METER_KIND_NUMBER, type MeterKind } from "./rows.ts";
 
 export type Measure = "count" | "quantity" | "credits";
-/** Sums of any size: of credits, ten of the largest charges are already more than a number holds exactly. */
+/** As bigint: ten of the largest charges exceed what a number holds exactly. */
 export type Used = Readonly<Record<Measure, bigint>>;
 
-/** What is asked about: usage of one kind, in a range that begins and ends with a quarter of an hour. */
+/** Usage of one kind, in a range of whole 15-minute buckets. */
 export type UsageScope = {
   readonly environmentId: EnvironmentId;
   readonly kind: MeterKind;
@@ -30,9 +30,8 @@ export type UsageScope = {
 };
 
 /**
- * The first five parameters of every statement below. Numbers of meters from an array, of which a planner expects some: the
- * table is too small for autovacuum to ever take its statistics, and whoever expects one row of it reads all sums once for each
- * that there is.
+ * Uses the first five parameters of every statement below. An array, because the planner assumes that it has several elements: the
+ * table is too small for autovacuum to analyze, and a plan for one meter would read all roll-ups once for each meter.
  */
 const METER_IDS = `array(
       select m.id
@@ -44,7 +43,7 @@ const METER_IDS = `array(
         and ($5::integer is null or m.pool_id = $5)
     )`;
 
-/** Not by an index, which some releases of PostgreSQL would look through once for each of them. */
+/** `+ 0` keeps it out of the index, which some releases of PostgreSQL would search once for each meter. */
 export const IS_METER = (id: string): string => `${id} + 0 = any (${METER_IDS})`;
 
 export const METERS_OF_SCOPE = `
@@ -60,10 +59,7 @@ const IN_RANGE = `
       and s.bucket < $7::timestamptz`;
 
 const OF_METER = "join cell.meters as m on m.environment_id = $1 and m.id = d.divisor";
-/**
- * By what a chart is divided into lines, and how SQL says so: what sums are divided by, and of what that is a part. Meters are
- * named last, when few rows are left.
- */
+/** What a chart has a line for: what is grouped by, and the line's key. Meters are joined last, when few rows are left. */
 const GROUPS = {
   none: { divisor: "null::bigint", part: "''", join: "" },
   event: { divisor: "s.meter_id", part: "m.key", join: OF_METER },
@@ -74,7 +70,7 @@ const GROUPS = {
 export type Group = keyof typeof GROUPS;
 
 export type ChartPoint = Used & {
-  /** Null: all beyond the first few together. */
+  /** Null: all lines beyond the largest ones together. */
   readonly group: string | null;
   readonly at: Instant;
 };
@@ -85,7 +81,7 @@ export const SUMMED = "sum(s.count) as count, sum(s.quantity) as quantity, sum(s
 
 const BUCKET_PARAMETERS = { from: "$6", to: "$7", bucket: "$8", timeZone: "$9", step: "$12" } as const;
 
-/** A bucket is looked up by where it begins and ends: to ask each row's bucket takes three times as long as to add the rows up. */
+/** One range scan for each bucket of the chart: computing the bucket of each row takes three times as long. */
 const divideAll = (divisor: string): string => `
     select u.divisor, b.at, u.count, u.quantity, u.credits
     from buckets as b
@@ -100,8 +96,8 @@ const divideAll = (divisor: string): string => `
     ) as u`;
 
 /**
- * Days as customers' usage is kept by, with the point of the chart `first` that a day begins in, and the slots `cuts` at which others
- * begin. A day of UTC in which none begins is read by its sums; slots are compared as numbers, as a busy month has many thousands.
+ * The UTC days of the range: the chart's bucket `first` in which a day begins, and the slots `cuts` at which the next ones begin. A whole
+ * day without cuts is read by its sums. Slots are compared as integers, which takes half the time of timestamps.
  */
 const DAYS_OF_CHART = `
       select
@@ -202,25 +198,25 @@ const OF_CUSTOMERS = {
 } as const;
 
 export type ChartOptions = Division & {
-  /** The lines with the most of this are shown, */
+  /** The lines with the most of it are shown, */
   readonly by: Measure;
-  /** so many, and the rest as one. */
+  /** at most this many, and the rest as one. */
   readonly linesMax: number;
 };
 
-/** The line with the most first; within it, the earliest first. Where nothing was used there is no point. */
+/** The largest line first, and the earliest point first. A bucket without usage has no point. */
 export async function chartAll(
   tx: Tx,
   scope: UsageScope,
   group: keyof typeof OF_ALL,
   options: ChartOptions,
 ): Promise<ChartPoint[]> {
-  // Planned anew each time, for the range it has.
+  // Unnamed: planned for the given range.
   const { rows } = await tx.run({ ...OF_ALL[group], name: "" }, parametersOf(scope, options));
   return rows.map(readPoint);
 }
 
-/** The same of some customers. */
+/** The same for some customers. */
 export async function chartCustomers(
   tx: Tx,
   scope: UsageScope,
@@ -242,7 +238,7 @@ function readPoint([group, at, ...used]: readonly unknown[]): ChartPoint {
   return { group: readNullable(group, readText), at: readInstant(at), ...readUsed(used) };
 }
 
-/** Of three sums; those of no rows are null. */
+/** Three sums; null if there were no rows. */
 export function readUsed([count, quantity, credits]: readonly unknown[]): Used {
   const read = (sum: unknown): bigint => readNullable(sum, readBigInt) ?? 0n;
   return { count: read(count), quantity: read(quantity), credits: read(credits) };
@@ -257,7 +253,7 @@ const SUM = statement(
   ${IN_RANGE}`,
 );
 
-/** Of all customers together. */
+/** All customers together. */
 export async function sumUsage(tx: Tx, scope: UsageScope): Promise<Used> {
   const range = [formatTimestamp(scope.from), formatTimestamp(scope.to)];
   const { rows } = await tx.run({ ...SUM, name: "" }, [...scopeParameters(scope), ...range]);

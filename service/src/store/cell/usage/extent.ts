@@ -7,7 +7,7 @@ import { startOf } from "./customer-days.ts";
 
 export const BUCKET_MS = 15 * 60_000;
 
-// Two look-ups, at the ends of the environment's part of the index.
+// Two index look-ups.
 const READ = statement(
   "usage_extent.read",
   `
@@ -21,7 +21,7 @@ export type UsageExtent = {
   readonly to: Instant;
 };
 
-/** From the first quarter of an hour that has a sum to the end of the last. Null: the environment has none. */
+/** From the first bucket with usage to the end of the last. Null: the environment has none. */
 export async function readUsageExtent(tx: Tx, environmentId: EnvironmentId): Promise<UsageExtent | null> {
   const { rows } = await tx.run(READ, [environmentId]);
   const first = readNullable(rows[0]?.[0] ?? null, readInstant);
@@ -31,7 +31,7 @@ export async function readUsageExtent(tx: Tx, environmentId: EnvironmentId): Pro
 
 const TABLES = ["catalogs", "meters", "events", "usage_buckets", "usage_customer_days"] as const;
 
-// From each environment to the next, by one look-up each. Whoever has charges or denials has a catalog.
+// One look-up for each environment. An environment with charges or denials has a catalog.
 const nextEnvironments = (table: (typeof TABLES)[number]): string => `(
     with recursive e (id) as (
       select min(environment_id)
@@ -53,7 +53,7 @@ const LIST_ENVIRONMENTS = statement(
   order by id`,
 );
 
-/** All that may have usage, or sums of it. */
+/** All that may have usage or roll-ups. */
 export async function listUsageEnvironments(tx: Tx): Promise<EnvironmentId[]> {
   const { rows } = await tx.run(LIST_ENVIRONMENTS);
   return rows.map(([id]) => brandAs<EnvironmentId>(readInteger(id)));
@@ -78,7 +78,7 @@ const READ_EXTENT = statement(
   ) as a`,
 );
 
-/** Between which moments there may be anything of these environments. Null: there is nothing. */
+/** The first and last moment of any rows or roll-ups of these environments. Null: there are none. */
 export async function readWholeExtent(
   tx: Tx,
   environments: readonly EnvironmentId[],

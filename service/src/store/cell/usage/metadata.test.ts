@@ -23,7 +23,7 @@ async function countRead(tx: Tx): Promise<number> {
   return readInteger(rows[0]?.[0]);
 }
 
-test("a day last month is divided by metadata, whatever a neighbour and the days since then had", async () => {
+test("usage of a day last month by metadata reads neither a neighbour's rows nor later days", async () => {
   const { database, project, cell } = await setupCredits();
   const neighbour = await createTestProject(database, "Neighbour");
   await database.query("select cell.ensure_monthly_partitions(3, 0)");
@@ -37,7 +37,7 @@ test("a day last month is divided by metadata, whatever a neighbour and the days
       [environmentId, at, rows],
     );
   const { environmentId } = project.test;
-  // In turns, so that the rows of each are scattered over the pages.
+  // Alternating, so that each one's rows are scattered over the pages.
   for (let i = 0; i < 20; i++) {
     await insert(neighbour.test.environmentId, day + i * 1_000_000, 900);
     await insert(environmentId, day + i * 1_000_000, 100);
@@ -74,7 +74,7 @@ test("a day last month is divided by metadata, whatever a neighbour and the days
   const used = { count: 2_000n, quantity: 2_000n, credits: 0n };
   const found = await ask("events", 2_000);
   expect(found.points).toEqual([{ ...point, ...used }]);
-  // Some few more, which the planner looks at.
+  // A few more, so that the planner considers them.
   expect(found.read).toBeLessThan(2_020);
   expect((await ask("events", 1_999)).points).toBeNull();
   const refused = await ask("events", 99);

@@ -5,9 +5,9 @@ import { formatTimestamp } from "../../../primitives/timestamp.ts";
 import type { Division } from "./buckets.ts";
 import { readUsed, type UsageScope, type Used } from "./chart.ts";
 
-// No sum knows metadata: the rows themselves are read, of this environment, so many at most.
+// No roll-up has metadata: the environment's rows are read, up to a limit.
 
-// An event may have been recorded weeks after it happened, and minutes before: that bounds the parts of the table that are opened.
+// An event is recorded at most weeks after and minutes before its own time: this limits the partitions that are read.
 const EVENTS = `
     select
       r.customer_number,
@@ -27,7 +27,7 @@ const EVENTS = `
       and r.recorded_at < $3::timestamptz + interval '36 days'
     order by r.occurred_at, r.id`;
 
-// What a reversal gives back it gives back to the charge's value, unless that is nobody's to see. A charge is never late.
+// A reversal counts for its charge's value, unless the charge is outside the history window. A charge is never late.
 const charges = (where: string): string => `
     select
       r.customer_number,
@@ -53,7 +53,7 @@ const charges = (where: string): string => `
       and r.kind in (2, 5)
       and ${where}`;
 
-/** By their own time: nearly all by when they were recorded, and the rest by an index of their own. */
+/** By their own time: nearly all by the time of recording, the rest by an index on those that differ. */
 const CHARGES = `
     select
       c.customer_number, c.at, c.key, c.feature_id, c.pool_id, c.count, c.quantity, c.credits, c.part
@@ -106,12 +106,12 @@ const WALK = statement(
 );
 
 export type MetadataPoint = Used & {
-  /** As text. Null: it has no such field. */
+  /** As text. Null: the metadata lacks the field. */
   readonly value: string | null;
   readonly at: Instant;
 };
 
-/** By the value of one field of the metadata, in a transaction. Null: more than `rowsMax` rows would have to be read. */
+/** Usage by the value of one metadata field, in a transaction. Null: the range has more than `rowsMax` rows. */
 export async function chartMetadata(
   tx: Tx,
   scope: UsageScope,
@@ -126,13 +126,13 @@ export async function chartMetadata(
     readonly customer: CustomerNumber | null;
     readonly field: string;
     readonly rowsMax: number;
-    /** What was said before it counts as not said. Null: nothing does. */
+    /** Metadata of charges before it is not shown. Null: all of it is. */
     readonly windowStart: Instant | null;
   },
 ): Promise<MetadataPoint[] | null> {
   const { environmentId, kind, from, to, event, feature, pool } = scope;
   const range = [environmentId, formatTimestamp(from), formatTimestamp(to), bucket, timeZone];
-  // Else the planner reads everybody's events where it takes those of one environment for scattered.
+  // Otherwise the planner may read the events of all environments.
   if (kind === "events") await tx.run(WALK);
   const parameters = [...range, customer, event, feature, pool, field, rowsMax];
   const { rows } =

@@ -4,19 +4,19 @@ import type { Instant } from "../../../primitives/brand.ts";
 import { formatTimestamp } from "../../../primitives/timestamp.ts";
 import { SLICES_MAX } from "./rows.ts";
 
-/** How far the sums are. */
+/** How far the roll-ups are. */
 export type UsageProgress = {
-  /** Rows of lower transactions are in the sums, no others, */
+  /** Rows of transactions with lower numbers are in the roll-ups, */
   readonly transactionNumber: number;
-  /** but for those slices of this transaction that are done. It is over, if there are any. */
+  /** and those of this one in the slices that are done. If any are, it has ended. */
   readonly slices: { readonly all: number; readonly done: number };
-  /** Everything that was answered before this moment is in the sums. */
+  /** Everything answered before this moment is in the roll-ups. */
   readonly completeTo: Instant;
-  /** What will be complete once all below its number is in. */
+  /** Becomes `completeTo` once all transactions below its number are added. */
   readonly mark: { readonly at: Instant; readonly number: number };
-  /** What is added to the server's own numbers. */
+  /** Added to the server's own numbers. */
   readonly offset: number;
-  /** The database came from another server: sums of what was recorded since then may lack rows. Null: they are complete. */
+  /** Set when the database moved to another server: roll-ups since then may lack rows. Null: they are complete. */
   readonly doubtfulSince: Instant | null;
 };
 
@@ -41,7 +41,7 @@ const LOCK = statement(
   for update skip locked`,
 );
 
-/** One process at a time adds to the sums. Null: another one does, or did so within this time. */
+/** One process at a time adds to the roll-ups. Null: another one does, or did within this time. */
 export async function lockUsageProgress(tx: Tx, restMs = 0): Promise<UsageProgress | null> {
   const { rows } = await tx.run(LOCK, [restMs]);
   return rows[0] === undefined ? null : readProgress(rows[0]);
@@ -55,7 +55,7 @@ const WAIT = statement(
   for update`,
 );
 
-/** As long as this is held, nobody adds to the sums. */
+/** While this lock is held, no process adds to the roll-ups. */
 export async function waitForUsageProgress(tx: Tx): Promise<UsageProgress> {
   const { rows } = await tx.run(WAIT);
   return readProgress(rows[0] ?? []);
@@ -122,7 +122,7 @@ const CLEAR_DOUBT = statement(
   where doubtful_since = $1::timestamptz`,
 );
 
-/** After all rows since that moment were found in the sums. */
+/** After verify found all rows since that moment in the roll-ups. */
 export function clearDoubt(tx: Tx, since: Instant): Promise<Rows> {
   return tx.run(CLEAR_DOUBT, [formatTimestamp(since)]);
 }
@@ -138,7 +138,7 @@ const CUT_FINER = statement(
     and slices <= ${SLICES_MAX / 2}`,
 );
 
-/** Of a transaction that is being added the slices that are left: two of each. */
+/** Halves the remaining slices of a transaction that is partly added. */
 export function cutSlicesFiner(tx: Tx): Promise<Rows> {
   return tx.run(CUT_FINER);
 }
@@ -152,11 +152,11 @@ const READ_HORIZON = statement(
   from (select pg_current_snapshot() as snapshot) as s`,
 );
 
-/** By the server's numbers, without our offset. */
+/** In the server's own numbers, without the offset. */
 export type Horizon = {
-  /** Every transaction below is over: whatever one of them wrote, a later statement sees. */
+  /** Every transaction below it has ended: later statements see all of its rows. */
   readonly over: number;
-  /** Every transaction whose end was answered is below. */
+  /** Every transaction whose commit was answered is below it. */
   readonly begun: number;
 };
 
@@ -167,7 +167,7 @@ export async function readHorizon(tx: Tx): Promise<Horizon> {
 
 const IS_OTHER = statement("usage_progress.is_other_server", "select cell.is_other_server()");
 
-/** Numbers of another server would come a second time here, and rows under them would never be added up: migration 16. */
+/** This server would give out numbers a second time, and rows with them would never be added: migration 16. */
 export async function refuseOtherServer(tx: Tx): Promise<void> {
   const { rows } = await tx.run(IS_OTHER);
   if (readBoolean(rows[0]?.[0]))

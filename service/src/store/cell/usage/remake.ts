@@ -2,7 +2,7 @@ import { integers } from "../../../postgres/binary-array.ts";
 import { readInteger } from "../../../postgres/column.ts";
 import { statement, type Tx } from "../../../postgres/statement.ts";
 import { utcDate } from "./customer-days.ts";
-import { BUCKETS_OF_DAY, DAY_COLUMNS, NEW_DAY } from "./roll-up.ts";
+import { BUCKETS_OF_DAY, DAY_COLUMNS, insertMeters, NEW_DAY } from "./roll-up.ts";
 import {
   ALL_CUSTOMERS,
   BUCKETS_OF_SLICE,
@@ -16,21 +16,7 @@ import {
 
 // Roll-ups of whole UTC days from the rows. The progress must be locked.
 
-const INSERT_METERS = statement(
-  "usage_remake.insert_meters",
-  `
-  insert into cell.meters (environment_id, kind, key, feature_id, pool_id, reason)
-  select distinct e.environment_id, e.kind, e.key, e.feature_id, e.pool_id, e.reason
-  from (${USAGE_OF_SLICE}) as e
-  -- "on conflict" would use up a number for each that exists.
-  where not exists (
-    select
-    from cell.meters as m
-    where m.environment_id = e.environment_id
-      and m.kind = e.kind
-      and m.key = e.key
-  )`,
-);
+const INSERT_METERS = insertMeters("usage_remake.insert_meters", USAGE_OF_SLICE);
 
 const DELETE_CUSTOMERS = statement(
   "usage_remake.delete_customers",

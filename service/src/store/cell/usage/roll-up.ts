@@ -70,15 +70,19 @@ export async function findStretch(
   return { from, to: from + 1, slices: Math.min(slices, SLICES_MAX) };
 }
 
-/** A statement cannot see the meters that it inserts: hence this one before it. Nearly always it finds nothing to do. */
-const INSERT_METERS = statement(
-  "usage_roll_up.insert_meters",
-  `
+/**
+ * New meters of some usage. A statement cannot see the meters that it inserts: hence this one before it. Not "on conflict", which would
+ * use up a number for each meter that exists.
+ */
+export const insertMeters = (name: string, usage: string) =>
+  statement(
+    name,
+    `
   insert into cell.meters (environment_id, kind, key, feature_id, pool_id, reason)
   select distinct u.environment_id, u.kind, u.key, u.feature_id, u.pool_id, u.reason
   from (
     select u.environment_id, u.kind, u.key, u.feature_id, u.pool_id, u.reason
-    from (${rowsOfUsage(ROWS_OF_STRETCH)}) as u
+    from (${usage}) as u
     where not exists (
       select
       from cell.meters as m
@@ -89,7 +93,9 @@ const INSERT_METERS = statement(
     -- Without this all rows would be sorted before they are looked up.
     offset 0
   ) as u`,
-);
+  );
+
+const INSERT_METERS = insertMeters("usage_roll_up.insert_meters", rowsOfUsage(ROWS_OF_STRETCH));
 
 /** The values of a day's buckets, by customer and meter: of groups `u` with one row for each bucket. */
 export const BUCKETS_OF_DAY = `

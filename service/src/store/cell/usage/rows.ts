@@ -1,6 +1,6 @@
 import { assert } from "../../../primitives/assert.ts";
 
-/** What a meter counts. A number is never given to anything else. */
+/** What a meter counts. The numbers are stored and never change. */
 export const METER_KIND_NUMBER = { events: 1, charges: 2, denials: 3 } as const;
 export type MeterKind = keyof typeof METER_KIND_NUMBER;
 
@@ -14,17 +14,14 @@ export function meterKindOf(number: number): MeterKind {
 
 const BUCKET = (at: string): string => `date_bin('15 minutes', ${at}, '2000-01-01 00:00:00+00')`;
 
-/** Which rows: SQL about each table, which has the alias r. Charges may be found in several ways, each by its own condition. */
+/** SQL conditions on each table, whose alias is r. Several conditions on charges select several sets of them. */
 export type WhereRows = {
   readonly events: string;
   readonly charges: readonly string[];
   readonly denials: string;
 };
 
-/**
- * What each event, charge, reversal and denial counts for: SQL, as the sums are made of it, and proven by it. A quarter is that
- * of the event's own time.
- */
+/** What each event, charge, reversal and denial adds, by its own time. The roll-ups are made of it, and verified with it. */
 export function rowsOfUsage({ events, charges, denials }: WhereRows): string {
   return `
       select
@@ -59,7 +56,7 @@ export function rowsOfUsage({ events, charges, denials }: WhereRows): string {
       where ${denials}`;
 }
 
-/** A reversal takes from quantity and credits, in the quarter in which it was made. */
+/** A reversal reduces quantity and credits in the bucket in which it was made. */
 function rowsOfCharges(where: string): string {
   return `
       union all
@@ -80,7 +77,7 @@ function rowsOfCharges(where: string): string {
         and ${where}`;
 }
 
-/** What these rows come to, by environment, meter, customer and quarter of an hour. */
+/** The sums of these rows by environment, meter, customer and bucket. */
 export function usageOfRows(where: WhereRows): string {
   return `
     select
@@ -102,18 +99,18 @@ export function usageOfRows(where: WhereRows): string {
       u.environment_id, u.kind, u.key, u.feature_id, u.pool_id, u.reason, u.customer_number, u.bucket`;
 }
 
-/** There are no more slices of customers than this: each of them reads all rows. */
+/** The most slices of customers: each of them reads all rows. */
 export const SLICES_MAX = 2 ** 12;
 
 /**
- * Whether a customer is in one of so many slices, both being parameters. Slices follow upon each other: the first of so many are
- * the first two of twice as many, so that the rest can be cut finer.
+ * Whether a customer is in a slice, by two parameters. The first of n slices is the first two of 2n, so that the remaining ones can
+ * be halved.
  */
 export function isInCustomers(customerNumber: string, slices: string, slice: string): string {
   return `(${slices} = 1 or (hashint8(${customerNumber}) & ${SLICES_MAX - 1}) * ${slices}::bigint / ${SLICES_MAX} = ${slice})`;
 }
 
-/** Rows of `$1 <= transaction_number < $2`, and of these the slice `$4` of `$3`. */
+/** Rows with `$1 <= transaction_number < $2`, in slice `$4` of `$3`. */
 const IN_STRETCH = `
         r.transaction_number >= $1
         and r.transaction_number < $2

@@ -15,9 +15,9 @@ import { type MeterKind, meterKindOf } from "./rows.ts";
 
 export type UsageTotal = Used & {
   readonly kind: MeterKind;
-  /** Of charges. */
+  /** For charges. */
   readonly pool: PoolId | null;
-  /** Of denials. */
+  /** For denials. */
   readonly reason: ReturnType<typeof reasonOf> | null;
 };
 
@@ -27,7 +27,7 @@ const totals = (name: string, used: string) =>
     `
   with of_meters as materialized (${used}
   )
-  -- Meters last: a planner knows nothing about that table, and joined to all sums it may read them once for each.
+  -- Meters last: the planner has no statistics of that table, and may read all roll-ups once for each meter.
   select m.kind, m.pool_id, m.reason, sum(u.count), sum(u.quantity), sum(u.credits)
   from of_meters as u
   join cell.meters as m on m.environment_id = $1 and m.id = u.meter_id
