@@ -4,6 +4,7 @@ import type { TestProject } from "vitest/node";
 import { migrate } from "../src/postgres/migrate.ts";
 import { grantToService } from "../src/postgres/privileges.ts";
 import { type Seeded, seedDatabases } from "./seed.ts";
+import { COUNTING, listStatementsNotRun } from "./statements-run.ts";
 import { startTemporaryServer } from "./temporary-server.ts";
 
 declare module "vitest" {
@@ -16,11 +17,20 @@ declare module "vitest" {
 export const TEMPLATE = "purser_template";
 export const SERVICE_ROLE = "purser_service";
 
-/** One server for the whole test run. `TEST_POSTGRES=15` uses Debian's PostgreSQL 15. */
+/**
+ * One real server for the whole run. `TEST_POSTGRES=15` uses the one from Debian's package. With `EVERY_STATEMENT=1` the run
+ * fails if a statement of the store never ran.
+ */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const version = process.env["TEST_POSTGRES"] ?? "18";
+  const isCounting = process.env["EVERY_STATEMENT"] === "1";
   const server = await startTemporaryServer("test", {
-    settings: ["max_connections=300", "max_prepared_transactions=10", "log_min_messages=fatal"],
+    settings: [
+      "max_connections=300",
+      "max_prepared_transactions=10",
+      "log_min_messages=fatal",
+      ...(isCounting ? COUNTING : []),
+    ],
     ...(version === "18" ? {} : { binDirectory: binariesOf(version) }),
   });
   await makeTemplate(server.url);
@@ -28,7 +38,11 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     onServer(server.url("postgres"), `create database ${name} template ${template}`);
   project.provide("postgresPort", server.port);
   project.provide("seeded", await seedDatabases(server.url, clone, TEMPLATE));
-  return () => server.stop();
+  return async () => {
+    const missing = isCounting ? await listStatementsNotRun(server.url("postgres")) : [];
+    await server.stop();
+    if (missing.length > 0) throw new Error(`no test ran these statements: ${missing.join(", ")}`);
+  };
 }
 
 function binariesOf(version: string): string {
