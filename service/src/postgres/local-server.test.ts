@@ -67,7 +67,7 @@ test("a new server requires the password, which only its owner can read", async 
   await again.stop();
 
   await writeFile(directory.passwordFile, "guessed\n");
-  await expect(directory.start("with password")).rejects.toThrow("delete it and start again");
+  await expect(directory.start("with password")).rejects.toThrow("delete the file and start again");
   await rm(directory.passwordFile);
   const renewed = await directory.start("with password");
   expect(renewed.url("postgres")).not.toContain(`:${password}@`);

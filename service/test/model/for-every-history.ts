@@ -10,7 +10,7 @@ export function forEveryHistory(
   among: fc.Arbitrary<History> = histories,
 ): void {
   const property = fc.property(among, (history) => check(scriptOf(history)));
-  const run = fc.check(property, { numRuns: runs });
+  const run = fc.check(property, { numRuns: Math.ceil(runs) });
   if (!run.failed) return;
   const [history] = run.counterexample ?? [];
   const described =

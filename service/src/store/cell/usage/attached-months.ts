@@ -1,5 +1,5 @@
 import { readInstant, readInteger, readNullable } from "../../../postgres/column.ts";
-import { type Rows, type Statement, statement, type Tx } from "../../../postgres/statement.ts";
+import { type Rows, statement, type Tx } from "../../../postgres/statement.ts";
 import { brandAs, type Instant } from "../../../primitives/brand.ts";
 
 // Roll-ups outlive the rows, whose months may be detached. Roll-ups of a detached month can be neither verified nor remade.
@@ -7,18 +7,16 @@ import { brandAs, type Instant } from "../../../primitives/brand.ts";
 const TABLES = ["events", "ledger", "denials"] as const;
 type Table = (typeof TABLES)[number];
 
-const attached = (tables: readonly Table[]): string => `
+/** The months of all three tables. */
+export const ATTACHED = `
     select
       i.inhparent as parent,
       substring(pg_get_expr(c.relpartbound, c.oid) from 'FROM \\(''([^'']+)''\\)')::timestamptz as since,
       substring(pg_get_expr(c.relpartbound, c.oid) from 'TO \\(''([^'']+)''\\)')::timestamptz as until
     from pg_inherits as i
     join pg_class as c on c.oid = i.inhrelid
-    where i.inhparent in (${tables.map((table) => `'cell.${table}'::regclass`).join(", ")})
+    where i.inhparent in ('cell.events'::regclass, 'cell.ledger'::regclass, 'cell.denials'::regclass)
       and not i.inhdetachpending`;
-
-/** The months of all three tables. */
-export const ATTACHED = attached(TABLES);
 
 const REMEMBER = statement(
   "attached_months.remember",
@@ -51,11 +49,14 @@ export async function countMonthsPassedBy(tx: Tx): Promise<number> {
   return readNullable(rows[0]?.[0] ?? null, readInteger) ?? 0;
 }
 
-const findGap = (name: string, tables: readonly Table[]) =>
-  statement(
-    name,
-    `
-  with attached as (${attached(tables)})
+const FIND_GAP = statement(
+  "attached_months.find_gap",
+  `
+  with attached as (
+    select a.parent, a.since, a.until
+    from (${ATTACHED}) as a
+    where a.parent = any ($1::text[]::regclass[])
+  )
   select (extract(epoch from max(m.since)) * 1000)::bigint
   from attached as m
   where m.since > (
@@ -76,25 +77,19 @@ const findGap = (name: string, tables: readonly Table[]) =>
       where b.parent = m.parent
         and b.until = m.since
     )`,
-  );
-
-const FIND_GAP = findGap("attached_months.find_gap", TABLES);
-const FIND_GAP_OF = {
-  events: findGap("attached_months.find_gap_of_events", ["events"]),
-  ledger: findGap("attached_months.find_gap_of_ledger", ["ledger"]),
-} as const;
+);
 
 /** An event is at most minutes ahead of when it was recorded. */
 const AHEAD_MAX_MS = 3_600_000;
 
 /** The moment since which all rows of usage are attached. Null: all of them are. */
 export async function findWholeSince(tx: Tx): Promise<Instant | null> {
-  return allowForAhead(await findGapEnd(tx, FIND_GAP));
+  return allowForAhead(await findGapEnd(tx, TABLES));
 }
 
 /** The same for events alone. */
 export async function findWholeEventsSince(tx: Tx): Promise<Instant | null> {
-  return allowForAhead(await findGapEnd(tx, FIND_GAP_OF.events));
+  return allowForAhead(await findGapEnd(tx, ["events"]));
 }
 
 function allowForAhead(gapEnd: Instant | null): Instant | null {
@@ -103,7 +98,7 @@ function allowForAhead(gapEnd: Instant | null): Instant | null {
 
 /** The moment since which all recorded ledger entries are attached. Null: all of them are. */
 export function findWholeLedgerSince(tx: Tx): Promise<Instant | null> {
-  return findGapEnd(tx, FIND_GAP_OF.ledger);
+  return findGapEnd(tx, ["ledger"]);
 }
 
 const hold = (table: Table) =>
@@ -126,7 +121,7 @@ export function holdEvents(tx: Tx): Promise<Rows> {
   return tx.run(HOLD.events);
 }
 
-async function findGapEnd(tx: Tx, gap: Statement): Promise<Instant | null> {
-  const { rows } = await tx.run(gap);
+async function findGapEnd(tx: Tx, tables: readonly Table[]): Promise<Instant | null> {
+  const { rows } = await tx.run(FIND_GAP, [tables.map((table) => `cell.${table}`)]);
   return readNullable(rows[0]?.[0] ?? null, readInstant);
 }
