@@ -7,7 +7,7 @@ import { times } from "../../../test/two-services.ts";
 import { shortHash } from "../../entitlement/fingerprint.ts";
 import { brandAs, type CustomerId } from "../../primitives/brand.ts";
 import { addCredits } from "../credits/add-credits.ts";
-import { eraseCustomer } from "./erase-customer.ts";
+import { eraseCustomer, finishErasures } from "./erase-customer.ts";
 
 const CAROL = brandAs<CustomerId>("carol@example.com");
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -18,6 +18,7 @@ test("no table names an erased customer", async () => {
   await live(credits);
   expect(await findTraces(database)).not.toEqual([]);
   const outcome = await eraseCustomer(cell, context, { customerId: CAROL });
+  expect(await finishErasures(cell, { hiddenMs: 0 })).toBe(0);
   // A charge, a denial and an event had metadata.
   expect(outcome).toEqual({ kind: "erased", rows: 3 });
   expect(await findTraces(database)).toEqual([]);

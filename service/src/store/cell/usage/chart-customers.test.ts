@@ -95,4 +95,12 @@ test("charts and totals of customers match their rows, in any time zone and rang
       ...all,
     });
   }
+  const scope = { environmentId, kind: "denials", event: null, feature: null, pool: null } as const;
+  const range = { from: brandAs<Instant>(now - 6_500 * QUARTER_MS), to: brandAs<Instant>(now) };
+  const options = { bucket: "day", timeZone: "UTC", by: "count", linesMax: 10 } as const;
+  const chart = (group: Group) =>
+    snapshot(cell, (tx) => chartCustomers(tx, { ...scope, ...range }, CUSTOMERS, group, options));
+  const byFeature = await chart("feature");
+  expect(byFeature.length).toBeGreaterThan(0);
+  expect(byFeature).toEqual((await chart("none")).map((point) => ({ ...point, group: "1" })));
 });
