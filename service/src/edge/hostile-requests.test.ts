@@ -6,7 +6,7 @@ import { type MeasuredService, startMeasuredService } from "../../test/measured-
 
 /** Allows for reading the socket and for measurement noise. */
 const FIXED_MICROS = 400;
-const CALLS = 4;
+const CALLS = 8;
 const ROUNDS_MAX = 5;
 
 type Route = {

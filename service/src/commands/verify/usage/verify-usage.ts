@@ -4,7 +4,8 @@ import { brandAs, type Instant } from "../../../primitives/brand.ts";
 import { formatTimestamp } from "../../../primitives/timestamp.ts";
 import {
   type Comparison,
-  compareRollUps,
+  compareBuckets,
+  compareDays,
   compareWithRows,
   type WrongSum,
 } from "../../../store/cell/usage/compare.ts";
@@ -48,9 +49,14 @@ export async function verifyUsage(tx: Tx, since: Instant | null): Promise<Verifi
     wrong = found.wrong;
     return found.wrong === null ? found.rows : null;
   };
-  const compareSums = async (from: number, to: number): Promise<number | null> =>
-    take(await compareRollUps(tx, { environments, from: format(from), to: format(to) }));
-  const crowd = new Crowd();
+  const [crowd, crowdOfDays] = [new Crowd(), new Crowd()];
+  const compareSums = async (from: number, to: number): Promise<number | null> => {
+    const slice = { environments, from: format(from), to: format(to) };
+    const buckets = take(await compareBuckets(tx, slice));
+    if (buckets === null) return null;
+    const days = await crowdOfDays.over(from, to, async (some) => take(await compareDays(tx, slice, some)));
+    return days === null ? null : Math.max(buckets, days);
+  };
   const compareRows = (from: number, to: number): Promise<number | null> => {
     const slice = { environments, from: format(from), to: format(to) };
     const compareSome = async (some: SomeCustomers): Promise<number | null> => {

@@ -1,9 +1,9 @@
 import { readBoolean, readInstant, readInteger, readNullable, readText } from "../../../postgres/column.ts";
-import { statement, type Tx } from "../../../postgres/statement.ts";
+import { type Rows, statement, type Tx } from "../../../postgres/statement.ts";
 import { brandAs, type CustomerNumber, type EnvironmentId, type Instant } from "../../../primitives/brand.ts";
 import { readUsed, type Used } from "./chart.ts";
 import { startOf } from "./customer-days.ts";
-import { type MeterKind, meterKindOf } from "./rows.ts";
+import { isInCustomers, type MeterKind, meterKindOf } from "./rows.ts";
 import {
   ALL_CUSTOMERS,
   BUCKETS_OF_SLICE,
@@ -83,9 +83,16 @@ export async function compareWithRows(
   return { rows: readInteger(count), isPartly: readBoolean(isPartly), wrong: readWrongSum(wrong) };
 }
 
-// One transaction writes all three, except in the repair of a day that is too large for one: so one statement sees them agree.
-const COMPARE_ROLL_UPS = statement(
-  "usage_compare.roll_ups",
+const WITH_METERS = `
+  left join (
+    select w.environment_id, w.customer_number, w.at, m.kind, m.key, w.count, w.quantity, w.credits
+    from wrong as w
+    left join cell.meters as m on m.environment_id = w.environment_id and m.id = w.meter_id
+  ) as w on true`;
+
+// One transaction writes both, except in the repair of a day that is too large for one: so one statement sees them agree.
+const COMPARE_BUCKETS = statement(
+  "usage_compare.buckets",
   `
   with used as materialized (
     select
@@ -99,63 +106,75 @@ const COMPARE_ROLL_UPS = statement(
     from (${BUCKETS_OF_SLICE}) as s
     group by s.environment_id, s.bucket, s.meter_id
   ), wrong as (
-    (
-      select
-        a.environment_id,
-        null::bigint as customer_number,
-        a.bucket as at,
-        a.meter_id,
-        sum(a.count) as count,
-        sum(a.quantity) as quantity,
-        sum(a.credits) as credits
-      from (
-        select environment_id, bucket, meter_id, count, quantity, credits
-        from used
-        union all
-        select environment_id, bucket, meter_id, -count, -quantity, -credits
-        from cell.usage_buckets
-        where ${IN_SLICE}
-      ) as a
-      group by a.environment_id, a.bucket, a.meter_id
-      having ${IS_WRONG}
-      limit 1
-    )
-    union all
-    (
-      select
-        d.environment_id,
-        d.customer_number,
-        ${startOf("d.day")},
-        d.meter_id,
-        b.count - d.count,
-        b.quantity - d.quantity,
-        b.credits - d.credits
-      from cell.usage_customer_days as d
-      cross join lateral (
-        select sum(b.count) as count, sum(b.quantity) as quantity, sum(b.credits) as credits
-        from unnest(d.bucket_counts, d.bucket_quantities, d.bucket_credits) as b (count, quantity, credits)
-      ) as b
-      where d.environment_id = any ($1::integer[])
-        -- In the slice that a day begins in.
-        and d.day >= ($2::timestamptz at time zone 'UTC' + interval '23 hours 45 minutes')::date
-        and d.day < ($3::timestamptz at time zone 'UTC' + interval '23 hours 45 minutes')::date
-        and (b.count, b.quantity, b.credits) is distinct from (d.count, d.quantity, d.credits)
-      limit 1
-    )
+    select
+      a.environment_id,
+      null::bigint as customer_number,
+      a.bucket as at,
+      a.meter_id,
+      sum(a.count) as count,
+      sum(a.quantity) as quantity,
+      sum(a.credits) as credits
+    from (
+      select environment_id, bucket, meter_id, count, quantity, credits
+      from used
+      union all
+      select environment_id, bucket, meter_id, -count, -quantity, -credits
+      from cell.usage_buckets
+      where ${IN_SLICE}
+    ) as a
+    group by a.environment_id, a.bucket, a.meter_id
+    having ${IS_WRONG}
     limit 1
   )
   select (select coalesce(sum(u.rows), 0) from used as u), ${WRONG_COLUMNS}
-  from (select) as one
-  left join (
-    select w.environment_id, w.customer_number, w.at, m.kind, m.key, w.count, w.quantity, w.credits
-    from wrong as w
-    left join cell.meters as m on m.environment_id = w.environment_id and m.id = w.meter_id
-  ) as w on true`,
+  from (select) as one${WITH_METERS}`,
 );
 
-/** Compares the buckets of the environments with those of their customers, and a customer's day with its buckets. */
-export async function compareRollUps(tx: Tx, slice: TimeSlice): Promise<Comparison> {
-  const { rows } = await tx.run(COMPARE_ROLL_UPS, someParameters(slice, ALL_CUSTOMERS));
+/** Compares the buckets of the environments with those of their customers. */
+export async function compareBuckets(tx: Tx, slice: TimeSlice): Promise<Comparison> {
+  return readComparison(await tx.run(COMPARE_BUCKETS, someParameters(slice, ALL_CUSTOMERS)));
+}
+
+const COMPARE_DAYS = statement(
+  "usage_compare.days",
+  `
+  with summed as materialized (
+    select
+      d.environment_id,
+      d.customer_number,
+      d.day,
+      d.meter_id,
+      b.count - d.count as count,
+      b.quantity - d.quantity as quantity,
+      b.credits - d.credits as credits,
+      b.size,
+      (b.count, b.quantity, b.credits) is distinct from (d.count, d.quantity, d.credits) as is_wrong
+    from cell.usage_customer_days as d
+    cross join lateral (
+      select count(*) as size, sum(b.count) as count, sum(b.quantity) as quantity, sum(b.credits) as credits
+      from unnest(d.bucket_counts, d.bucket_quantities, d.bucket_credits) as b (count, quantity, credits)
+    ) as b
+    where d.environment_id = any ($1::integer[])
+      -- Days that start in the slice.
+      and d.day >= ($2::timestamptz at time zone 'UTC' + interval '23 hours 45 minutes')::date
+      and d.day < ($3::timestamptz at time zone 'UTC' + interval '23 hours 45 minutes')::date
+      and ${isInCustomers("d.customer_number", "$4", "$5")}
+  ), wrong as (
+    select s.environment_id, s.customer_number, ${startOf("s.day")} as at, s.meter_id, s.count, s.quantity, s.credits
+    from summed as s
+    where s.is_wrong
+    limit 1
+  )
+  select (select coalesce(sum(s.size), 0) from summed as s), ${WRONG_COLUMNS}
+  from (select) as one${WITH_METERS}`,
+);
+
+/** Compares the days of some customers with their buckets: days that start in the slice. */
+export async function compareDays(tx: Tx, slice: TimeSlice, some: SomeCustomers): Promise<Comparison> {
+  return readComparison(await tx.run(COMPARE_DAYS, someParameters(slice, some)));
+}
+
+function readComparison({ rows }: Rows): Comparison {
   const [count, ...wrong] = rows[0] ?? [];
   return { rows: readInteger(count), wrong: readWrongSum(wrong) };
 }

@@ -1,7 +1,7 @@
 import { integers } from "../../../postgres/binary-array.ts";
 import { type Parameter, statement, type Tx } from "../../../postgres/statement.ts";
 import type { EnvironmentId } from "../../../primitives/brand.ts";
-import { SLOTS, startOf } from "./customer-days.ts";
+import { startOf } from "./customer-days.ts";
 import { isInCustomers, usageOfRows, type WhereRows } from "./rows.ts";
 
 /** Some 15-minute buckets of these environments, from one moment up to but without another; both as PostgreSQL writes them. */
@@ -36,27 +36,41 @@ export const DAYS_IN_SLICE = `
           and day < ($3::timestamptz at time zone 'UTC' + interval '23 hours 45 minutes')::date
           and ${isInCustomers("customer_number", "$4", "$5")}`;
 
-/** What some customers used in a slice, by their roll-ups. */
+/** The slice's part of a day: its first and last slot of those that the arrays have. */
+const slotAt = (moment: string): string =>
+  `(extract(epoch from ${moment} - ${startOf("day")}) / 900)::integer`;
+const FIRST_SLOT = `greatest(array_lower(bucket_counts, 1), ${slotAt(`greatest($2::timestamptz, ${startOf("day")})`)})`;
+const LAST_SLOT = `least(array_upper(bucket_counts, 1), ${slotAt(`least($3::timestamptz, ${startOf("day")} + interval '24 hours')`)} - 1)`;
+
+/** What some customers used in a slice, by their roll-ups. Of a day's arrays only the slice's part is expanded. */
 export const BUCKETS_OF_SLICE = `
-      select b.environment_id, b.bucket, b.customer_number, b.meter_id, b.count, b.quantity, b.credits
+      select
+        b.environment_id,
+        ${startOf("b.day")} + b.slot * interval '15 minutes' as bucket,
+        b.customer_number,
+        b.meter_id,
+        b.count,
+        b.quantity,
+        b.credits
       from (
         select
           d.environment_id,
-          ${startOf("d.day")} + d.slot * interval '15 minutes' as bucket,
+          d.day,
           d.customer_number,
           d.meter_id,
-          d.count,
-          d.quantity,
-          d.credits
+          generate_series(d.first, d.last) as slot,
+          unnest(d.bucket_counts[d.first:d.last]) as count,
+          unnest(d.bucket_quantities[d.first:d.last]) as quantity,
+          unnest(d.bucket_credits[d.first:d.last]) as credits
         from (
-          select environment_id, day, customer_number, meter_id,${SLOTS}
+          select environment_id, day, customer_number, meter_id, bucket_counts, bucket_quantities, bucket_credits,
+            ${FIRST_SLOT} as first, ${LAST_SLOT} as last
           from cell.usage_customer_days
           where ${DAYS_IN_SLICE}
         ) as d
-        where d.count is not null or d.quantity is not null or d.credits is not null
+        where d.first <= d.last
       ) as b
-      where b.bucket >= $2::timestamptz
-        and b.bucket < $3::timestamptz`;
+      where b.count is not null or b.quantity is not null or b.credits is not null`;
 
 // Rows that are added by now. Not by the index of these numbers, which would read rows of all times.
 const IS_ADDED = `
