@@ -60,15 +60,16 @@ test("refusals of members and tokens are not delayed", async () => {
   const socket = connect({ host: hostname, port: Number(port) });
   const attempt = `GET /manage/v1/projects/999/test/customers HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${tokens.viewer}\r\n\r\n`;
   let text = "";
-  socket
-    .on("error", () => {})
-    .on("data", (data) => {
-      text += data.toString("latin1");
-      if (text.split("HTTP/1.1 ").length > BURST * 3) socket.end();
-    });
-  socket.write(attempt.repeat(BURST * 3));
-  await once(socket, "close");
-  expect(text.split("HTTP/1.1 404").length - 1).toBe(BURST * 3);
+  socket.on("data", (data) => {
+    text += data.toString("latin1");
+  });
+  // In groups, because hundreds at once would wait too long for a connection to the database.
+  const group = BURST / 4;
+  for (let sent = group; sent <= BURST * 3; sent += group) {
+    socket.write(attempt.repeat(group));
+    await expect.poll(() => text.split("HTTP/1.1 404").length - 1).toBe(sent);
+  }
+  socket.destroy();
 });
 
 test("malformed log-ins are counted by network, and delay only that network", async () => {
