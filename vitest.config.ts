@@ -7,8 +7,8 @@ export default defineConfig({
     hookTimeout: 60_000,
     // Long enough that only what never comes fails. A promised delay is told where it is tested.
     expect: { poll: { timeout: 20_000 } },
-    // More files than cores: many tests wait for timeouts.
-    maxWorkers: 3,
+    // Each file starts its own services. Three at once were no faster on two cores, and made tests of time limits fail.
+    maxWorkers: 2,
     // Files share what was loaded and compiled before them: the service has hundreds of modules. Nothing mocks a module.
     isolate: false,
     projects: [
