@@ -28,7 +28,7 @@ export class StrangerBrake {
     if (caller.apiKey !== null || caller.principal !== null) return;
     if (this.#buckets.take(networkOf(addressOf(caller)), REFUSALS, nowMs) !== null) return;
     const { socket } = caller.raw;
-    // Two held refusals on one connection: the caller does not wait for answers.
+    // A second delayed response on the same connection: the client does not wait for responses.
     if (this.#held >= HELD_MAX || this.#waiting.has(socket)) {
       socket.destroy();
       return;

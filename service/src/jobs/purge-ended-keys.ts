@@ -28,7 +28,7 @@ export async function purgeEndedKeys(
   return total;
 }
 
-/** Null: another process sweeps, or the sweep rests. */
+/** Null: another process sweeps, or the sweep is paused. */
 function purgeStep(
   cell: Pool,
   days: number,

@@ -21,7 +21,7 @@ const TRANSACTIONS_MAX = 1_000;
 
 export type RollUp = {
   readonly rows: number;
-  /** Everything answered before so long ago is in the roll-ups. */
+  /** How far the roll-ups are behind: requests that got a response earlier than this are included. */
   readonly lagMs: number;
 };
 
@@ -78,8 +78,8 @@ export function rollUpOnce(
   { rowsMax = ROWS_MAX, restMs = 0 }: RollUpOptions = {},
 ): Promise<Turn | null> {
   return transaction(cell, async (tx) => {
-    // The clock before the horizon: everything answered before `now` had begun, and is below `begun`. Both before the lock, which
-    // makes this transaction one of those that have not ended.
+    // The clock before the horizon: a request that got a response before `now` has a number below `begun`. Both before the lock,
+    // because the lock makes this transaction one of the open ones.
     const now = await readClock(tx);
     const horizon = await readHorizon(tx);
     const progress = await lockUsageProgress(tx, restMs);
@@ -87,7 +87,7 @@ export function rollUpOnce(
     const { transactionNumber: from, offset, slices } = progress;
     await refuseOtherServer(tx);
     await prepareRollUp(tx);
-    // Another process may be ahead of this horizon. A transaction that is partly added has ended.
+    // Another process may be ahead of this horizon. A partly added transaction is already committed.
     const limit = Math.max(slices.done > 0 ? from + 1 : from, horizon.over + offset);
     const stretch =
       slices.done > 0

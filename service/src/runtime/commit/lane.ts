@@ -24,22 +24,22 @@ export type LaneOptions = {
 };
 
 const RERUNS_MAX = 3;
-/** After so many skips a request moves to the blocking lane. */
+/** Skips before a request moves to the blocking lane. */
 const SKIPS_MAX = 3;
-/** After so many batches sent ahead, the next one waits if it shares a wallet with this batch, so that other waiters get the lock. */
+/** Consecutive batches sent ahead that share a wallet. Then the lane lets other waiters take the lock. */
 const AHEAD_MAX = 4;
 /** How long to retry a broken connection before refusing. Keeps the total under a second. */
 const RETRY_WINDOW_MS = 500;
 const RETRY_PAUSE_MS = 50;
 const RECONNECT_PAUSE_MS = 200;
-/** While callers wait. The longer timeout is for reconnecting, when no caller waits. */
+/** Connect timeout while callers wait. The longer one is for reconnecting, when no caller waits. */
 const CONNECT_TIMEOUT_MS = 400;
 const RECONNECT_TIMEOUT_MS = 5_000;
 
 type AttemptOptions = {
   /** Set if the first trip was already sent. */
   readonly opened: OpenedBatch | null;
-  /** False for half a batch, because the other half comes next. */
+  /** False for a split batch: its other half runs next. */
   readonly looksAhead: boolean;
 };
 

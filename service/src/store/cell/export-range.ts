@@ -40,14 +40,14 @@ export async function readSettled(tx: Tx): Promise<Settled> {
   };
 }
 
-/** The rows of an export: their own time, and committed when the export began. */
+/** The rows of an export: by their own time, and committed before the export began. */
 export type ExportRange = {
   readonly environmentId: EnvironmentId;
   readonly from: Instant;
   readonly to: Instant;
-  /** Everything answered before this moment is included, */
+  /** All requests that got a response before this time are included. */
   readonly asOf: Instant;
-  /** and these are the rows. */
+  /** The transactions whose rows are included. */
   readonly settled: Settled;
 };
 

@@ -46,8 +46,8 @@ export async function openOrCreateWallet(
 }
 
 /**
- * Whether to wait for wallets that another transaction holds. "skip" avoids a deadlock: a transaction that has created customers and
- * waits for a wallet could meet a lane that does the opposite.
+ * Whether to wait for wallets that another transaction holds. A transaction that has inserted customers must skip: a
+ * lane may hold the wallet and wait for that insert, which would be a deadlock.
  */
 export type Patience = "skip" | "wait";
 

@@ -10,15 +10,15 @@ import { type GrantOrigin, type GrantRow, insertGrants } from "./grants.ts";
 import { appendToLedger, type LedgerRow } from "./ledger.ts";
 import { type ChangedWallet, updateWallets, type WalletName } from "./wallets.ts";
 
-/** What a caller said about a change. Stored on the rows of that change, where an erasure can remove it. */
+/** Data from the caller, stored on the rows of a change, where an erasure can remove it. */
 export type Said = {
-  /** About the only entry of this kind. */
+  /** For the single entry of this kind. */
   readonly entry?: {
     readonly kind: "consume" | "reverse";
     readonly keyHash: ShortHash | null;
     readonly metadata: string | null;
   };
-  /** About the grant with this number. */
+  /** For the grant with this number. */
   readonly grant?: { readonly number: number; readonly origin: GrantOrigin };
 };
 
