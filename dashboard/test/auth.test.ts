@@ -56,12 +56,12 @@ test("an invitation is accepted by keyboard, and a second use explains what to d
   await later.getByRole("button", { name: /Vera Viewer/ }).waitFor();
 });
 
-test("a sign-in link needs a click, works once, and reports a second use", async () => {
+test("a log-in link needs a click, works once, and reports a second use", async () => {
   const { url, pool } = await setupEmpty();
   const { signInPath } = await openDevelopment(pool, null);
   const page = await openWindow(url);
   await page.goto(signInPath);
-  await page.getByRole("button", { name: "Sign in" }).waitFor();
+  await page.getByRole("button", { name: "Log in" }).waitFor();
   await expectAccessible(page);
   // Opening and reloading the page does not use up the link.
   await page.reload();
@@ -69,12 +69,12 @@ test("a sign-in link needs a click, works once, and reports a second use", async
   await expectAccessible(page);
   await page.goto("about:blank");
   await page.goto(signInPath);
-  await page.getByRole("button", { name: "Sign in" }).dblclick();
+  await page.getByRole("button", { name: "Log in" }).dblclick();
   await page.waitForURL("**/projects/1/test");
 
   const later = await openWindow(url, { scheme: "dark" });
   await later.goto(signInPath);
-  await later.getByRole("button", { name: "Sign in" }).focus();
+  await later.getByRole("button", { name: "Log in" }).focus();
   await later.keyboard.press("Enter");
   await later.getByText("This link was already used or has expired").waitFor();
   await expectAccessible(later);

@@ -82,7 +82,7 @@ test("promotion fails if test changed after the comparison", async () => {
   await page.getByRole("button", { name: "Promote 6 changes to Live" }).waitFor();
 });
 
-test("a file that would archive the default plan is refused", async () => {
+test("a file that would archive the default plan is rejected", async () => {
   const { service, manage } = await setupManage();
   await manage("PUT", "default-plan", { body: { plan: "pro" } });
   const page = await signIn(service.url, "/projects/1/test/catalog-file");

@@ -85,7 +85,7 @@ test("a plan's end is set, extended and shortened, and the plan is ended", async
   expect((await manage("GET", "customers/ada")).body).toMatchObject({ plan: null });
 });
 
-test("a viewer sees no write actions, and the API refuses them", async () => {
+test("a viewer sees no write actions, and the API rejects them", async () => {
   const { service, manage, tokens } = await setupManage();
   const credentials = await addMember(service.url, tokens.owner, "viewer");
   const page = await signIn(service.url, ADA, { credentials });

@@ -63,7 +63,7 @@ test("a customer is found and opened by keyboard, and tabs have URLs", async () 
 test("an empty list explains how customers are created and links to the first event", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, "/projects/1/live/customers", { scheme: "dark" });
-  await page.getByText("A customer is created by its first event, plan or credits.").waitFor();
+  await page.getByText("Purser creates a customer with the first event, plan or credits you send.").waitFor();
   await expectAccessible(page);
   await page.getByRole("link", { name: "Send your first event" }).press("Enter");
   await page.waitForURL("**/projects/1/live/first-event");

@@ -111,18 +111,18 @@ test("the first-event page can be opened again and creates a new key", async () 
   expect(await page.content()).not.toContain(sent.secret);
 });
 
-test("refused requests and replays are shown", async () => {
+test("rejected requests and replays are shown", async () => {
   const { service, record } = await setupManage();
   const page = await signIn(service.url, "/projects/1/test/first-event");
   await page.getByText("Waiting for the first event").waitFor();
   expect((await record({ customerId: "ada", event: "e", quantity: 0 })).status).toBe(400);
-  await page.getByText("A request was refused").waitFor();
+  await page.getByText("A request was rejected").waitFor();
   await page.getByRole("link", { name: "invalid_request" }).waitFor();
   await expectAccessible(page);
   const event = { customerId: "ada", event: "e", quantity: 1, idempotencyKey: "once" };
   const { body } = await record(event);
   await page.getByText(String(body["eventId"])).waitFor();
-  await expect.poll(() => page.getByText("A request was refused").count()).toBe(0);
+  await expect.poll(() => page.getByText("A request was rejected").count()).toBe(0);
   await record(event);
   await page.getByText("Replay: the event is recorded once").waitFor();
   await page.getByText(String(body["eventId"])).waitFor();

@@ -99,7 +99,7 @@ test("a charge is reversed in two parts by keyboard", async () => {
   await expect.poll(() => page.getByRole("button", { name: /^Reverse/ }).count()).toBe(0);
 });
 
-test("a charge reversed by another member is refused, and the list is refreshed", async () => {
+test("a charge that another member reversed cannot be reversed again, and the list refreshes", async () => {
   const setup = await setupManage();
   await charge(setup, "render-1", 2);
   const page = await signIn(setup.service.url, LEDGER);

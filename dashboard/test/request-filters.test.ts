@@ -26,15 +26,15 @@ test("tail rows older than a partial list are dropped", () => {
   expect(mergeTail(rows("5", "4"), { rows: rows("90", "80"), hasMore: true })).toEqual(rows("90", "80"));
 });
 
-test("a denial is denied, a 4xx refused, a 5xx failed", () => {
+test("outcomes are Denied for denials, Rejected for 4xx and Failed for 5xx", () => {
   const asked = { endpoint: "consume", status: 200, code: null, reason: null } as const;
   expect(outcomeOf(asked)).toEqual({ kind: "ok", name: "Allowed", why: null });
   expect(outcomeOf({ ...asked, endpoint: "check" }).name).toBe("Available");
   expect(outcomeOf({ ...asked, endpoint: "events" }).name).toBe("Recorded");
   expect(outcomeOf({ ...asked, reason: "limit_reached" })).toMatchObject({ kind: "denied", why: /limit/i });
   expect(outcomeOf({ ...asked, status: 404, code: "feature_not_found" })).toEqual({
-    kind: "refused",
-    name: "Refused",
+    kind: "rejected",
+    name: "Rejected",
     why: "Unknown feature",
   });
   expect(outcomeOf({ ...asked, status: 503, code: "new_code" })).toMatchObject({

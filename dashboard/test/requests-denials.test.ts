@@ -28,7 +28,7 @@ test("a denial is explained, resolved by a top-up, and then allowed", async () =
 
   const page = await signIn(managed.service.url, REQUESTS);
   await page.getByRole("link", { name: "Why?" }).click();
-  await page.getByRole("heading", { name: "Why denied: not enough credits" }).waitFor();
+  await page.getByRole("heading", { name: "Denied: not enough credits" }).waitFor();
   await page.getByText("3 × image.render cost 30 credits. 10 were left, 20 too few.").waitFor();
   const sum = page.getByRole("table", { name: "Calculation" });
   expect(await sum.getByRole("cell").allTextContents()).toEqual(["30", "10", "20"]);
@@ -66,7 +66,7 @@ test("a reached limit is explained and leads to the plan by keyboard", async () 
   for (let tabs = 0; tabs < 2; tabs++) await page.keyboard.press("Tab");
   expect(await why.evaluate((link) => link === document.activeElement)).toBe(true);
   await page.keyboard.press("Enter");
-  await page.getByRole("heading", { name: "Why denied: limit reached" }).waitFor();
+  await page.getByRole("heading", { name: "Denied: limit reached" }).waitFor();
   await page.getByText("4 were used, and the request asked for 2 more.").waitFor();
   await page.getByText(/^Or wait until the limit resets on/).waitFor();
   await expectAccessible(page);

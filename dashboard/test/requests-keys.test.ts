@@ -13,7 +13,7 @@ async function logged({ database }: Managed, count: number): Promise<void> {
   await expect.poll(() => database.count("cell.request_log"), { interval: 50 }).toBe(count);
 }
 
-test("a pasted key shows its result, replays and the differences of a refused reuse", async () => {
+test("a pasted key shows its result, its replays and how a rejected reuse differs", async () => {
   const managed = await setupManage();
   const { consume } = managed;
   const first = await consume({ ...RENDER, idempotencyKey: KEY, metadata: { job: 7 } });
@@ -24,7 +24,7 @@ test("a pasted key shows its result, replays and the differences of a refused re
   await page.getByLabel("Idempotency key").fill(KEY);
   await page.keyboard.press("Enter");
   await page.getByText("Charged ada 10 credits for 1 × image.render.").waitFor();
-  await page.getByText("1 answered, 1 replay, 1 refused as another request.").waitFor();
+  await page.getByText("1 original request, 1 replay, 1 rejected as another request.").waitFor();
   const differed = page.getByRole("table", { name: /^Differences/ }).locator("tbody tr");
   const lines = (await differed.allInnerTexts()).map((line) => line.replaceAll(/\s+/g, " "));
   expect(lines).toEqual([
@@ -34,7 +34,7 @@ test("a pasted key shows its result, replays and the differences of a refused re
     "quantity Differs 1 3",
     'metadata Differs {"job":7} different (not logged)',
   ]);
-  expect(JSON.parse((await page.getByRole("region", { name: "the answer" }).textContent()) ?? "")).toEqual(
+  expect(JSON.parse((await page.getByRole("region", { name: "the response" }).textContent()) ?? "")).toEqual(
     first.body,
   );
   await expectAccessible(page);
@@ -52,7 +52,7 @@ test("the key of a denial links to its explanation, and the key of an event show
   await expectAccessible(page);
   await page.goto("/projects/1/test/keys/denied");
   await page.getByRole("link", { name: "Why denied?" }).click();
-  await page.getByRole("heading", { name: "Why denied: not enough credits" }).waitFor();
+  await page.getByRole("heading", { name: "Denied: not enough credits" }).waitFor();
 });
 
 test("unused keys, keys of the other environment and retryable denials are explained", async () => {
@@ -89,7 +89,7 @@ test("32 identical requests are one charge and 31 replays, and sending again giv
   await dialog.getByRole("button", { name: "Send 32 times in test" }).click();
   await dialog.getByText("1 charge, 31 replays").waitFor();
   await dialog.getByText("10 credits charged to ada in total.").waitFor();
-  await dialog.getByText("Same answer, byte for byte").waitFor();
+  await dialog.getByText("Same response, byte for byte").waitFor();
   await expectAccessible(page);
   expect(await database.count("cell.ledger", "kind = 2")).toBe(1);
   expect((await manage("GET", "customers/ada")).body).toMatchObject({ balances: [{ balance: 90 }] });

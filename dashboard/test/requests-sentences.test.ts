@@ -108,7 +108,7 @@ test("next steps follow the current state, not the past denial", () => {
   expect(describeWait(nowFor("customer_blocked"), format)).toBe(null);
 });
 
-test("test requests are summarized by answer", () => {
+test("test requests are summarized by response", () => {
   const allowed = { count: 1, status: 200, isReplay: false, body: { allowed: true, reason: null } };
   const replays = { ...allowed, count: 31, isReplay: true };
   expect(summarizeAnswers("consume", [allowed, replays])).toBe("1 charge, 31 replays");
@@ -118,7 +118,7 @@ test("test requests are summarized by answer", () => {
   expect(explainAnswer(denied)).toBe("Not enough credits");
   const refused = { ...allowed, count: 5, status: 404, body: { code: "feature_not_found" } };
   expect([summarizeAnswers("consume", [refused]), explainAnswer(refused)]).toEqual([
-    "5 refused",
+    "5 rejected",
     "Unknown feature",
   ]);
 });
@@ -169,7 +169,7 @@ function reuse(
   };
 }
 
-test("a refused reuse is compared with the original request", () => {
+test("a rejected reuse is compared with the original request", () => {
   const differing = (differs: string[], changes = {}) =>
     compareReuse(STORY, reuse(differs, changes)).filter((line) => line.differs);
   expect(differing(["quantity"])).toEqual([{ field: "quantity", first: "1", refused: "2", differs: true }]);
@@ -206,5 +206,5 @@ test("the result of a key is one sentence, and its uses are counted by kind", ()
       { ...use, code: "idempotency_key_reused" },
       { ...use, code: "overloaded" },
     ]),
-  ).toBe("1 answered, 2 replays, 1 refused as another request, 1 error");
+  ).toBe("1 original request, 2 replays, 1 rejected as another request, 1 error");
 });

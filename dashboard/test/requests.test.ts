@@ -7,7 +7,7 @@ import { signIn } from "./browser.ts";
 const RENDER = { customerId: "ada", feature: "image.render" };
 const REQUESTS = "/projects/1/test/requests";
 
-/** Waits until the log has this many rows; it is written about a second after the answer. */
+/** Waits until the log has this many rows; it is written about a second after the response. */
 async function logged({ database }: Managed, count: number): Promise<void> {
   await expect.poll(() => database.count("cell.request_log"), { interval: 50 }).toBe(count);
 }
@@ -36,9 +36,9 @@ test.for(["light", "dark"] as const)(
     for (const [index, words] of [
       /events\s+tokens\s+Recorded/,
       /check\s+image\.render\s+Denied\s+Unknown customer/,
-      /image\.rendr\s+Refused\s+Unknown feature\s+Create it/,
+      /image\.rendr\s+Rejected\s+Unknown feature\s+Create it/,
       /Denied\s+Not enough credits\s+Why\?/,
-      /Refused\s+Key already used for another request/,
+      /Rejected\s+Key already used for another request/,
       /Allowed\s+Replay/,
       /consume\s+image\.render\s+Allowed\s+ada\s+a\s/,
     ].entries())
@@ -161,7 +161,7 @@ test("a tail that is too long reloads the list without a gap", async () => {
   await logged(managed, 1);
   const page = await signIn(managed.service.url, REQUESTS);
   await expect.poll(() => rowsOf(page).count()).toBe(1);
-  // Refused requests, because successful ones are sampled under load.
+  // Rejected requests, because successful ones are sampled under load.
   for (let i = 0; i < 230; i++) await check({ customerId: "ada", feature: "unknown" });
   await logged(managed, 231);
   await page.keyboard.press("l");

@@ -6,7 +6,7 @@ import { signIn } from "./browser.ts";
 
 const ADA = "/projects/1/test/customers/ada";
 
-/** Answers like a rate-limiting gateway. */
+/** Responds like a rate-limiting gateway. */
 const refuse = (route: Route): Promise<void> =>
   route.fulfill({ status: 429, json: { title: "Too much at once", detail: "Come back in a minute." } });
 

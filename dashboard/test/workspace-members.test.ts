@@ -71,13 +71,13 @@ test("a duplicate email is reported in the form, which keeps its values", async 
   expect(await dialog.getByLabel("Name").inputValue()).toBe("Another Olga");
 });
 
-test("a password link sets a new password", async () => {
+test("a password reset link sets a new password", async () => {
   const managed = await setupManage();
   const { service } = managed;
   const ben = await join(managed, "operator", "ben");
   const page = await signIn(service.url, PATH);
-  await act(page, "ben", "Create password link");
-  await page.getByRole("button", { name: "Create password link" }).click();
+  await act(page, "ben", "Create password reset link");
+  await page.getByRole("button", { name: "Create password reset link" }).click();
   const shown = await page.getByRole("region", { name: "the link" }).textContent();
   const his = await openWindow(service.url);
   await his.goto(shown ?? "");
@@ -219,9 +219,9 @@ test.each(["light", "dark"] as const)("members and their dialogs are accessible 
   await page.getByRole("button", { name: "API call" }).click();
   await expectAccessible(page);
   await page.keyboard.press("Escape");
-  await act(page, "The operator", "Create password link");
+  await act(page, "The operator", "Create password reset link");
   await expectAccessible(page);
-  await page.getByRole("button", { name: "Create password link" }).click();
+  await page.getByRole("button", { name: "Create password reset link" }).click();
   await page.getByRole("region", { name: "the link" }).waitFor();
   await expectAccessible(page);
   await page.getByRole("button", { name: "Done" }).click();

@@ -92,7 +92,7 @@ test("the shown curl call creates the same token", async () => {
   });
 });
 
-test("a token for one environment cannot be an owner, and an expiry in the past is refused", async () => {
+test("a token for one environment cannot be an owner, and an expiry in the past is rejected", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, PATH);
   await page.getByRole("button", { name: "Create token" }).click();

@@ -35,7 +35,7 @@ export function readProblem(status: number, body: unknown): ApiProblem {
     status,
     code: textOf(fields["code"]) ?? "unknown",
     title: textOf(fields["title"]) ?? `Unexpected status ${status}`,
-    detail: textOf(fields["detail"]) ?? "A proxy or gateway answered instead of Purser.",
+    detail: textOf(fields["detail"]) ?? "A proxy or gateway responded instead of Purser.",
     requestId: textOf(fields["requestId"]),
     errors: Array.isArray(fields["errors"]) ? fields["errors"].flatMap(readFieldError) : [],
   });

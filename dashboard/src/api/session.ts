@@ -12,7 +12,7 @@ export function mayActAs(role: Role, needed: Role): boolean {
   return RANKS.indexOf(role) >= RANKS.indexOf(needed);
 }
 
-/** The signed-in member or token; null if nobody is signed in. */
+/** The member or token that is logged in; null if nobody is. */
 export const sessionQuery = queryOptions({
   queryKey: ["get", "/manage/v1/session"],
   queryFn: async (): Promise<Session | null> => {

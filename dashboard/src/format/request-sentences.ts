@@ -7,9 +7,9 @@ type Asked = {
   readonly reason: string | null;
 };
 
-/** `denied` is a decision, `refused` a client error, `failed` a server error. */
+/** `denied` is a decision, `rejected` a client error, `failed` a server error. */
 type Outcome = {
-  readonly kind: "ok" | "denied" | "refused" | "failed";
+  readonly kind: "ok" | "denied" | "rejected" | "failed";
   readonly name: string;
   /** Null if the request succeeded. */
   readonly why: string | null;
@@ -21,7 +21,7 @@ export function outcomeOf({ endpoint, status, code, reason }: Asked): Outcome {
   if (status >= 500)
     return { kind: "failed", name: "Failed", why: describeProblem(code ?? "internal_error") };
   if (status >= 400)
-    return { kind: "refused", name: "Refused", why: describeProblem(code ?? "invalid_request") };
+    return { kind: "rejected", name: "Rejected", why: describeProblem(code ?? "invalid_request") };
   return { kind: "ok", name: WENT_WELL[endpoint], why: null };
 }
 
@@ -95,16 +95,16 @@ export function describeKey({ customerId, charge, denial, event }: Story): strin
 
 type Use = { readonly isReplay: boolean; readonly refused: object | null; readonly code: string | null };
 
-/** "1 answered, 31 replays, 1 refused". */
+/** "1 original request, 31 replays, 1 rejected as another request". */
 export function countUses(uses: readonly Use[]): string {
   const refused = uses.filter(({ code }) => code === "idempotency_key_reused").length;
   const replays = uses.filter(({ isReplay }) => isReplay).length;
   const failed = uses.filter(({ code }) => code !== null && code !== "idempotency_key_reused").length;
-  const answered = uses.length - refused - replays - failed;
+  const originals = uses.length - refused - replays - failed;
   return [
-    ...(answered === 0 ? [] : [`${formatCount(answered)} answered`]),
+    ...(originals === 0 ? [] : [countOf(originals, "original request")]),
     ...(replays === 0 ? [] : [countOf(replays, "replay")]),
-    ...(refused === 0 ? [] : [`${formatCount(refused)} refused as another request`]),
+    ...(refused === 0 ? [] : [`${formatCount(refused)} rejected as another request`]),
     ...(failed === 0 ? [] : [countOf(failed, "error")]),
   ].join(", ");
 }
@@ -121,19 +121,19 @@ export function summarizeAnswers(endpoint: "check" | "consume", answers: readonl
   return answers.map((answer) => describeAnswers(endpoint, answer)).join(", ");
 }
 
-/** One group of the same answer: "31 replays". */
+/** One group of equal responses: "31 replays". */
 export function describeAnswers(
   endpoint: "check" | "consume",
   { count, status, isReplay, body }: TestAnswer,
 ): string {
-  if (status >= 400) return `${formatCount(count)} refused`;
+  if (status >= 400) return `${formatCount(count)} rejected`;
   if (isReplay) return countOf(count, "replay");
   if (endpoint === "check")
     return `${formatCount(count)} × ${body["allowed"] === true ? "available" : "not available"}`;
   return body["allowed"] === true ? countOf(count, "charge") : countOf(count, "denial");
 }
 
-/** Error or denial reason of an answer; null if it succeeded. */
+/** Error or denial reason of a response; null if it succeeded. */
 export function explainAnswer({ status, body }: TestAnswer): string | null {
   if (status >= 400) return describeProblem(textOf(body["code"]));
   return body["reason"] === null ? null : describeReason(textOf(body["reason"]));

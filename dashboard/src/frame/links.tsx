@@ -52,7 +52,7 @@ type Request = Pick<
   "endpoint" | "status" | "code" | "reason" | "isReplay" | "idempotencyKey"
 >;
 
-const TONES = { ok: "good", denied: "bad", refused: "warn", failed: "bad" } as const;
+const TONES = { ok: "good", denied: "bad", rejected: "warn", failed: "bad" } as const;
 
 /** Outcome of a request, its reason, and a link to the explanation of a denial. */
 export function Outcome({

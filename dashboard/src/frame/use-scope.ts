@@ -17,10 +17,10 @@ export function useOptionalScope(): Scope | null {
     : null;
 }
 
-/** The current session. Only for pages below the signed-in route. */
+/** The current session. Only for pages that need a session. */
 export function useSession(): Session {
   const { data } = useSuspenseQuery(sessionQuery);
-  if (data === null) throw new Error("nobody is signed in");
+  if (data === null) throw new Error("nobody is logged in");
   return data;
 }
 

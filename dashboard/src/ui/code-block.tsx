@@ -82,7 +82,7 @@ export function curlOf({ method, path, headers = {}, body }: Call): string {
   return lines.join(" \\\n  ");
 }
 
-/** curl resolves "." and ".." in a path unless told otherwise; a customer id can be either. */
+/** curl resolves "." and ".." in a path without this option; a customer id can be either. */
 function hasDotSegment(path: string): boolean {
   return /\/\.{1,2}(?=[/?]|$)/.test(path);
 }

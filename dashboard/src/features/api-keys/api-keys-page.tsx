@@ -166,11 +166,11 @@ function Name({ ending: { key } }: { ending: EndingKey }) {
 }
 
 function WhatThen({ ending: { key, successor, isStillUsed } }: { ending: EndingKey }) {
-  if (successor === null) return "No other key replaces it. Calls with it will then be refused.";
+  if (successor === null) return "It has no replacement. Calls with it are rejected after that.";
   if (isStillUsed) {
     return (
       <>
-        …{successor.lastFour} replaces it, but the old key is still in use, last{" "}
+        …{successor.lastFour} replaces it, but the old key is still in use. Last used{" "}
         <Time at={key.lastUsedAt ?? ""} as="ago" />.
       </>
     );

@@ -39,7 +39,7 @@ export function BulkPreviewView({
             : `${formatCount(changed)} of ${countOf(matching, "customer")} will change.`}
         </span>{" "}
         {unchanged > 0 && `${formatCount(unchanged)} already have the plan.`}{" "}
-        {wouldShorten > 0 && `${formatCount(wouldShorten)} keep the plan with a later end.`}
+        {wouldShorten > 0 && `${formatCount(wouldShorten)} keep the plan until its later end date.`}
       </p>
       {sample.length > 0 && (
         <div className="overflow-hidden rounded-md border border-line">
@@ -88,7 +88,7 @@ export function BulkDone({
           title={changed === 0 ? "Nothing changed" : `${countOf(changed, "customer")} changed to ${plan}`}
         >
           {formatCount(unchanged)} already had it
-          {wouldShorten === 0 ? "" : `, ${formatCount(wouldShorten)} keep a later end`}
+          {wouldShorten === 0 ? "" : `, ${formatCount(wouldShorten)} keep a later end date`}
           {skipped === 0 ? "." : `, ${formatCount(skipped)} no longer matched.`}
         </Callout>
       </div>
@@ -163,7 +163,7 @@ export async function previewBulk(scope: Scope, body: BulkBody, signal: AbortSig
   return { parts, sample, matching, changed, wouldShorten: sumOf(parts, "wouldShorten") };
 }
 
-/** Assigns page by page. The API refuses a page whose customer count differs from the preview. */
+/** Assigns page by page. The API rejects a page if its customer count differs from the preview. */
 export async function assignBulk(
   scope: Scope,
   { body, parts }: { body: BulkBody; parts: readonly BulkPart[] },

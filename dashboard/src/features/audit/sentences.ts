@@ -91,20 +91,20 @@ const SENTENCES: Readonly<Record<string, Describe>> = {
     strong(countOf(countIn(after, "ended") ?? 0, "other session")),
     ...fromAddress(after),
   ],
-  "member.sign_in_failed": (entry) => ["refused ", ...attemptsOf(entry, "log-in"), " as ", subject(entry)],
+  "member.sign_in_failed": (entry) => ["rejected ", ...attemptsOf(entry, "log-in"), " as ", subject(entry)],
   "member.password_refused": (entry) => [
-    "refused ",
+    "rejected ",
     ...attemptsOf(entry, "password change"),
     " for ",
     subject(entry),
   ],
   "member.owner_reset": (entry) => ["created an owner link for ", subject(entry)],
-  "member.sign_in_link_made": (entry) => ["created a sign-in link for ", subject(entry)],
+  "member.sign_in_link_made": (entry) => ["created a log-in link for ", subject(entry)],
   "member.changed": (entry) => ["edited ", subject(entry), ...roleChange(entry)],
   "member.removed": (entry) => ["removed ", subject(entry)],
   "member.password_changed": () => ["changed their password"],
   "member.password_reset": (entry) => ["reset the password of ", subject(entry)],
-  "member.password_link_made": (entry) => ["created a password link for ", subject(entry)],
+  "member.password_link_made": (entry) => ["created a password reset link for ", subject(entry)],
 };
 
 export function describeAction(entry: Entry): Piece[] {

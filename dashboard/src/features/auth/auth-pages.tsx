@@ -42,14 +42,14 @@ export function LogInPage() {
           Log in
         </Button>
         <p className="text-caption text-muted">
-          Forgot your password? An admin can create a reset link under Members.
+          Forgot your password? An admin can create a password reset link under Members.
         </p>
       </form>
     </AuthCard>
   );
 }
 
-/** The API does not say which of the two is wrong. */
+/** The API does not report which of the two is wrong. */
 function isMismatch(error: unknown): boolean {
   return error instanceof ApiProblem && error.code === "credentials_invalid";
 }
@@ -85,7 +85,7 @@ export function SetupPage() {
           title={token === null ? "Open the setup link" : "This link is no longer valid"}
         >
           Find it in the service log: search for <code className="font-mono">/setup#</code>. Each start prints
-          a new link, valid once for one day.
+          a new link. It expires after one use or 24 hours.
         </Callout>
       </AuthCard>
     );
@@ -125,10 +125,10 @@ export function JoinPage() {
 export function SignInPage() {
   return (
     <LinkPage
-      title="Sign in with a link"
-      note="This link works once."
+      title="Log in with a link"
+      note="You can use this link once."
       spentHelp="Log in with your password. Each start of “purser dev” prints a new link."
-      action="Sign in"
+      action="Log in"
     />
   );
 }

@@ -99,7 +99,8 @@ export function EventKeysPage() {
           <>
             <Table label="Event keys" columns={columns} rows={shown} keyOf={({ key }) => key} />
             <footer className="border-t border-line px-4 py-2 text-caption text-muted">
-              {countOf(shown.length, "event key")}. Recent: the newest 20,000 events, at most 35 days old.
+              {countOf(shown.length, "event key")}. “Recent” means the newest 20,000 events, at most 35 days
+              old.
             </footer>
           </>
         ) : keys.length > 0 ? (

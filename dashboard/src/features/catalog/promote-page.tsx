@@ -167,8 +167,8 @@ function PromotePanel({
         onSubmit={() => promote.mutate(request)}
         onClose={() => setConfirming(false)}
       >
-        {count} to the catalog of your paying customers, in one transaction. Published versions cannot be
-        undone.
+        {count} to the catalog of your paying customers, in one transaction. You cannot unpublish a plan
+        version.
       </WriteDialog>
     </Card>
   );

@@ -238,7 +238,7 @@ function NoCustomers({
           </ButtonLink>
         }
       >
-        A customer is created by its first event, plan or credits.
+        Purser creates a customer with the first event, plan or credits you send.
         {isOperator && " You can also create one here or import a CSV file."}
       </EmptyState>
     );

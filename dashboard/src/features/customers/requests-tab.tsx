@@ -73,7 +73,7 @@ function columnsOf(customerScope: CustomerScope): Column<Request>[] {
     { name: "Time", hidesWhenNarrow: true, cell: ({ recordedAt }) => <Time at={recordedAt} /> },
     { name: "Request", cell: (request) => <Asked request={request} /> },
     {
-      name: "Answer",
+      name: "Outcome",
       isWide: true,
       cell: (request) => <Answer request={request} customerScope={customerScope} />,
     },

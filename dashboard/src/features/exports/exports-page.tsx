@@ -55,7 +55,7 @@ function ExportForm() {
   const order: ExportOrder = { scope, kind, format, ...momentsOf(search) };
   const fileName = nameOf(order, search);
   return (
-    <Card title="Create export" note="Includes all customers. Page filters do not apply.">
+    <Card title="Create export" note="Includes all customers. Filters of other pages are ignored.">
       <form
         className="flex flex-col gap-4"
         onSubmit={(event) => {

@@ -202,7 +202,7 @@ function SeenKey({
         {what}
         {lastSeenAt !== null && (
           <>
-            , last <Time at={lastSeenAt} as="ago" />
+            , last seen <Time at={lastSeenAt} as="ago" />
           </>
         )}
       </span>

@@ -12,7 +12,7 @@ type Asked<Data> = Pick<UseQueryResult<Data>, "isFetching" | "dataUpdatedAt"> & 
   refetch: () => unknown;
 };
 
-/** A card with its own loading and error state. After an error it keeps showing the old data and its age. */
+/** A card with its own loading and error state. After an error it shows the old data and its age. */
 export function Part<Data>({
   title,
   note,

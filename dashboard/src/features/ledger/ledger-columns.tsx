@@ -102,7 +102,7 @@ function About({ entry, context: { grants, features } }: { entry: Entry; context
   }
   const grant = grantOfEntry(entry, grants);
   if (grant === null) return null;
-  // The entry itself already says "Plan credits".
+  // The entry itself already shows "Plan credits".
   return kind === "grant" && grant.kind === "allowance" ? null : (
     <span className="text-muted">{GRANT_NAMES[grant.kind]}</span>
   );

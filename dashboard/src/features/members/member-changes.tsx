@@ -162,7 +162,7 @@ function WhatEnds({
         {links.map((link) => (
           <Line
             key={`${link.member.id}-${link.createdAt}`}
-            name={`${NAMES[link.purpose]} for ${link.member.name}`}
+            name={`${LINK_NAMES[link.purpose]} for ${link.member.name}`}
             use="Not used yet"
           >
             {link.member.email}
@@ -183,11 +183,11 @@ function WhatEnds({
   );
 }
 
-const NAMES = {
+export const LINK_NAMES = {
   setup: "Setup link",
   invitation: "Invitation",
-  password: "Password link",
-  sign_in: "Sign-in link",
+  password: "Password reset link",
+  sign_in: "Log-in link",
 } as const satisfies Record<Access["links"][number]["purpose"], string>;
 
 function ApiKeys({

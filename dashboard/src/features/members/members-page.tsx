@@ -19,7 +19,7 @@ import { Card, Details, Page } from "../../ui/page.tsx";
 import { type Column, PagedTable } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { membersQuery } from "../workspace/queries.ts";
-import { EditMemberDialog, RemoveMemberDialog } from "./member-changes.tsx";
+import { EditMemberDialog, LINK_NAMES, RemoveMemberDialog } from "./member-changes.tsx";
 import { isLastOwner, type Member, nameOfRole, ROLES, roleChoices } from "./roles.ts";
 
 type Open = { readonly action: MemberAction; readonly member: Member };
@@ -128,8 +128,8 @@ function OpenLink({ member: { status, openLink } }: { member: Member }) {
   }
   return (
     <div className="text-caption text-muted wrap-anywhere">
-      {openLink.purpose === "invitation" ? "Invitation" : "Login link"} by {nameOfCreator(openLink.createdBy)}
-      , expires <Time at={openLink.expiresAt} as="day" />
+      {LINK_NAMES[openLink.purpose]} by {nameOfCreator(openLink.createdBy)}, expires{" "}
+      <Time at={openLink.expiresAt} as="day" />
     </div>
   );
 }
@@ -146,7 +146,7 @@ function MemberMenu({
   onAct: (action: MemberAction) => void;
 }) {
   const { role } = useSession();
-  // Members cannot change higher roles: a password link would let them take over that account.
+  // Members cannot change higher roles: a password reset link would let them take over that account.
   if (!mayActAs(role, member.role)) return <span className="text-caption text-muted">Owners only</span>;
   const isInvited = member.status === "invited";
   return (
@@ -155,7 +155,7 @@ function MemberMenu({
         Edit
       </MenuItem>
       <MenuItem icon={isInvited ? Link2 : KeyRound} onClick={() => onAct("link")}>
-        {isInvited ? "Create new invitation link" : "Create password link"}
+        {isInvited ? "Create new invitation link" : "Create password reset link"}
       </MenuItem>
       <MenuSeparator />
       {isLastOwner ? (
@@ -181,7 +181,7 @@ function InviteDialog({ onClose }: { onClose: () => void }) {
   return (
     <WriteDialog
       title="Invite member"
-      note="You get a link to send. It works once, for 7 days."
+      note="You get a link to send. It expires after one use or 7 days."
       write={invite}
       request={{ body: watch() }}
       action="Create invitation link"
@@ -216,16 +216,16 @@ function NewLinkDialog({ member, onClose }: { member: Member; onClose: () => voi
   if (renew.data !== undefined) return <MadeLink made={renew.data} onClose={onClose} />;
   return (
     <WriteDialog
-      title={isInvited ? `New invitation for ${name}` : `Password link for ${name}`}
+      title={isInvited ? `New invitation for ${name}` : `Password reset link for ${name}`}
       write={renew}
       request={{ params: { path: { id } } }}
-      action={isInvited ? "Create invitation link" : "Create password link"}
+      action={isInvited ? "Create invitation link" : "Create password reset link"}
       onClose={onClose}
     >
       <p>
         {isInvited
-          ? "The link works once, for 7 days. Older links stop working."
-          : "The link works once, for 24 hours. The old password works until it is replaced. Older links stop working."}
+          ? "The link expires after one use or 7 days. Older links stop working."
+          : "The link expires after one use or 24 hours. The old password works until it is replaced. Older links stop working."}
       </p>
     </WriteDialog>
   );
@@ -244,7 +244,7 @@ function MadeLink({
     <Dialog
       isOpen
       onClose={onClose}
-      title={isInvitation ? `Invitation for ${member.name}` : `Password link for ${member.name}`}
+      title={isInvitation ? `Invitation for ${member.name}` : `Password reset link for ${member.name}`}
       isSticky
       isWide
     >

@@ -189,7 +189,7 @@ function Finality({ month: { isFinal, completeTo, to }, isCut }: { month: Month;
     return <Check state="open">Your history window starts in this month, so the figures can change.</Check>;
   return (
     <Check state="open">
-      Complete to <Time at={completeTo} />. Later expiries and renewals are included as if due now.
+      Complete to <Time at={completeTo} />. Includes expiries and renewals that are due but not recorded.
     </Check>
   );
 }

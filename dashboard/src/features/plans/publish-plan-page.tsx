@@ -43,7 +43,7 @@ export function PublishPlanPage() {
     <Page
       title={`Publish ${plan.name}`}
       heading={`Publish version ${(diff.latest ?? 0) + 1} of ${plan.name}`}
-      note="Published versions never change. Costs are fixed now."
+      note="A published version never changes, including its costs."
       actions={
         <ButtonLink to="/projects/$projectId/$environment/plans/$key/edit" params={params}>
           Edit draft
@@ -158,6 +158,6 @@ function notesOf(diff: PlanDiff): Record<Reach, string> {
   return {
     new_assignments: `The ${who} on this plan ${keep} the current version.`,
     next_period: `Includes the ${who} on this plan, at their next renewal.`,
-    now: `Includes the ${who} on this plan. Usage in this period counts.`,
+    now: `Includes the ${who} on this plan. Credits used in this period stay used.`,
   };
 }

@@ -11,9 +11,9 @@ export type Compared = {
   readonly differs: boolean;
 };
 
-const UNKNOWN = "no longer known";
+const UNKNOWN = "no longer stored";
 
-/** Compares a refused reuse with the original request, field by field. */
+/** Compares a rejected reuse with the original request, field by field. */
 export function compareReuse(history: KeyHistory, use: Use): Compared[] {
   const { differs = [], quantity = null, timestamp = null } = use.refused ?? {};
   const asked = history.charge ?? history.denial ?? history.event;

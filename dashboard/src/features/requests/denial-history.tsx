@@ -14,7 +14,7 @@ export function DenialGrants({ denial: { openGrants, customerId, pool, balance }
   if (openGrants === null) {
     return (
       <Card title="Credits at the time">
-        <p className="text-muted">Not available: too many ledger entries, or some are detached.</p>
+        <p className="text-muted">Not available: the ledger is too long, or a month is detached.</p>
       </Card>
     );
   }

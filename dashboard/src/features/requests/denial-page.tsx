@@ -26,8 +26,8 @@ export function DenialPage() {
   const { data: denial } = useSuspenseQuery(denialQuery(scope, denialId));
   return (
     <Page
-      title="Why denied"
-      heading={`Why denied: ${describeReason(denial.reason).toLowerCase()}`}
+      title="Denied request"
+      heading={`Denied: ${describeReason(denial.reason).toLowerCase()}`}
       note={
         <>
           <span className="font-mono">{denial.feature}</span> for {denial.customerId ?? "an erased customer"},{" "}

@@ -117,14 +117,14 @@ function WhyLink({ denialId }: { denialId: string }) {
   );
 }
 
-/** Refused reuses of the key, compared with the original request. */
+/** Rejected reuses of the key, compared with the original request. */
 export function KeyRefusals({ history }: { history: KeyHistory }) {
   const refused = history.uses.filter((use) => use.refused !== null);
   return refused.map((use) => (
     <Card
       key={use.id}
       flush
-      title="Refused: key already used for another request"
+      title="Rejected: key already used for another request"
       note={
         <>
           <Time at={use.recordedAt} as="exact" />, status 409. Nothing was charged or recorded.
@@ -151,7 +151,7 @@ function SideBySide({ label, lines }: { label: string; lines: readonly Compared[
             Original request
           </th>
           <th scope="col" className="h-9 px-4 font-medium">
-            Refused request
+            Rejected request
           </th>
         </tr>
       </thead>

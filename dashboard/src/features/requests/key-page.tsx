@@ -19,7 +19,7 @@ import { TestRequestDialog, type TestRequestStart } from "./test-request-form.ts
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/keys/$idempotencyKey");
 
-/** History of an idempotency key: its result, stored answer and uses. */
+/** History of an idempotency key: its result, stored response and uses. */
 export function KeyPage() {
   const scope = useScope();
   const { idempotencyKey } = route.useParams();
@@ -51,8 +51,8 @@ export function KeyPage() {
 }
 
 const ABOUT_ANSWER = {
-  kept: "Status 200. A retry gets the same bytes.",
-  ended: "Status 200. The key has expired. A retry runs again.",
+  kept: "Status 200. A retry returns exactly this response.",
+  ended: "Status 200. The key has expired. A retry is a new request.",
 };
 
 function KeyDetails({ history }: { history: KeyHistory }) {
@@ -65,8 +65,8 @@ function KeyDetails({ history }: { history: KeyHistory }) {
         <div className="grid items-start gap-6 lg:grid-cols-2">
           <KeyEffect history={history} />
           {history.answer !== null && (
-            <Card title="Stored answer" note={ABOUT_ANSWER[history.state === "ended" ? "ended" : "kept"]}>
-              <CodeBlock label="the answer" code={JSON.stringify(history.answer, null, 2)} />
+            <Card title="Stored response" note={ABOUT_ANSWER[history.state === "ended" ? "ended" : "kept"]}>
+              <CodeBlock label="the response" code={JSON.stringify(history.answer, null, 2)} />
             </Card>
           )}
         </div>
@@ -123,7 +123,7 @@ function OtherEnvironment({ idempotencyKey }: { idempotencyKey: string }) {
   const other = environment === "test" ? "live" : "test";
   return (
     <Callout tone="warn" title={`This key was used in ${other}`}>
-      <p>Keys are unique per project. Using it in {environment} is refused with 409.</p>
+      <p>Keys are unique per project. Using it in {environment} is rejected with 409.</p>
       <p className="mt-1">
         <TextLink
           to="/projects/$projectId/$environment/keys/$idempotencyKey"
@@ -140,7 +140,7 @@ function OtherEnvironment({ idempotencyKey }: { idempotencyKey: string }) {
 function NotKept({ history: { uses } }: { history: KeyHistory }) {
   const reason = uses.find((use) => use.reason !== null)?.reason ?? null;
   return (
-    <Callout title="No answer is stored for this key">
+    <Callout title="No response is stored for this key">
       {reason === null
         ? "All requests with it were invalid. Fix the request and retry with the same key."
         : `Denied: ${describeReason(reason).toLowerCase()}. You can retry this denial with the same key.`}

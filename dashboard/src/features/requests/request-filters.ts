@@ -37,8 +37,8 @@ const REASONS = [
 ];
 
 const CLASSES = new Map([
-  ["2xx", "Answered (2xx)"],
-  ["4xx", "Refused (4xx)"],
+  ["2xx", "Successful (2xx)"],
+  ["4xx", "Rejected (4xx)"],
   ["5xx", "Failed (5xx)"],
 ]);
 

@@ -61,12 +61,12 @@ function Group({
         <span className="text-muted">
           {[
             ...(why === null ? [] : [why]),
-            ...(body === null ? ["Same answer, byte for byte"] : []),
+            ...(body === null ? ["Same response, byte for byte"] : []),
             ...(answer.isReplay ? ["Idempotent-Replayed: true"] : []),
           ].join(". ")}
         </span>
       </p>
-      {body !== null && <CodeBlock label={`the answer of ${what}`} code={body} />}
+      {body !== null && <CodeBlock label={`the response to ${what}`} code={body} />}
     </div>
   );
 }

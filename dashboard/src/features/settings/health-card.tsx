@@ -18,7 +18,7 @@ export function HealthCard() {
   return (
     <Card
       title="System health"
-      note="Of the installation and the process that answered."
+      note="Covers the database and the process that sent this data."
       actions={
         <Button tone="quiet" icon={RotateCw} isBusy={isFetching} onClick={() => void refetch()}>
           Refresh
@@ -104,7 +104,7 @@ type Verdict = { readonly tone: "good" | "warn"; readonly title: string; readonl
 /** A synchronized browser clock is within a few seconds. */
 const CLOCK_OFFSET_MAX_MS = 30_000;
 
-/** Overall state. The service answered, so only migrations and the clock can be wrong. */
+/** Overall state. The service responded, so only migrations and the clock can be wrong. */
 function judge({ migrations, clockOffsetMs, databaseBytes, tables }: Health): Verdict {
   const missing = (["control", "cell"] as const).filter(
     (schema) => !migrations.some((migration) => migration.schema === schema),

@@ -120,7 +120,7 @@ const LIMITS: readonly Limit[] = [
   {
     name: "metadataBytesMax",
     label: "Metadata size, in bytes",
-    hint: "Maximum per event or charge. Larger requests are refused.",
+    hint: "Maximum per event or charge. Larger requests are rejected.",
     min: 0,
     max: 65_536,
     isOptional: false,
@@ -156,7 +156,7 @@ const LIMITS: readonly Limit[] = [
   {
     name: "requestsPerSecondMax",
     label: "Requests per second",
-    hint: "Maximum per API key and service process. More are refused.",
+    hint: "Maximum per API key and service process. More are rejected.",
     min: 1,
     max: 1_000_000,
     isOptional: true,

@@ -259,7 +259,7 @@ function RevokeTokenDialog({ token, onClose }: { token: Token; onClose: () => vo
       onClose={onClose}
     >
       <p>
-        Calls with <code className="font-mono">pur_mgmt_…{lastFour}</code> are refused from now on. This
+        Calls with <code className="font-mono">pur_mgmt_…{lastFour}</code> are rejected from now on. This
         cannot be undone.{" "}
         {lastUsedAt === null ? (
           "It was never used."

@@ -62,7 +62,7 @@ export function FirstEventPage() {
   );
 }
 
-/** Waiting, refused or arrived; announced to screen readers. */
+/** Waiting, rejected or arrived; announced to screen readers. */
 function ArrivedEvent({
   arrival: { arrived, refused },
   isNew,
@@ -138,7 +138,7 @@ function Arrived({
 function Refused({ refused: { code, status, requestId } }: { refused: NonNullable<Arrival["refused"]> }) {
   return (
     <Line icon={<CircleAlert className="size-5 text-bad" aria-hidden />}>
-      <p className="text-form font-medium">A request was refused</p>
+      <p className="text-form font-medium">A request was rejected</p>
       <p className="text-muted">
         {status}{" "}
         {code !== null && (

@@ -6,13 +6,13 @@ import { queryClient } from "../../api/query-client.ts";
 type Request = Item<"listRequests">;
 type Event = NonNullable<Answer<"readKey">["event"]>;
 
-/** The latest accepted request with its stored event, and a refused request that came later. */
+/** The latest accepted request with its stored event, and a rejected request that came later. */
 export type Arrival = {
   readonly arrived: { readonly request: Request; readonly event: Event | null } | null;
   readonly refused: Request | null;
 };
 
-/** Poll interval. Requests are logged about a second after the answer. */
+/** Poll interval. Requests are logged about a second after the response. */
 const LOOK_MS = 1_500;
 
 const REQUESTS_PATH = "/manage/v1/projects/{projectId}/{environment}/requests";
