@@ -14,7 +14,7 @@ export type Attack = {
 
 export type Statuses = Record<string, number>;
 
-/** Each connection sends its next request as soon as it has an answer, until there are no more requests or `stop` is called. */
+/** Each connection sends its next request as soon as it has a response, until there are no more requests or `stop` is called. */
 export function startAttack(attack: Attack): {
   readonly finished: Promise<Statuses>;
   stop(): Promise<Statuses>;

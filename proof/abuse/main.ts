@@ -69,7 +69,7 @@ Fails if checks become more than three times slower, if a real caller gets a 5xx
     console.log(
       `checks alone: p99 ${ms(quietP99Ms)}; under attack: ${ms(abusedP99Ms)}, ${slowdown.toFixed(2)} times as long`,
     );
-    console.log(`  attackers were answered with ${JSON.stringify(answers)}`);
+    console.log(`  responses to the attackers: ${JSON.stringify(answers)}`);
 
     const times = (value: number): string => `${value.toFixed(2)} times`;
     const faults = findExceeded([["checks are slower under attack", slowdown, options.slowdown, times]]);
@@ -90,7 +90,7 @@ Fails if checks become more than three times slower, if a real caller gets a 5xx
       console.log(`${name}: ${JSON.stringify(outcome)}, ${megabytes(memory.at(-1) ?? 0)} resident`);
       if (outcome.errors > 0) faults.push(`${outcome.errors} real calls failed during the flood ${name}`);
       if (Object.keys(outcome.answers).some((status) => status.startsWith("5")))
-        faults.push(`the flood ${name} was answered with ${JSON.stringify(outcome.answers)}`);
+        faults.push(`the flood ${name} returned ${JSON.stringify(outcome.answers)}`);
     }
     const growth = Math.max(...memory.slice(3)) - Math.max(...memory.slice(0, 3));
     faults.push(...findExceeded([["growth of memory", growth, GROWTH_MEGABYTES_MAX, megabytes]]));

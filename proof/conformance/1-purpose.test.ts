@@ -24,7 +24,7 @@ test("1: a backend that can POST JSON over TLS needs two headers and no library"
   expect(await database.count("cell.events")).toBe(1);
 });
 
-test("1: with TLS enabled, plain HTTP gets no answer", async () => {
+test("1: with TLS enabled, plain HTTP gets no response", async () => {
   const { certFile, keyFile } = makeCertificate();
   const { service } = await setup({ TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile });
   expect(service.url).toMatch(/^https:/);
@@ -32,7 +32,7 @@ test("1: with TLS enabled, plain HTTP gets no answer", async () => {
   await expect(attempt).rejects.toThrow("fetch failed");
 });
 
-test("1: behind a trusted proxy, a call over plain HTTP is refused and stores nothing", async () => {
+test("1: behind a trusted proxy, a call over plain HTTP is rejected and stores nothing", async () => {
   const { database, record } = await setup({ TRUST_PROXY: "127.0.0.1" });
   const changed = await changedTables(database, async () => {
     const reply = await record(EVENT, { "x-forwarded-proto": "http" });
@@ -47,7 +47,7 @@ test.each([
   ["Sec-Fetch-Site", { "sec-fetch-site": "cross-site" }],
   ["Sec-Fetch-Site of the same origin", { "sec-fetch-site": "same-origin" }],
 ])(
-  "1: a browser, detected by %s, is refused despite a valid key, and stores nothing",
+  "1: a browser, detected by %s, is rejected despite a valid key, and stores nothing",
   async (_name, headers) => {
     const { database, record } = await setup();
     const changed = await changedTables(database, async () => {

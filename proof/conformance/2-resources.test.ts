@@ -23,7 +23,7 @@ test("2.1 null is not the same as an omitted field", async () => {
   );
 });
 
-test("2.1 an unknown field is refused by name", async () => {
+test("2.1 an unknown field is rejected by name", async () => {
   await expectRefused([{ body: { ...EVENT, amount: 1 }, field: "amount", code: "unknown_field" }]);
 });
 
@@ -32,7 +32,7 @@ test.each([
   ["a string", '"event"'],
   ["a number", "1"],
   ["null", "null"],
-])("2.1 the body is a JSON object, so %s is refused", async (_name, body) => {
+])("2.1 the body is a JSON object, so %s is rejected", async (_name, body) => {
   await expectRefused([{ body, field: "", code: "wrong_type" }]);
 });
 
@@ -142,7 +142,7 @@ test("2.1 idempotencyKey is a string of 1 to 255 visible ASCII characters", asyn
   ]);
 });
 
-test("2.2 the answer has only accepted, which is true, and eventId, which is evt_ and the id of the stored event", async () => {
+test("2.2 the response has only accepted, which is true, and eventId, which is evt_ and the id of the stored event", async () => {
   const { database, record } = await setup();
   const reply = await record(EVENT);
   expect(reply.body).toEqual({ accepted: true, eventId: expect.stringMatching(/^evt_[0-9a-z]{26}$/) });
@@ -188,7 +188,7 @@ async function expectAccepted(changes: readonly object[]): Promise<Setup> {
   return setUp;
 }
 
-/** Each body is refused with a 400 that names the field, and stores nothing. */
+/** Each body is rejected with a 400 that names the field, and stores nothing. */
 async function expectRefused(
   cases: readonly { body: unknown; field: string; code: string }[],
 ): Promise<void> {

@@ -132,7 +132,7 @@ test.each([
   ["another amount", { credits: 51 }],
   ["another customer", { customerId: brandAs<CustomerId>("bob") }],
   ["another kind", { kind: "manual" as const }],
-])("3: a reused reference with %s is refused and changes nothing", async (_name, change) => {
+])("3: a reused reference with %s is rejected and changes nothing", async (_name, change) => {
   const { cell, context, database } = await setupCredits();
   await addCredits(cell, context, { ...TOP_UP, reference: "pay_1" });
   const changed = await changedTables(database, async () => {

@@ -134,7 +134,7 @@ const REFUSALS: readonly [code: string, status: number, make: (ask: Ask) => Prom
 type Ask = (body: unknown, headers?: Record<string, string>) => Promise<Reply>;
 
 test.each(OPERATIONS)(
-  "5, 7, $clause: every refusal has the same shape and stores nothing ($name)",
+  "5, 7, $clause: every rejection has the same shape and stores nothing ($name)",
   async ({ name }) => {
     const credits = await setupCredits();
     const changed = await changedTables(credits.database, async () => {

@@ -7,7 +7,7 @@ import { changedTables } from "./changed-tables.ts";
 
 const ADA = { customerId: "ada", feature: "image.render" };
 
-test("4.2: the answer has exactly these fields in this order", async () => {
+test("4.2: the response has exactly these fields in this order", async () => {
   const { check } = await setupCredits();
   const reply = await check({ ...ADA, quantity: 2 });
   expect(reply.status).toBe(200);
@@ -20,7 +20,7 @@ test("4.2: the answer has exactly these fields in this order", async () => {
   );
 });
 
-test("4.2: the answer includes the feature's limit, with its fields in this order", async () => {
+test("4.2: the response includes the feature's limit, with its fields in this order", async () => {
   const { check } = await setupCredits();
   const { body } = await check({ customerId: "ada", feature: "export", quantity: 2 });
   expect(Object.keys(body["limit"] ?? {})).toEqual(["quantity", "used", "remaining", "resetsAt"]);
@@ -104,7 +104,7 @@ test("4.2: a check accepts and ignores the fields of a consume", async () => {
   const reply = await consume(body);
   expect(reply.body["allowed"]).toBe(true);
   expect(reply.headers.has("idempotent-replayed")).toBe(false);
-  // Also a reused key, and metadata that consume would refuse.
+  // Also a reused key, and metadata that consume would reject.
   expect((await check({ ...body, quantity: 2 })).status).toBe(200);
   expect((await check({ ...body, metadata: { a: "x".repeat(9_000) } })).status).toBe(200);
 });
@@ -176,7 +176,7 @@ test("4.2: without a default plan, an unknown customer is not found and has no b
   });
 });
 
-test("4.2: a key without the scope check is refused", async () => {
+test("4.2: a key without the scope check is rejected", async () => {
   const { check, database, project } = await setupCredits();
   const allow = (scopes: string): Promise<unknown> =>
     database.query("update control.api_keys set scopes = $1 where id = $2", [scopes, project.test.key.id]);
@@ -190,7 +190,7 @@ test("4.2: the scope check is sufficient", async () => {
   expect((await check(ADA)).status).toBe(200);
 });
 
-test("1, 4.2: browsers and callers without a key are refused", async () => {
+test("1, 4.2: browsers and callers without a key are rejected", async () => {
   const { service, project } = await setupCredits();
   const url = `${service.url}/v1/check`;
   for (const headers of [{ origin: "https://app.example.com" }, { "sec-fetch-site": "same-origin" }]) {

@@ -35,14 +35,14 @@ test("4.3: the Idempotency-Key header is ignored", async () => {
   expect(await database.count("cell.keyed_requests")).toBe(1);
 });
 
-test("4.1 rule 1, 4.3: a retry gets the original answer byte for byte, is marked as replayed, and is not charged again", async () => {
+test("4.1 rule 1, 4.3: a retry gets the original response byte for byte, is marked as replayed, and is not charged again", async () => {
   const { consume, database } = await setupCredits();
   const original = await consume(RENDER);
   expect(original.headers.has("idempotent-replayed")).toBe(false);
   expect(await changedTables(database, () => expectReplay(consume(RENDER), original))).toEqual([]);
 });
 
-test("4.1 rule 1, 4.3: a retry gets the original answer whatever has changed since", async () => {
+test("4.1 rule 1, 4.3: a retry gets the original response whatever has changed since", async () => {
   const { consume, cell, context, topUp, publish, database, project } = await setupCredits();
   const original = await consume(RENDER);
   const quota = { customerId: "ada", feature: "export", quantity: 2, idempotencyKey: "key-2" };
@@ -66,7 +66,7 @@ test("4.1 rule 1, 4.3: a retry gets the original answer whatever has changed sin
   await expectReplay(consume(quota), counted);
 });
 
-test("4.1 rule 1, 4.3: another process and another API key of the project return the original answer too", async () => {
+test("4.1 rule 1, 4.3: another process and another API key of the project return the original response too", async () => {
   const credits = await setupCredits();
   const original = await credits.consume(RENDER);
   const secret = await createAnotherKey(credits, "consume");
@@ -159,7 +159,7 @@ test("4.3: customer_not_found and no_active_plan are not stored, because a consu
   await expectReplay(consume(body), allowed);
 });
 
-test("4.3: a refused request does not use up its key (400, 404, 422)", async () => {
+test("4.3: a rejected request does not use up its key (400, 404, 422)", async () => {
   const { consume } = await setupCredits();
   expect((await consume({ ...RENDER, quantity: 0 })).status).toBe(400);
   expect((await consume({ ...RENDER, feature: "nothing" })).status).toBe(404);

@@ -9,7 +9,7 @@ import { changedTables } from "./changed-tables.ts";
 
 const RENDER = { customerId: "ada", feature: "image.render", idempotencyKey: "key-1" };
 
-test("4.3: the answer has exactly the fields of check, then the charge, in this order", async () => {
+test("4.3: the response has exactly the fields of check, then the charge, in this order", async () => {
   const { consume } = await setupCredits();
   const reply = await consume({ ...RENDER, quantity: 2 });
   expect(reply.status).toBe(200);
@@ -33,7 +33,7 @@ test("4.3: a denial has the same fields in the same order", async () => {
   );
 });
 
-test("4.3: the charge is in the wallet and the ledger before the answer is sent", async () => {
+test("4.3: the charge is in the wallet and the ledger before the response is sent", async () => {
   const { consume, database } = await setupCredits();
   const changed = await changedTables(database, () => consume(RENDER));
   expect(changed).toEqual(["cell.keyed_requests", "cell.ledger", "cell.wallets"]);

@@ -30,20 +30,20 @@ test.each(["text/plain", "application/x-www-form-urlencoded", "application/json5
   },
 );
 
-test("4.1: the event is stored before the answer is sent", async () => {
+test("4.1: the event is stored before the response is sent", async () => {
   const { database, record } = await setup();
   expect((await record(EVENT)).status).toBe(200);
   expect(await database.count("cell.events")).toBe(1);
 });
 
-test("4.1 rule 1: a retry gets the original answer byte for byte, is marked as replayed, and stores nothing", async () => {
+test("4.1 rule 1: a retry gets the original response byte for byte, is marked as replayed, and stores nothing", async () => {
   const { database, record } = await setup();
   const original = await record(EVENT);
   expect(original.headers.get("idempotent-replayed")).toBeNull();
   expect(await changedTables(database, () => expectReplay(record(EVENT), original))).toEqual([]);
 });
 
-test("4.1 rule 1: another process and another API key of the project return the original answer too", async () => {
+test("4.1 rule 1: another process and another API key of the project return the original response too", async () => {
   const { database, project, record } = await setup();
   const original = await record(EVENT);
   const secret = await createAnotherKey({ database, project }, "events");
@@ -76,7 +76,7 @@ test("4.1 rule 1: empty metadata is the same as no metadata, in both directions"
   await expectReplay(record({ ...bare, idempotencyKey: "key-2" }), second);
 });
 
-test("4.1 rule 1: 40 concurrent copies through two processes store one event and get the same answer", async () => {
+test("4.1 rule 1: 40 concurrent copies through two processes store one event and get the same response", async () => {
   const { database, service, project } = await setup();
   const second = await startTestService(database);
   const replies = await Promise.all(
@@ -90,7 +90,7 @@ test("4.1 rule 1: 40 concurrent copies through two processes store one event and
   expect(await database.count("cell.events")).toBe(1);
 });
 
-test("4.1 rule 1: a refused request does not use up its key", async () => {
+test("4.1 rule 1: a rejected request does not use up its key", async () => {
   const { record } = await setup();
   expect((await record({ ...EVENT, quantity: 0 })).status).toBe(400);
   expect((await record({ ...EVENT, timestamp: "2020-01-01T00:00:00Z" })).status).toBe(422);
@@ -145,7 +145,7 @@ test("4.1 rule 2: a key used on consume is 409 on events, even if everything els
   expect(changed).toEqual([]);
 });
 
-test("4.1 rule 2: a 409 reveals nothing of the original answer, which still replays", async () => {
+test("4.1 rule 2: a 409 reveals nothing of the original response, which still replays", async () => {
   const { record } = await setup();
   const original = await record(EVENT);
   const conflict = await record({ ...EVENT, quantity: 4 });

@@ -57,7 +57,7 @@ test.each([
   expect(await database.count("cell.events")).toBe(0);
 });
 
-test("5: unknown, revoked and expired keys are 401 with identical answers", async () => {
+test("5: unknown, revoked and expired keys are 401 with identical responses", async () => {
   const { database, service, project } = await setup();
   const other = await createTestProject(database, "Another product");
   const set = (column: string, id: number) =>
@@ -76,7 +76,7 @@ test("5: unknown, revoked and expired keys are 401 with identical answers", asyn
   expect(await database.count("cell.events")).toBe(0);
 });
 
-test("5: a key in use is refused within 5 seconds of its revocation", async () => {
+test("5: a key in use is rejected within 5 seconds of its revocation", async () => {
   const { database, project, record } = await setup();
   expect((await record(EVENT)).status).toBe(200);
   await database.query("update control.api_keys set revoked_at = now() where id = $1", [project.test.key.id]);
@@ -95,7 +95,7 @@ test("5: a key determines the project and environment of an event", async () => 
   expect(await database.count("cell.customers")).toBe(4);
 });
 
-test("5: a key without the scope of an operation is refused", async () => {
+test("5: a key without the scope of an operation is rejected", async () => {
   const { database, project, record } = await setup();
   await database.query("update control.api_keys set scopes = '{check,consume}' where id = $1", [
     project.test.key.id,

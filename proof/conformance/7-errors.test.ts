@@ -47,7 +47,7 @@ test.each([
   expect((await record({ ...EVENT, timestamp: fromNow(skewMs) })).status).toBe(200);
 });
 
-test("7: an accepted timestamp that became too old is refused in a new request, but replays under its key", async () => {
+test("7: an accepted timestamp that became too old is rejected in a new request, but replays under its key", async () => {
   const { record } = await setup();
   const timestamp = fromNow(-35 * DAY + 3 * SECOND);
   const original = await record({ ...EVENT, timestamp, idempotencyKey: "key-1" });
@@ -58,7 +58,7 @@ test("7: an accepted timestamp that became too old is refused in a new request, 
   expect({ status: replay.status, text: replay.text }).toEqual({ status: 200, text: original.text });
 });
 
-test("7: a refused timestamp does not use up its key: the same request is accepted once its time is in range", async () => {
+test("7: a rejected timestamp does not use up its key: the same request is accepted once its time is in range", async () => {
   const { record } = await setup();
   const body = { ...EVENT, timestamp: fromNow(5 * MINUTE + 2 * SECOND), idempotencyKey: "key-1" };
   expect((await record(body)).status).toBe(422);

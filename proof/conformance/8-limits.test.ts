@@ -9,7 +9,7 @@ test.each([
   ["an event key of 120 characters", { event: "x".repeat(120) }, { event: "x".repeat(121) }],
   ["a quantity of 1", { quantity: 1 }, { quantity: 0 }],
   ["a quantity of 1,000,000", { quantity: 1_000_000 }, { quantity: 1_000_001 }],
-])("8: %s is accepted, and the next value is refused and stores nothing", async (_name, within, beyond) => {
+])("8: %s is accepted, and the next value is rejected and stores nothing", async (_name, within, beyond) => {
   const { database, record } = await setup();
   expect((await record({ ...EVENT, ...within })).status).toBe(200);
   const changed = await changedTables(database, async () => {

@@ -53,7 +53,7 @@ type Traffic = {
 
 const SCRIPTS_AND_CALLS = new Set(["script", "fetch", "xhr"]);
 const CHARTS = /\/assets\/(charts|[a-z]+-chart)-[^/]*\.js$/;
-/** A page without a new request for this long is complete, because answers trigger follow-up requests immediately. */
+/** A page without a new request for this long is complete, because responses trigger follow-up requests immediately. */
 const QUIET_MS = 50;
 
 /** Watches the requests of a page. Must be called before its first request. */

@@ -170,7 +170,7 @@ async function load(
   const traffic = await watchTraffic(page);
   await page.goto(address, { waitUntil: "commit" });
   await awaitReady(page, ["h1", row], READY_MS_MAX);
-  // Answered when the page is not busy, which is also when it can respond to a click.
+  // Resolves when the page is not busy, which is also when it can respond to a click.
   const readyMs = Number(await page.evaluate("performance.now()"));
   // Counts the time of the last response, not the time at which no further request was seen.
   await traffic.settle();

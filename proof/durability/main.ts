@@ -9,7 +9,7 @@ import { integerBetween } from "../harness/random.ts";
 const WRITES_MIN = 10;
 const BURST_MAX_MS = 20_000;
 const BURST_MS = { min: 0, max: 300 };
-/** From the restart of the database to the first answer of the service. */
+/** From the restart of the database to the first response of the service. */
 const BACK_WITHIN_MS = 60_000;
 
 const KINDS = ["topUp", "assignment", "import", "revocation", "reversal"] as const;
@@ -74,13 +74,13 @@ function payerOf(trial: number): string {
   return `payer-${trial}`;
 }
 
-/** Assigns a plan to the payer of the trial, and repeats it until the service answers. */
+/** Assigns a plan to the payer of the trial, and repeats it until the service responds. */
 async function untilBack(service: Service, caller: Caller, trial: number): Promise<void> {
   const backBeforeMs = performance.now() + BACK_WITHIN_MS;
   const assign = () => caller.call("POST", `customers/${payerOf(trial)}/plan`, { body: { plan: "wide" } });
   while ((await assign().catch(() => null)) === null) {
     if (performance.now() > backBeforeMs)
-      throw new Error(`the service did not answer after the restart: ${service.lastOutput}`);
+      throw new Error(`the service did not respond after the restart: ${service.lastOutput}`);
     await pause(100);
   }
 }

@@ -24,7 +24,7 @@ export async function readExport(
     signal: controller.signal,
   });
   if (response.status !== 200 || response.body === null)
-    throw new Error(`the export was answered with ${await response.text()}`);
+    throw new Error(`the export returned ${await response.text()}`);
   const part = {
     estimate: Number(response.headers.get("purser-rows-estimate")),
     asOf: response.headers.get("purser-export-as-of") ?? "",

@@ -11,7 +11,7 @@ export const FEATURES = {
 
 export type FeatureKey = keyof typeof FEATURES;
 
-/** Not in the catalog. The only correct answer is 404, after the key was looked up. */
+/** Not in the catalog. The only correct response is 404, after the key was looked up. */
 export const UNKNOWN_FEATURE = "unknown.feature";
 
 const PAID_FEATURES = { "images.render": null, "tokens.generate": null };

@@ -13,7 +13,7 @@ export type EventRequest = Sent & {
   readonly endpoint: "events";
   readonly key: string | null;
   readonly event: string;
-  /** Sent with a timestamp that is too old, so the service must refuse it. */
+  /** Sent with a timestamp that is too old, so the service must reject it. */
   readonly isTooOld: boolean;
 };
 
@@ -70,7 +70,7 @@ export function claimedKey(request: ClientRequest): string | null {
   return request.endpoint === "check" ? null : request.key;
 }
 
-/** The refusal that an invalid request must receive, after its key was looked up. Null for a valid request. */
+/** The rejection that an invalid request must receive, after its key was looked up. Null for a valid request. */
 export function findDueRefusal(request: ClientRequest): { status: number; code: string } | null {
   if (request.endpoint === "events")
     return request.isTooOld ? { status: 422, code: "timestamp_out_of_range" } : null;
@@ -128,7 +128,7 @@ export class History {
     return this.#openCalls;
   }
 
-  /** Whether this process has answered 200 to a call that started at or after this time. */
+  /** Whether this process has returned 200 to a call that started at or after this time. */
   hasOkSince(ms: number, service: string): boolean {
     return (this.#latestOkStartMs.get(service) ?? Number.NEGATIVE_INFINITY) >= ms;
   }

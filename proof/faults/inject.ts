@@ -15,7 +15,7 @@ export type Outage = {
   readonly acceptedAtMs: number;
 };
 
-/** Time from a process's first answer to its kill, so that kills happen at all stages of a batch. */
+/** Time from a process's first response to its kill, so that kills happen at all stages of a batch. */
 const SERVICE_LIFE_MS = { min: 20, max: 800 };
 const POSTGRES_LIFE_MS = { min: 100, max: 1_500 };
 const DOWN_MS = { min: 50, max: 2_500 };
@@ -25,7 +25,7 @@ const BACK_WITHIN_MS = 20_000;
 
 /**
  * Kills the processes in turn, while the others serve the same customers and keys. Stops early if a replacement does not
- * answer; the checker then reports a restart without an answer.
+ * response; the checker then reports a restart without a response.
  */
 export async function killService(
   services: readonly Service[],
@@ -41,7 +41,7 @@ export async function killService(
     const killedAtMs = performance.now();
     await service.kill();
     const startedAtMs = performance.now();
-    // Its answers show when it is ready.
+    // Its responses show when it is ready.
     service.launch().catch(() => {});
     restarts.push({ service: service.name, killedAtMs, startedAtMs });
     history.noteFault(`service ${service.name} killed`, { killedAtMs, startedAtMs });

@@ -17,7 +17,7 @@ import {
 const CLIENTS = 16;
 /** Between turns. Enough load for batches to form, and little enough to leave the services processor time. */
 const THINK_MS_MAX = 6;
-/** After a call that failed. Without it, most of the history would be refusals, which are cheap to send. */
+/** After a call that failed. Without it, most of the history would be rejections, which are cheap to send. */
 const BACK_OFF_MS = { min: 10, max: 50 };
 
 const RETRY_CLIENTS = 8;
@@ -89,7 +89,7 @@ const SCENARIOS: readonly Scenario[] = [
   one(45, () => makeKeyed()),
   inTurn(10, same),
   atOnce(8, same),
-  // A late retry: the process or server that gave the first answer may have died since.
+  // A late retry: the process or server that gave the first response may have died since.
   one(9, (client) => client.findEarlier() ?? makeKeyed()),
   // Another payload under the same key, one after the other and concurrently.
   inTurn(4, makeRival),

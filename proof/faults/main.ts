@@ -78,7 +78,7 @@ async function runFaults(options: FaultsOptions): Promise<FaultsReport> {
   const services = await Promise.all(
     SERVICES.map((name) => Service.prepare(serviceUrl, stack, { name, logLevel: "error" })),
   );
-  // Their answers show when they are ready.
+  // Their responses show when they are ready.
   for (const service of services) service.launch().catch(() => {});
   const target = { services, secret: project.apiKey };
   const load = new Load(target, history);
@@ -87,7 +87,7 @@ async function runFaults(options: FaultsOptions): Promise<FaultsReport> {
   stack.defer(() => operator.stop());
   const areUp = (): boolean => services.every(({ name }) => history.hasOkSince(0, name));
   if (!(await isTrueWithin(FIRST_ANSWER_WITHIN_MS, areUp)))
-    throw new Error(`a service did not answer:\n${describeEnds(services)}`);
+    throw new Error(`a service did not respond:\n${describeEnds(services)}`);
   operator.start();
   console.log(`killing one of ${services.length} services ${options.serviceKills} times under load`);
   const restarts = await killService(services, history, options.serviceKills);

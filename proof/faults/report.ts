@@ -60,7 +60,7 @@ export function describeReport(report: FaultsReport): string {
     "",
     `services killed     ${restarts.length} times; first 200 after a start: ${spread(report.restartMs)}`,
     `PostgreSQL killed   ${outages.length} times; first 200 after it accepts connections: ${spread(outageTimes.recoveryMs)}`,
-    `while it was down   slowest reply ${ms(outageTimes.replyMsMax)}; last refusal ${ms(outageTimes.lastRefusalMsMax)} after it accepts connections`,
+    `while it was down   slowest reply ${ms(outageTimes.replyMsMax)}; last rejection ${ms(outageTimes.lastRefusalMsMax)} after it accepts connections`,
     `calls               ${calls.length}: ${countByOutcome(report).join(", ")}`,
     `retried             ${report.retried} keyed requests without a definite outcome`,
     `managed             ${countManaged(report).join(", ")}`,

@@ -68,7 +68,7 @@ export class Caller {
   async call(method: string, path: string, sent: Sent = {}): Promise<Reply> {
     const reply = await this.send(method, path, sent);
     if (reply.status < 200 || reply.status > 299)
-      throw new Error(`${method} ${path} was answered with ${reply.status} ${reply.text.slice(0, 500)}`);
+      throw new Error(`${method} ${path} returned ${reply.status} ${reply.text.slice(0, 500)}`);
     return reply;
   }
 

@@ -78,7 +78,7 @@ function printPage({ name, p50Ms, p95Ms, explained }: Measured): void {
 function printStorm({ withoutP99Ms, besideP99Ms, answers }: StormResult): void {
   console.log(`checks without log-ins: p99 ${ms(withoutP99Ms)}`);
   console.log(`checks during 50 concurrent log-ins with wrong passwords: p99 ${ms(besideP99Ms)}`);
-  console.log(`  the log-ins were answered with ${JSON.stringify(answers)}`);
+  console.log(`  responses to the log-ins: ${JSON.stringify(answers)}`);
 }
 
 function findFaults(

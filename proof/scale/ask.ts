@@ -16,7 +16,7 @@ export type Asked = {
   readonly calls: number;
   /** Of those: turned down, because more would have to be read than may be. */
   readonly refused: number;
-  /** What a call was answered with that should not have been. Null: all went well. */
+  /** The first unexpected response. Null if there was none. */
   readonly failure: string | null;
 };
 
@@ -32,7 +32,7 @@ export async function ask(caller: Caller, { path }: Question, calls: number): Pr
     const { status, text, ms } = await caller.send("GET", path(call));
     times.push(ms);
     if (status === 400 && /"too_(large|long)"/.test(text)) refused += 1;
-    else if (status !== 200) failure = `${path(call)} was answered with ${text}`;
+    else if (status !== 200) failure = `${path(call)} returned ${text}`;
   }
   const at = (share: number): number => quantile(times, share);
   return { p50Ms: at(0.5), p95Ms: at(0.95), maxMs: at(1), calls: times.length, refused, failure };

@@ -30,7 +30,7 @@ export function printTable(questions: readonly Question[], sized: readonly Sized
 function describe(asked: Asked | undefined): string {
   if (asked === undefined) return "";
   const { p50Ms, p95Ms, maxMs, refused } = asked;
-  if (refused > 0) return `${refused} of ${asked.calls} refused`;
+  if (refused > 0) return `${refused} of ${asked.calls} rejected`;
   return [p50Ms, p95Ms, maxMs].map((value) => ms(value).padStart(12)).join("");
 }
 
@@ -42,7 +42,7 @@ export function findFaults(questions: readonly Question[], sized: readonly Sized
       const { p95Ms = Number.NaN, failure = "was not asked", refused = 0 } = asked.get(name) ?? {};
       const what = `${count(events)} events: ${name}`;
       if (failure !== null) faults.push(`${what}: ${failure}`);
-      else if (msMax !== null && refused > 0) faults.push(`${what}: refused ${refused} times`);
+      else if (msMax !== null && refused > 0) faults.push(`${what}: rejected ${refused} times`);
       else if (msMax !== null && !(p95Ms <= msMax * slack)) faults.push(`${what}: p95 ${ms(p95Ms)}`);
       else if (msMax === null && p95Ms > LONG_MS) console.log(`long: ${what}: p95 ${ms(p95Ms)}`);
     }

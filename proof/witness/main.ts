@@ -46,7 +46,7 @@ await runProof(
   {
     command: "npm run witness -- --against COMMIT",
     about: `Makes the same HTTP calls to this working tree and to another commit, each with a new PostgreSQL and a clock that only this
-program moves. Compares every answer and every row. Random values are compared by the order of their first appearance.
+program moves. Compares every response and every row. Random values are compared by the order of their first appearance.
 Exit code 0: identical; 1: something differs, a call got a 5xx, or an operation or denial reason was not covered.
 Needs libfaketime (Debian: apt-get install faketime).`,
     options: {
@@ -56,7 +56,7 @@ Needs libfaketime (Debian: apt-get install faketime).`,
       except: {
         default: [],
         takes: "NAME",
-        help: "ignore a table (cell.grants), a column (cell.grants.note), a text field of answers (detail) or a header (etag). Can be repeated",
+        help: "ignore a table (cell.grants), a column (cell.grants.note), a text field of responses (detail) or a header (etag). Can be repeated",
       },
       keep: {
         default: null,
@@ -82,7 +82,7 @@ Needs libfaketime (Debian: apt-get install faketime).`,
       .filter(({ title }) => title.startsWith("rows"))
       .flatMap(({ lines }) => lines).length;
     const seconds = Math.round((performance.now() - startMs) / 1_000);
-    const verdict = differing.length === 0 ? "identical" : `${differing.length} answers or tables differ`;
+    const verdict = differing.length === 0 ? "identical" : `${differing.length} responses or tables differ`;
     console.log(
       `${verdict}: ${calls} calls of ${coverage.size} operations, ${rows} rows; this tree against ${commit.slice(0, 12)}, ${seconds} s`,
     );
@@ -187,7 +187,7 @@ function findFaults({ coverage, reasons, faults }: Recorder): string[] {
     ...faults,
     ...[...coverage].flatMap(([id, { succeeded, refused }]) => [
       ...(succeeded === 0 ? [`${id} never succeeded`] : []),
-      ...(refused === 0 ? [`${id} was never refused`] : []),
+      ...(refused === 0 ? [`${id} was never rejected`] : []),
     ]),
     ...REASONS.filter((reason) => !reasons.has(reason)).map(
       (reason) => `no consume was denied for ${reason}`,

@@ -73,15 +73,15 @@ const HEADERS_NOT_COMPARED = new Set([
 /** The clock advances by this before each call. */
 const CALL_MS = 1;
 
-/** Calls the service of one tree and records every answer and, on request, every row. */
+/** Calls the service of one tree and records every response and, on request, every row. */
 export class Recorder {
   readonly world: World;
   readonly sections: Section[] = [];
-  /** How many calls of each operation succeeded and how many were refused. */
+  /** How many calls of each operation succeeded and how many were rejected. */
   readonly coverage: ReadonlyMap<string, { succeeded: number; refused: number }>;
   /** Denial reasons that consumes returned. */
   readonly reasons = new Set<string>();
-  /** Calls answered with a 5xx. */
+  /** Calls that returned a 5xx. */
   readonly faults: string[] = [];
   readonly #pseudonyms = new Pseudonyms();
   readonly #except: ReadonlySet<string>;
@@ -133,7 +133,7 @@ export class Recorder {
     });
   }
 
-  /** Replaces the fields of answers that `--except` names. */
+  /** Replaces the fields of responses that `--except` names. */
   #leaveOut(text: string): string {
     if (this.#except.size === 0) return text;
     return text.replaceAll(/"(\w+)":"(?:[^"\\]|\\.)*"/g, (member, name: string) =>

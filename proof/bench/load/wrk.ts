@@ -24,7 +24,7 @@ export type WrkResult = {
   readonly p99Ms: number;
 };
 
-/** A closed loop: each connection sends its next call when it has received the last answer. */
+/** A closed loop: each connection sends its next call when it has received the last response. */
 export async function runWrk(options: WrkOptions): Promise<WrkResult> {
   const { stdout } = await run(
     "wrk",

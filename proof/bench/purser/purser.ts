@@ -16,7 +16,7 @@ const WARM_UP_SECONDS = 2;
 const OPEN_LOOP_CONNECTIONS = 256;
 const QUIET_MS = 500;
 
-/** Rows are counted to check that each answered call was executed exactly once. */
+/** Rows are counted to check that each call with a response was executed exactly once. */
 const ROWS = {
   entries: "select count(*) from cell.ledger",
   denials: "select count(*) from cell.denials",
@@ -128,7 +128,7 @@ export class Purser {
     const done = (load.call === "check" ? null : grown["keys"]) ?? read;
     // Calls that are open when wrk stops are stored, but not counted by it.
     if (done < read || done > read + connections * urls.length) {
-      throw new Error(`${load.call}: wrk read ${read} answers, but ${done} are stored`);
+      throw new Error(`${load.call}: wrk read ${read} responses, but ${done} are stored`);
     }
     expectGrowth(grown, ROWS_OF_CALL[load.call], done);
     return {

@@ -1,6 +1,6 @@
 import type { Call } from "../history.ts";
 
-/** The answer to a consume or a check. It is unreadable if a field is missing or has the wrong type. */
+/** The response to a consume or a check. It is unreadable if a field is missing or has the wrong type. */
 export type Decision = {
   readonly allowed: boolean;
   readonly reason: string | null;
@@ -10,7 +10,7 @@ export type Decision = {
   readonly creditsRequired: number;
   readonly balance: number | null;
   readonly limit: { readonly quantity: number; readonly used: number; readonly remaining: number } | null;
-  /** Both are absent in the answer to a check. */
+  /** Both are absent in the response to a check. */
   readonly consumeId: string | null;
   readonly creditsCharged: number | null;
 };
@@ -40,7 +40,7 @@ export function findDecision({ request, outcome }: Call): Decision | null {
   };
 }
 
-/** Null if the answer has none. */
+/** Null if the response has none. */
 export function findEventId({ outcome }: Call): string | null {
   if (outcome.kind !== "ok") return null;
   const { eventId } = fieldsOf(outcome.body);

@@ -7,7 +7,7 @@ import { customerIdsOf, type Stored } from "./stored.ts";
 import { chargeId, findUuid } from "./subjects.ts";
 import { listDifferences, type Violation } from "./violation.ts";
 
-/** I1: each acknowledged charge has exactly one ledger entry, with the answered values. */
+/** I1: each acknowledged charge has exactly one ledger entry, with the returned values. */
 export function checkCharges(calls: readonly Call[], { ledger }: Stored): Violation[] {
   const entriesOf = Map.groupBy(
     ledger.filter(({ kind }) => kind === "consume"),
@@ -20,9 +20,9 @@ export function checkCharges(calls: readonly Call[], { ledger }: Stored): Violat
     const complain = (text: string): Violation[] => [
       { invariant: "I1", text: `${request.marker}, acknowledged as ${outcome.body}: ${text}` },
     ];
-    if (decision === null) return complain("the answer is unreadable");
+    if (decision === null) return complain("the response is unreadable");
     const id = findUuid("con", decision.consumeId);
-    if (id === null) return complain("the answer has no consumeId");
+    if (id === null) return complain("the response has no consumeId");
     const [entry, ...others] = entriesOf.get(id) ?? [];
     if (entry === undefined) return complain("it is not in the ledger");
     if (others.length > 0) return complain(`it is in the ledger ${others.length + 1} times`);
@@ -36,7 +36,7 @@ export function checkCharges(calls: readonly Call[], { ledger }: Stored): Violat
   });
 }
 
-/** Each acknowledged denial is stored once with the answered values, and charges nothing. */
+/** Each acknowledged denial is stored once with the returned values, and charges nothing. */
 export function checkDenials(calls: readonly Call[], stored: Stored): Violation[] {
   const denialsOf = Map.groupBy(stored.denials, ({ marker }) => marker);
   const charged = new Set(stored.ledger.map(({ marker }) => marker));
@@ -71,7 +71,7 @@ export function checkEvents(calls: readonly Call[], { events }: Stored): Violati
       { invariant: "I6", text: `${request.marker}, acknowledged as ${outcome.body}: ${text}` },
     ];
     const id = findUuid("evt", findEventId(call));
-    if (id === null) return complain("the answer has no eventId");
+    if (id === null) return complain("the response has no eventId");
     const rows = eventsOf.get(id) ?? [];
     if (rows.length !== 1) return complain(`event ${id} is stored ${rows.length} times`);
     const marker = rows[0]?.marker ?? null;
@@ -92,7 +92,7 @@ type Decided = {
   readonly answeredMs: number;
 };
 
-/** I5: if A was answered before B was sent, A precedes B. Denials at the same position have no order. */
+/** I5: if the response to A arrived before B was sent, A precedes B. Denials at the same position have no order. */
 export function checkOrder(accounts: readonly Account[], calls: readonly Call[]): Violation[] {
   const times = timesByMarker(calls);
   return accounts.flatMap((account): Violation[] => {
@@ -102,7 +102,7 @@ export function checkOrder(accounts: readonly Account[], calls: readonly Call[])
     for (const [, group] of Map.groupBy(decided, ({ position }) => position)) {
       for (const one of group) {
         if (latest === null || one.answeredMs >= latest.sentMs) continue;
-        const text = `${account.customerId}: ${one.marker} was answered before ${latest.marker} was sent, but is behind it at ${one.position}`;
+        const text = `${account.customerId}: ${one.marker} got its response before ${latest.marker} was sent, but is behind it at ${one.position}`;
         violations.push({ invariant: "I5", text });
       }
       for (const one of group) if (latest === null || one.sentMs > latest.sentMs) latest = one;

@@ -27,7 +27,7 @@ type Act = {
 
 /**
  * I1 and I4: every charge, denial, reversal and grant is what the reference model decides for the same requests in the same
- * order, including requests whose answer was lost. So is the final content of the wallet.
+ * order, including requests whose response was lost. So is the final content of the wallet.
  */
 export function checkDecisions(account: Account, catalog: Catalog): Violation[] {
   const complain = (text: string, invariant: Invariant = "I4"): Violation[] => [{ invariant, text }];

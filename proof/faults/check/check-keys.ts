@@ -64,7 +64,7 @@ function checkSingle(subjects: readonly Subject[], sent: SentKeys): Violation[] 
   });
 }
 
-/** The answer under a key refers to the row that the key points to. */
+/** The response under a key refers to the row that the key points to. */
 export function checkKeyAnswers(calls: readonly Call[], { keys, subjects }: Keyed): Violation[] {
   const rowOf = new Map(keys.map((row) => [row.key, row]));
   const subjectOf = new Map(subjects.map((subject) => [subject.id, subject]));
@@ -81,7 +81,7 @@ export function checkKeyAnswers(calls: readonly Call[], { keys, subjects }: Keye
       if (row === undefined)
         return [{ invariant, text: `${marker} was acknowledged, but ${key} is not stored` }];
       if (isAbout(call, row, subject)) return [];
-      return [{ invariant: "I2", text: `${key} answered ${outcome.body}, but points to ${row.subjectId}` }];
+      return [{ invariant: "I2", text: `${key} returned ${outcome.body}, but points to ${row.subjectId}` }];
     }
     if (outcome.status !== 409) return [];
     // A 409 means that another request has the key, so the row of that request must exist.
@@ -95,7 +95,7 @@ export function checkKeyAnswers(calls: readonly Call[], { keys, subjects }: Keye
   });
 }
 
-/** The answer of a denial has no id, so the key must point to the denial of this request. */
+/** The response of a denial has no id, so the key must point to the denial of this request. */
 function isAbout(call: Call, row: StoredKey, subject: Subject | null): boolean {
   if (call.request.endpoint === "events") return row.subjectId === findUuid("evt", findEventId(call));
   const decision = findDecision(call);

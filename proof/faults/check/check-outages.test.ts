@@ -22,7 +22,7 @@ const VALID: readonly Call[] = [
   at(2_900, 2_905, okEvent(4)),
 ];
 
-test("an outage is measured by its slowest reply, its first 200 and its last refusal", () => {
+test("an outage is measured by its slowest reply, its first 200 and its last rejection", () => {
   expect(checkOutages(VALID, [OUTAGE])).toEqual({
     violations: [],
     replyMsMax: 704,
@@ -31,7 +31,7 @@ test("an outage is measured by its slowest reply, its first 200 and its last ref
   });
 });
 
-test("a refusal caused by the next kill does not count as slow recovery", () => {
+test("a rejection caused by the next kill does not count as slow recovery", () => {
   const next = { killedAtMs: 9_000, deadAtMs: 9_010, restartedAtMs: 9_100, acceptedAtMs: 9_200 };
   const calls = [...VALID, at(8_999, 9_500, UNAVAILABLE), at(9_600, 9_610, okEvent(5))];
   expect(checkOutages(calls, [OUTAGE, next])).toMatchObject({ violations: [], lastRefusalMsMax: 300 });
@@ -39,24 +39,24 @@ test("a refusal caused by the next kill does not count as slow recovery", () => 
 
 test.each([
   { bug: "a reply takes a second", call: at(1_200, 2_200, UNAVAILABLE), invariant: "replies" },
-  { bug: "a call gets no answer", call: at(1_200, 1_300, RESET), invariant: "replies" },
+  { bug: "a call gets no response", call: at(1_200, 1_300, RESET), invariant: "replies" },
   {
     bug: "a call is acknowledged without a database",
     call: at(1_200, 1_201, okEvent(9)),
     invariant: "replies",
   },
   {
-    bug: "a refusal needs the database",
+    bug: "a rejection needs the database",
     call: at(1_200, 1_201, reused("payload")),
     invariant: "replies",
   },
-  { bug: "a call is refused long after the recovery", call: at(5_000, 5_001, UNAVAILABLE), invariant: "I8" },
+  { bug: "a call is rejected long after the recovery", call: at(5_000, 5_001, UNAVAILABLE), invariant: "I8" },
 ])("$bug: reported", ({ call, invariant }) => {
   const { violations } = checkOutages([...VALID, call], [OUTAGE]);
   expect(violations.map((violation) => violation.invariant)).toEqual([invariant]);
 });
 
-test("a service that never answers again is reported", () => {
+test("a service that never responds again is reported", () => {
   const { violations } = checkOutages([at(900, 905, okEvent(1)), at(1_100, 1_101, UNAVAILABLE)], [OUTAGE]);
   expect(violations.map((violation) => violation.invariant)).toEqual(["I8"]);
 });

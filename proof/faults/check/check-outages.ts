@@ -2,9 +2,9 @@ import type { Call } from "../history.ts";
 import type { Outage, Restart } from "../inject.ts";
 import type { Invariant, Violation } from "./violation.ts";
 
-/** While the database is unreachable, every call is answered within this time. */
+/** While the database is unreachable, every call gets a response within this time. */
 const REPLY_MS_MAX = 1_000;
-/** I8: no call is refused later than this after the database accepts connections. */
+/** I8: no call is rejected later than this after the database accepts connections. */
 const RECOVERY_MS_MAX = 2_000;
 /** I8: time from the start of a process, which has to load its code, to its first 200. */
 const RESTART_MS_MAX = 10_000;
@@ -15,7 +15,7 @@ export type OutageReport = {
   readonly replyMsMax: number;
   /** From the first accepted connection to the first 200, for each outage. */
   readonly recoveryMs: readonly number[];
-  /** From the first accepted connection to the last call refused because of the outage. */
+  /** From the first accepted connection to the last call rejected because of the outage. */
   readonly lastRefusalMsMax: number;
 };
 
@@ -46,7 +46,7 @@ function judgeOutage(
   };
   const backAtMs = findBackAt(calls, outage.deadAtMs, untilMs);
   const recoveryMs = backAtMs === null ? null : Math.max(0, backAtMs - outage.acceptedAtMs);
-  if (recoveryMs === null) complain("I8", "no call was answered with 200 afterwards");
+  if (recoveryMs === null) complain("I8", "no call returned 200 afterwards");
   else if (recoveryMs > RECOVERY_MS_MAX)
     complain("I8", `the first 200 came ${recoveryMs.toFixed(0)} ms later`);
 
@@ -59,12 +59,12 @@ function judgeOutage(
       const problem = findProblem(call, outage);
       if (problem !== null) complain("replies", problem);
     }
-    // A call that ended after the next kill was refused because of that kill.
+    // A call that ended after the next kill was rejected because of that kill.
     if (outcome.kind === "info" && startMs >= outage.killedAtMs && endMs < untilMs)
       lastRefusalMs = Math.max(lastRefusalMs, endMs - outage.acceptedAtMs);
   }
   if (lastRefusalMs > RECOVERY_MS_MAX)
-    complain("I8", `a call was still refused ${lastRefusalMs.toFixed(0)} ms later`);
+    complain("I8", `a call was still rejected ${lastRefusalMs.toFixed(0)} ms later`);
   return { violations, replyMsMax, recoveryMs, lastRefusalMs };
 }
 
@@ -72,13 +72,13 @@ function findProblem(call: Call, outage: Outage): string | null {
   const { client, request, startMs, endMs, outcome } = call;
   const reply = `${request.marker} of ${client} got ${JSON.stringify(outcome)} in ${(endMs - startMs).toFixed(0)} ms`;
   if (endMs - startMs >= REPLY_MS_MAX) return `${reply}, too late`;
-  // The service was running, so it must answer. A reset or a timeout is not an answer.
-  if (outcome.kind === "info" && outcome.status === null) return `${reply}, which is no answer`;
+  // The service was running, so it must respond. A reset or a timeout is not a response.
+  if (outcome.kind === "info" && outcome.status === null) return `${reply}, which is no response`;
   const isWithin = startMs >= outage.deadAtMs && endMs <= outage.restartedAtMs;
   return isWithin && outcome.kind !== "info" ? `${reply}, while there was no database` : null;
 }
 
-/** Checks how soon each killed process answered again, and that the other process always answered. */
+/** Checks how soon each killed process responded again, and that the other process always responded. */
 export function checkRestarts(
   calls: readonly Call[],
   restarts: readonly Restart[],
@@ -107,7 +107,7 @@ export function checkRestarts(
 /** While a process is dead or starting. */
 type Silence = { readonly fromMs: number; readonly untilMs: number | null };
 
-/** A running process answers, whatever happens to the other one. */
+/** A running process responds, whatever happens to the other one. */
 function checkAnswered(
   { service, request, startMs, endMs, outcome }: Call,
   silences: readonly Silence[],
@@ -117,7 +117,7 @@ function checkAnswered(
     ({ fromMs, untilMs }) => endMs >= fromMs && (untilMs === null || startMs <= untilMs),
   );
   if (isExcused) return [];
-  const text = `${request.marker} got ${outcome.reason} instead of an answer at ${endMs.toFixed(0)} ms from service ${service}, which was running`;
+  const text = `${request.marker} got ${outcome.reason} instead of a response at ${endMs.toFixed(0)} ms from service ${service}, which was running`;
   return [{ invariant: "replies", text }];
 }
 

@@ -19,16 +19,16 @@ export function checkKeyReplies(calls: readonly Call[]): Violation[] {
       outcome.kind === "ok" ? [{ ...outcome, marker: request.marker }] : [],
     );
     const bodies = new Set(answers.map(({ body }) => body));
-    if (bodies.size > 1) complain(`different answers: ${[...bodies].join(" and ")}`);
+    if (bodies.size > 1) complain(`different responses: ${[...bodies].join(" and ")}`);
     const markers = new Set(answers.map(({ marker }) => marker));
     if (markers.size > 1) complain(`two payloads accepted: ${[...markers].join(" and ")}`);
     if (answers.filter(({ isReplay }) => !isReplay).length > 1)
-      complain("two answers are not marked as replays");
+      complain("two responses are not marked as replays");
   }
   return violations;
 }
 
-/** Clients send only requests whose possible answers are known. Any other answer is a violation. */
+/** Clients send only requests whose possible responses are known. Any other response is a violation. */
 export function checkReplies(calls: readonly Call[]): Violation[] {
   return calls.flatMap((call): Violation[] => {
     const problem = findProblem(call);
@@ -46,9 +46,9 @@ function findProblem(call: Call): string | null {
       if (findDueRefusal(request) !== null) return "is invalid, but was accepted";
       return request.endpoint === "events" ? null : findWrongDecision(call);
     case "fail":
-      return isExpectedRefusal(request, outcome) ? null : "was refused without reason";
+      return isExpectedRefusal(request, outcome) ? null : "was rejected without reason";
     case "info":
-      // During an outage the service answers 503. Any other 5xx is a bug.
+      // During an outage the service returns 503. Any other 5xx is a bug.
       return outcome.status === null || outcome.status === 503 ? null : "got an unexpected 5xx";
   }
 }
@@ -62,13 +62,13 @@ function isExpectedRefusal(
   return claimedKey(request) !== null && status === 409 && code === "idempotency_key_reused";
 }
 
-/** The answer repeats the request, and its numbers follow from the prices. */
+/** The response repeats the request, and its numbers follow from the prices. */
 function findWrongDecision(call: Call): string | null {
   const { request } = call;
   const decision = findDecision(call);
-  if (decision === null || request.endpoint === "events") return "has an unreadable answer";
+  if (decision === null || request.endpoint === "events") return "has an unreadable response";
   for (const field of ["customerId", "feature", "quantity"] as const)
-    if (decision[field] !== request[field]) return `is answered with another ${field}`;
+    if (decision[field] !== request[field]) return `returned another ${field}`;
   if (!isFeatureKey(request.feature)) return null;
   const due = charge(FEATURES[request.feature], request.quantity);
   if (decision.allowed !== (decision.reason === null)) return "is allowed with a reason, or denied without";

@@ -87,7 +87,7 @@ function eventBounds(sent: readonly Call[]): Bounds {
   return isKeyed ? { min: Math.min(min, 1), max: Math.min(max, 1) } : { min, max };
 }
 
-/** A consume always has a key, so one answer decides all of its calls. */
+/** A consume always has a key, so one response decides all of its calls. */
 function consumeBounds(sent: readonly Call[]): { charge: Bounds; denial: Bounds } {
   const answers = sent.flatMap((call) => findDecision(call) ?? []);
   const isAllowed = answers.some(({ allowed }) => allowed);

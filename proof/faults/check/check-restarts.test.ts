@@ -29,7 +29,7 @@ test("a restart is measured from the start to the first 200 of the same process"
   expect(checkRestarts(VALID, RESTARTS)).toEqual({ violations: [], restartMs: [995, 495, 395] });
 });
 
-test("a restart without an answer is reported, even if the next restart gets one", () => {
+test("a restart without a response is reported, even if the next restart gets one", () => {
   const calls = VALID.filter(({ startMs }) => startMs !== 2_000 && startMs !== 2_500);
   const { violations, restartMs } = checkRestarts(calls, RESTARTS);
   expect(violations.map(({ invariant }) => invariant)).toEqual(["I8"]);

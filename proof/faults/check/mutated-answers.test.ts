@@ -5,7 +5,7 @@ import { entryOf } from "./valid-run/valid-run.ts";
 
 const MUTATIONS: readonly Mutation[] = [
   {
-    bug: "a price of 3 per 1000 is rounded down in the answer and the ledger (float arithmetic)",
+    bug: "a price of 3 per 1000 is rounded down in the response and the ledger (float arithmetic)",
     invariant: "I1",
     says: /consume 5 of customer_1: the charge is 3, but the model says 4/,
     mutate: (run) => {

@@ -58,7 +58,7 @@ const MUTATIONS: readonly Mutation[] = [
   {
     bug: "a replay decides again and returns other bytes",
     invariant: "I2",
-    says: /key-image: different answers/,
+    says: /key-image: different responses/,
     mutate: (run) => {
       const { request, outcome } = firstCall(run, "image");
       if (outcome.kind !== "ok") return;
@@ -81,21 +81,21 @@ const MUTATIONS: readonly Mutation[] = [
     }),
   ),
   {
-    bug: "an answer names the entry of another request",
+    bug: "a response names the entry of another request",
     invariant: "I1",
     says: /image, acknowledged .* its entry has marker big/,
     mutate: (run) => change(run.ledger, isOf("image"), () => ({ marker: "big" })),
   },
   {
-    bug: "an answer has another balance than its entry",
+    bug: "a response has another balance than its entry",
     invariant: "I1",
     says: /tokens, acknowledged .* its entry has balance/,
     mutate: (run) => rewriteBody(run, "tokens", /"balance":\d+/, '"balance":1'),
   },
   {
-    bug: "a key points to another consume than its answer",
+    bug: "a key points to another consume than its response",
     invariant: "I2",
-    says: /key-tokens answered .* but points to/,
+    says: /key-tokens returned .* but points to/,
     mutate: (run) =>
       change(run.keys, isKey("key-tokens"), () => ({ subjectId: chargeId(entryOf(run, "big")) })),
   },
@@ -132,9 +132,9 @@ const MUTATIONS: readonly Mutation[] = [
     mutate: (run) => run.calls.push(callOf(firstCall(run, "keyed-counterpart").request, reused("payload"))),
   },
   {
-    bug: "a later consume is decided before one that was already answered (stale wallet)",
+    bug: "a later consume is decided before one that already returned (stale wallet)",
     invariant: "I5",
-    says: /image was answered before growth was sent/,
+    says: /image got its response before growth was sent/,
     mutate: (run) => {
       change(run.ledger, isOf("image"), () => ({ marker: "growth" }));
       change(

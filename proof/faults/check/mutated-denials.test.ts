@@ -21,7 +21,7 @@ const MUTATIONS: readonly Mutation[] = [
   {
     bug: "a replay turns a denial into a charge",
     invariant: "I2",
-    says: /key-dry: different answers/,
+    says: /key-dry: different responses/,
     mutate: (run) => {
       const { request } = firstCall(run, "dry");
       const { outcome } = firstCall(run, "tokens");
@@ -44,7 +44,7 @@ const MUTATIONS: readonly Mutation[] = [
     mutate: (run) => remove(run.denials, isOf("dry")),
   },
   {
-    bug: "a denial is stored with another reason than it was answered",
+    bug: "a denial is stored with another reason than was returned",
     invariant: "I4",
     says: /limited, denied as .* stored with reason insufficient_credits/,
     mutate: (run) => change(run.denials, isOf("limited"), () => ({ reason: "insufficient_credits" })),

@@ -52,15 +52,15 @@ const MUTATIONS: readonly Mutation[] = [
     mutate: (run) => run.events.push(eventRow(9, "plain-unknown-stored")),
   },
   {
-    bug: "a key has two different answers",
+    bug: "a key has two different responses",
     invariant: "I2",
-    says: /different answers/,
+    says: /different responses/,
     mutate: (run) => run.calls.push(callOf(eventOf("keyed", "key-1"), again(okEvent(2)))),
   },
   {
     bug: "a replay has other bytes",
     invariant: "I2",
-    says: /different answers/,
+    says: /different responses/,
     mutate: (run) => {
       const answer = okEvent(1);
       if (answer.kind !== "ok") return;
@@ -74,9 +74,9 @@ const MUTATIONS: readonly Mutation[] = [
     mutate: (run) => run.calls.push(callOf(eventOf("rival", "key-1"), again(okEvent(1)))),
   },
   {
-    bug: "two answers under one key are not marked as replays",
+    bug: "two responses under one key are not marked as replays",
     invariant: "I2",
-    says: /two answers are not marked as replays/,
+    says: /two responses are not marked as replays/,
     mutate: (run) => run.calls.push(callOf(eventOf("keyed", "key-1"), okEvent(1))),
   },
   {
@@ -118,9 +118,9 @@ const MUTATIONS: readonly Mutation[] = [
   },
   { bug: "a key points to another event", invariant: "I6", says: /key-1 points to/, mutate: pointElsewhere },
   {
-    bug: "a key points to another event than its answer",
+    bug: "a key points to another event than its response",
     invariant: "I2",
-    says: /key-1 answered .* but points to/,
+    says: /key-1 returned .* but points to/,
     mutate: pointElsewhere,
   },
   {
@@ -163,14 +163,14 @@ const MUTATIONS: readonly Mutation[] = [
   },
   { bug: "an event has a feature", invariant: "I6", mutate: (run) => changePlain(run, { featureId: 1 }) },
   {
-    bug: "an answer has no eventId",
+    bug: "a response has no eventId",
     invariant: "I6",
-    says: /the answer has no eventId/,
+    says: /the response has no eventId/,
     mutate: (run) =>
       run.calls.push(callOf(eventOf("without-id", null), { kind: "ok", body: "{}", isReplay: false })),
   },
   {
-    bug: "a valid request is refused",
+    bug: "a valid request is rejected",
     invariant: "replies",
     mutate: (run) => {
       const refusal = { kind: "fail", status: 401, code: "api_key_invalid", conflict: null } as const;

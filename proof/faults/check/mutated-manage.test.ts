@@ -30,7 +30,7 @@ const MUTATIONS: readonly Mutation[] = [
     },
   },
   {
-    bug: "a refused top-up is stored",
+    bug: "a rejected top-up is stored",
     invariant: "I3",
     says: /pay-2 is granted 1 times, expected 0 to 0/,
     mutate: (run) => answer(run, "pay-2", { kind: "refused", reason: "too_many_grants" }),

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Stored, StoredEntry } from "./stored.ts";
 
-/** A row that a request created and an answer refers to. */
+/** A row that a request created and a response refers to. */
 export type Subject = {
   readonly kind: "event" | "charge" | "denial";
   readonly id: string;

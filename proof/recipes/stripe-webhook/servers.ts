@@ -15,7 +15,7 @@ export type LocalStripe = {
   holdNextAnswer(): { asked: Promise<void>; release: () => void };
 };
 
-/** Answers the one request that the recipe makes, and checks its headers and parameters. */
+/** Serves the one request that the recipe makes, and checks its headers and parameters. */
 export async function startLocalStripe(): Promise<LocalStripe> {
   let gate: { asked: () => void; opened: Promise<void> } | null = null;
   const server = createServer(async (request, response) => {

@@ -71,7 +71,7 @@ export function firstCall(run: Run, marker: string): Call {
   return call;
 }
 
-/** Changes all answers to the request. */
+/** Changes all responses to the request. */
 export function rewriteBody(run: Run, marker: string, from: string | RegExp, to: string): void {
   change(
     run.calls,

@@ -123,11 +123,11 @@ function toDecide(feature: string, quantity: number): Request {
 }
 
 function expectDecided(answer: Answer): Decided {
-  if (answer.kind !== "decided") throw new Error(`the core answered with ${answer.kind}`);
+  if (answer.kind !== "decided") throw new Error(`the core returned ${answer.kind}`);
   return answer;
 }
 
-/** Decides a request and stores the result: an entry or a denial, and the key. Returns the answer. */
+/** Decides a request and stores the result: an entry or a denial, and the key. Returns the response. */
 export function consume(wallet: ReferenceWallet, request: ConsumeRequest): CallOutcome {
   const { run, customer } = wallet;
   const { feature, quantity, key, marker } = request;
@@ -153,7 +153,7 @@ export function consume(wallet: ReferenceWallet, request: ConsumeRequest): CallO
   return answerOf(request, decided, { consumeId: null, creditsCharged: 0 });
 }
 
-/** The answer to a check, with the balance before the charge. */
+/** The response to a check, with the balance before the charge. */
 export function okCheck(wallet: ReferenceWallet, request: CheckRequest): CallOutcome {
   const decided = wallet.check(request.feature, request.quantity);
   return answerOf(request, { ...decided, after: decided.before }, {});
@@ -161,7 +161,7 @@ export function okCheck(wallet: ReferenceWallet, request: CheckRequest): CallOut
 
 export function reverse(wallet: ReferenceWallet, entry: StoredEntry, quantity: number | null): void {
   const outcome = wallet.reverse(entry, quantity);
-  if (outcome.kind !== "reversed") throw new Error(`the core answered with ${outcome.kind}`);
+  if (outcome.kind !== "reversed") throw new Error(`the core returned ${outcome.kind}`);
   wallet.run.manageCalls.push({
     request: { operation: "reverseConsume", consumeId: consumeIdOf(entry), quantity },
     startMs: 0,

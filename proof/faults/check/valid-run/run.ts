@@ -54,7 +54,7 @@ export const UNAVAILABLE: CallOutcome = { kind: "info", status: 503, reason: "un
 export const OUTCOME_UNKNOWN: CallOutcome = { kind: "info", status: 503, reason: "outcome_unknown" };
 export const RESET: CallOutcome = { kind: "info", status: null, reason: "ECONNRESET" };
 
-/** The same answer as a replay. */
+/** The same response as a replay. */
 export function again(outcome: CallOutcome): CallOutcome {
   return outcome.kind === "ok" ? { ...outcome, isReplay: true } : outcome;
 }
