@@ -29,7 +29,7 @@ export default defineConfig({
   build: {
     // Where light-dark() is known; nothing older is asked for.
     target: ["chrome123", "firefox120", "safari17.5"],
-    // The service answers with a strict policy: nothing may be inlined as data.
+    // The service sends a strict policy: nothing may be inlined as data.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     rolldownOptions: { output: { codeSplitting: { groups: GROUPS } } },

@@ -32,7 +32,7 @@ test("every secret can be read from a file, without its final newline", () => {
   expect(readClientConfig({ PURSER_TOKEN_FILE: write("pur_mgmt_1\n") }).token).toBe("pur_mgmt_1");
 });
 
-test("a secret that is set twice, or whose file cannot be read, is refused without printing it", () => {
+test("a secret that is set twice, or whose file cannot be read, is rejected without printing it", () => {
   const both = { DATABASE_URL: URL, DATABASE_URL_FILE: write(URL) };
   expect(() => readConfig(both)).toThrow(/^DATABASE_URL and DATABASE_URL_FILE must not both be set$/);
   expect(() => readConfig({ DATABASE_URL_FILE: "/no/such/file" })).toThrow(

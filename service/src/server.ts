@@ -114,7 +114,7 @@ function createApp({ config, certificate, log }: ServerParts): FastifyInstance {
     clientErrorHandler: (error, socket) => {
       // An upload takes as long as processing its rows does.
       if ("code" in error && error.code === "ERR_HTTP_REQUEST_TIMEOUT" && isUploading(socket)) return;
-      // Not valid HTTP: there is no request to answer or log.
+      // Not valid HTTP: there is no request to respond to or log.
       const status =
         "code" in error && error.code === "HPE_HEADER_OVERFLOW"
           ? "431 Request Header Fields Too Large"

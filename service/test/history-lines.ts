@@ -14,7 +14,7 @@ export type Facts = {
 export type Look = {
   /** Relative to the environment, unless it starts with a slash. */
   readonly path: string;
-  /** Texts that the answer contains if the facts are within the history window, and must not contain otherwise. */
+  /** Texts that the response contains if the facts are within the history window, and must not contain otherwise. */
   readonly says: readonly string[];
 };
 
@@ -115,7 +115,7 @@ export const HISTORY_LINES: Readonly<Record<string, HistoryLine>> = {
   searchEnvironment: (facts) => searches("search", facts),
 };
 
-/** An answer contains the search text only if it was found. */
+/** A response contains the search text only if it was found. */
 function searches(path: string, { consumeId, denialId, eventId, ...keys }: Facts): Look[] {
   const found = [consumeId, denialId, eventId, keys.chargeKey, keys.denialKey, keys.eventKey];
   return found.map((q) => ({ path: `${path}?q=${q}`, says: [q] }));

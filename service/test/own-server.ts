@@ -24,7 +24,7 @@ export async function startOwnServer(settings: readonly string[] = []): Promise<
 export type Standby = {
   readonly server: TemporaryServer;
   readonly database: TestDatabase;
-  /** Stops replication. The standby still answers reads. */
+  /** Stops replication. The standby still serves reads. */
   cutOff(): Promise<void>;
 };
 

@@ -78,7 +78,7 @@ export type Sum = { count: number; quantity: number; credits: number };
 type Line = { key: string | null; total: Sum; points: (Sum & { at: string })[] };
 type Chart = { buckets: string[]; total: Sum; lines: Line[]; other: Line | null; windowStart: string | null };
 
-/** What the management API answers. */
+/** Response of the management API. */
 export async function ask<T = Chart>({ manage }: Managed, path: string): Promise<T> {
   const { status, body, text } = await manage("GET", path);
   expect({ status, text: status === 200 ? "" : text }).toEqual({ status: 200, text: "" });

@@ -153,7 +153,7 @@ async function addCredits({ id, mode, payment_status, payment_intent, amount_tot
 function isFromStripe(rawBody, header = "") {
   const pairs = header.split(",").map((pair) => pair.trim().split("=", 2));
   const time = pairs.find(([name]) => name === "t")?.[1] ?? "";
-  // The negation also refuses a time that is not a number.
+  // The negation also rejects a time that is not a number.
   if (!(Math.abs(Date.now() / 1000 - Number.parseInt(time, 10)) <= TOLERANCE_SECONDS)) return false;
   const expected = createHmac("sha256", STRIPE_WEBHOOK_SECRET).update(`${time}.`).update(rawBody).digest();
   return pairs

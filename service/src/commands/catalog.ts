@@ -77,7 +77,7 @@ type Problem = {
 };
 
 function describeProblem(status: number, text: string): string {
-  if (!text.startsWith("{")) return `the service answered ${status}`;
+  if (!text.startsWith("{")) return `the service returned ${status}`;
   const { code, detail, errors = [] }: Problem = JSON.parse(text);
   const more = errors.slice(1).map(({ field, message }) => `\n  \`${field}\` ${message}`);
   return `${code}: ${detail}${more.join("")}`;

@@ -71,7 +71,7 @@ test("with IDEMPOTENCY_DAYS, serve and doctor report the missing privilege, and 
   expect(await examine(40)).toBe(false);
 });
 
-test("serve refuses a database that lacks a migration", async () => {
+test("serve rejects a database that lacks a migration", async () => {
   const database = await createDatabase();
   await database.query(
     "delete from cell.migrations where number = (select max(number) from cell.migrations)",
@@ -87,7 +87,7 @@ test.each([
   [{ INIT_OWNER_EMAIL: "boss@example.com", INIT_OWNER_PASSWORD: "short-one" }, "12 to 200 characters, not 9"],
   [{ INIT_OWNER_EMAIL: "boss@example.com", INIT_OWNER_PASSWORD: "Password1234!" }, "is easy to guess"],
   [{ INIT_OWNER_EMAIL: "boss", INIT_OWNER_PASSWORD: "seven-green-kettles" }, "must be an email address"],
-])("serve refuses invalid initial settings: %j", async (settings, message) => {
+])("serve rejects invalid initial settings: %j", async (settings, message) => {
   const database = await createDatabase();
   const result = await purser(["serve"], database.url, settings);
   expect(result.code).toBe(1);
@@ -97,7 +97,7 @@ test.each([
   expect(await database.count("control.members")).toBe(0);
 });
 
-test("serve refuses a server that could lose acknowledged requests", async () => {
+test("serve rejects a server that could lose acknowledged requests", async () => {
   const server = await startTemporaryServer("unsafe", { settings: ["fsync=off"] });
   onTestFinished(() => server.stop());
   await purser(["migrate"], server.url("postgres"));

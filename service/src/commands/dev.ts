@@ -57,7 +57,7 @@ async function serveFrom(postgres: LocalServer, directory: string, options: DevO
   const service = await startService(config, log);
   stopOnSignal(service, log, () => postgres.stop());
   const { url } = service;
-  // After the start: a process that cannot bind its port must not invalidate the sign-in link of the running one.
+  // After the start: a process that cannot bind its port must not invalidate the log-in link of the running one.
   const { access, signInPath } = await readOrCreateAccess(join(directory, "owner.json"), databaseUrl);
   const ready: Ready = { url, keys, databaseUrl, ...access, signIn: `${url}${signInPath}` };
   options.print(
@@ -94,7 +94,7 @@ async function readOrCreateKeys(file: string, databaseUrl: string, demo: boolean
   return keys;
 }
 
-/** Also kept in a file. The sign-in link is new with each start. */
+/** Also kept in a file. The log-in link is new with each start. */
 async function readOrCreateAccess(
   file: string,
   databaseUrl: string,

@@ -31,7 +31,7 @@ test("PgBouncer in session mode works with its defaults, and all settings apply"
   const names = ["statement_timeout", "lock_timeout", "TimeZone", "synchronous_commit", "jit"];
   const { rows } = await transaction(cell, (tx) => tx.run(settings, [names]));
   expect(rows[0]?.[0]).toBe("4s 2s UTC on off");
-  // On a busy machine the first call may be refused.
+  // On a busy machine the first call may be rejected.
   await expect.poll(async () => (await check(BODY)).status).toBe(200);
   await expect.poll(async () => (await consume({ ...BODY, idempotencyKey: randomUUID() })).status).toBe(200);
   const replies = await Promise.all([
@@ -42,7 +42,7 @@ test("PgBouncer in session mode works with its defaults, and all settings apply"
 });
 
 test.each(["transaction", "statement"] as const)(
-  "PgBouncer in %s mode is refused by serve and reported by doctor",
+  "PgBouncer in %s mode is rejected by serve and reported by doctor",
   async (mode) => {
     const { database } = await startPgBouncer(await createDatabase(), mode);
     const start = refuseUnsafeDatabase(
@@ -60,7 +60,7 @@ test.each(["transaction", "statement"] as const)(
   },
 );
 
-test("after a pooler switches to transaction mode, nothing is answered without the settings", async () => {
+test("after a pooler switches to transaction mode, nothing is acknowledged without the settings", async () => {
   const pooler = await startPgBouncer(await createDatabase(), "session");
   const { database, consume, check } = await setupCredits({ LANES: "2" }, undefined, pooler.database);
   expect((await consume({ ...BODY, idempotencyKey: "before" })).status).toBe(200);

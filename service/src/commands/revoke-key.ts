@@ -13,6 +13,6 @@ export async function revokeKeyCommand(options: {
   );
   if (!isRevoked) throw new Error("the key does not exist or is already revoked");
   options.print(
-    `Revoked the key ending in ${options.secret.slice(-4)}. All processes refuse it within 5 seconds.`,
+    `Revoked the key ending in ${options.secret.slice(-4)}. All processes reject it within 5 seconds.`,
   );
 }

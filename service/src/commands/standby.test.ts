@@ -10,7 +10,7 @@ import { refuseUnsafeDatabase } from "./serve.ts";
 const LOG = openLog("silent");
 const BODY = { customerId: "ada", feature: "image.render" };
 
-test("a standby is refused by lanes, reader, pools, doctor and serve, and a start waits until it is promoted", async () => {
+test("a standby is rejected by lanes, reader, pools, doctor and serve, and a start waits until it is promoted", async () => {
   const primary = await startOwnServer();
   const standby = await startStandby(primary, "replica");
   const wire = await Wire.open();
@@ -52,6 +52,6 @@ test.each([
   ["several hosts by name", "postgres://u:p%40@one,two/purser", /must name one host/],
   ["a list in its query", "postgres://u@/purser?host=one,two", /must name one host/],
   ["target_session_attrs", "postgres://u@one/purser?target_session_attrs=read-write", /target_session_attrs/],
-])("a URL with %s is refused with a message, because the driver would misread it", (_, url, sentence) => {
+])("a URL with %s is rejected with a message, because the driver would misread it", (_, url, sentence) => {
   expect(() => readConfig({ DATABASE_URL: url })).toThrow(sentence);
 });

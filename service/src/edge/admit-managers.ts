@@ -10,7 +10,7 @@ import type { ProxyWatch } from "./proxy-watch.ts";
 import { readSessionCookie } from "./session-cookie.ts";
 
 /**
- * Who may use a route of the management API: everyone, every signed-in principal, or a role in the whole workspace or in the
+ * Who may use a route of the management API: everyone, every authenticated principal, or a role in the whole workspace or in the
  * project or environment of the path.
  */
 export type Access =
@@ -70,7 +70,7 @@ export function admitManagers(
 
     const admit = async (): Promise<Scope | null> => {
       const principal = await identify(request, bearer, authenticator);
-      // Set first: a caller refused below is authenticated, so `StrangerBrake` does not slow it down.
+      // Set first: a caller rejected below is authenticated, so `StrangerBrake` does not slow it down.
       request.principal ??= principal;
       if (access === "signed_in") return null;
       if (access.in === "workspace") refuseNarrowToken(principal);
@@ -139,7 +139,7 @@ function refuseNarrowToken({ environmentId }: Principal): void {
   });
 }
 
-/** A scope of another workspace, or beyond the token's reach, answers as if it did not exist. */
+/** A scope of another workspace, or beyond the token's reach, gets the same response as a missing one. */
 async function findScopeOf(
   request: FastifyRequest,
   principal: Principal,
@@ -184,7 +184,7 @@ function accessOf(request: FastifyRequest): Access {
 
 function readBearer(request: FastifyRequest): string | null {
   const { authorization } = request.headers;
-  // With another scheme the cookie is not used instead: the empty token is refused.
+  // With another scheme the cookie is not used instead: the empty token is rejected.
   if (authorization === undefined) return null;
   return BEARER.exec(authorization)?.[1] ?? "";
 }

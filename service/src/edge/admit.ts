@@ -25,7 +25,7 @@ export function admitRuntimeCallers(
     refuseBrowsers(request);
     refusePlainHttp(request, parts.isTrustedProxy);
     const admit = (key: ApiKey): void => {
-      // Set first, so that refusals below appear in the request log.
+      // Set first, so that rejections below appear in the request log.
       request.apiKey = key;
       requireScope(key, scopeOf(request));
       limitRate(key, reply, buckets);
@@ -46,7 +46,7 @@ function scopeOf(request: FastifyRequest): KeyScope {
   return scope;
 }
 
-/** Spec 5: `Authorization: Bearer <API_KEY>`. The answer does not reveal why a key is not valid. */
+/** Spec 5: `Authorization: Bearer <API_KEY>`. The response does not reveal why a key is not valid. */
 function authenticate(request: FastifyRequest, keys: ApiKeyCache): ApiKey | Promise<ApiKey> {
   const secret = BEARER.exec(request.headers.authorization ?? "")?.[1];
   if (secret === undefined) {

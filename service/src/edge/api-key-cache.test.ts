@@ -64,7 +64,7 @@ test("a revocation takes effect in every process within 5 s", { timeout: 20_000 
 
   await database.query("update control.api_keys set revoked_at = now() where id = $1", [project.test.key.id]);
   const revokedAtMs = performance.now();
-  // In constant use, so that answers come from memory whenever possible.
+  // In constant use, so that responses come from memory whenever possible.
   while (performance.now() - revokedAtMs < 4_800) await statuses();
   expect(await statuses()).toEqual([401, 401]);
   const live = await post(`${services[0]?.url}/v1/events`, project.live.key.secret, EVENT);
@@ -124,7 +124,7 @@ test("a key stops at its expiry, even while it is served from memory", async () 
   expect(source.lookups).toBe(1);
 });
 
-test("while the database does not answer in time, a revoked key is refused", async () => {
+test("while the database does not respond in time, a revoked key is rejected", async () => {
   const database = await createDatabase();
   const project = await createTestProject(database);
   const { url } = await startTestService(database);
@@ -152,7 +152,7 @@ test("a revocation found by a late look-up takes effect without another look-up"
   expect(source.lookups - before).toBe(1);
 });
 
-test("the age of an answer counts from the query, not from its arrival", async () => {
+test("the age of a response counts from the query, not from its arrival", async () => {
   const { wire, find, findsKey, secret } = await setup();
   await findsKey();
   wire.hold();
@@ -177,7 +177,7 @@ test("without a database a known key works until the grace period ends", async (
   await expect(find(secret)).rejects.toThrow();
 });
 
-test("without a database and a grace period, a known key is refused", async () => {
+test("without a database and a grace period, a known key is rejected", async () => {
   const { wire, find, findsKey, secret } = await setup({ graceMs: 0 });
   await findsKey();
   wire.cut({ refusing: true });
@@ -212,7 +212,7 @@ test.each([
   await findsKey();
 });
 
-test("a key revoked after an outage is refused at its next use", async () => {
+test("a key revoked after an outage is rejected at its next use", async () => {
   const { wire, revoke, find, findsKey, secret } = await setup();
   await findsKey();
   wire.cut({ refusing: true });

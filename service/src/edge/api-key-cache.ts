@@ -29,7 +29,7 @@ const RETRY_MS = 1_000;
 
 type Entry = {
   readonly key: ApiKey;
-  /** When the query was sent, not answered: a revocation may have happened in between. */
+  /** When the query was sent, not when it returned: a revocation may have happened in between. */
   readonly askedAtMs: number;
   readonly expiresAtMs: number;
   askAgainAtMs: number;
@@ -55,7 +55,7 @@ export class ApiKeyCache {
   readonly #known = new BoundedMap<string, Entry>(KNOWN_MAX);
   readonly #unknown = new BoundedMap<string, number>(UNKNOWN_MAX);
   readonly #used = new Set<number>();
-  /** At most one per key, so that an older answer never replaces a newer one. */
+  /** At most one per key, so that an older response never replaces a newer one. */
   readonly #lookups = new Map<string, Promise<void>>();
   readonly #firstInLine: InLine[] = [];
   #firstStatements = 0;
@@ -66,11 +66,11 @@ export class ApiKeyCache {
     this.#graceMs = graceMs;
   }
 
-  /** Returns the key if it is cached, otherwise a promise. Rejects if the database cannot answer. */
+  /** Returns the key if it is cached, otherwise a promise. Rejects if the database cannot respond. */
   find(secret: string, nowMs: number): ApiKey | null | Promise<ApiKey | null> {
     const entry = this.#known.find(secret);
     if (entry === undefined) {
-      // A malformed key is refused without a look-up, and never cached.
+      // A malformed key is rejected without a look-up, and never cached.
       if (!isWellFormedApiKey(secret)) return null;
       const unknownSinceMs = this.#unknown.find(secret);
       if (unknownSinceMs !== undefined && nowMs - unknownSinceMs < STALE_MS) return null;

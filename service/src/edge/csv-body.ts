@@ -10,7 +10,7 @@ const SILENCE_MAX_MS = 30_000;
 /** Total wait before the average speed is checked, and the lowest speed allowed. */
 const GRACE_MS = 10_000;
 const BYTES_PER_SECOND_MIN = 8 * 1024;
-/** How long the rest of a refused file is read, so that its sender gets to read the answer. */
+/** How long the rest of a rejected file is read, so that its sender gets to read the response. */
 const DRAIN_MAX_MS = 10_000;
 
 /** The file cannot be read any further. Rows before this point may already have been processed. */
@@ -87,7 +87,7 @@ function decodeOrRefuse(decode: () => string): string {
   }
 }
 
-/** Refuses slow senders. Counts only the time spent waiting for the sender, not the time spent processing. */
+/** Rejects slow senders. Counts only the time spent waiting for the sender, not the time spent processing. */
 async function* readPieces(raw: IncomingMessage): AsyncGenerator<Buffer> {
   const pieces: AsyncIterator<Buffer> = raw.iterator({ destroyOnReturn: false })[Symbol.asyncIterator]();
   let bytes = 0;

@@ -16,7 +16,7 @@ const NONCE = "nonce-of-the-reply";
 /**
  * Runs before Scalar, which puts the nonce on its main style only. Other style elements get it here; style attributes are set
  * through the CSSOM, which the policy allows; the line counts in its code markup are unused and left out; and its validator
- * does not try `eval`. Inline styles in any other markup stay refused.
+ * does not try `eval`. Inline styles in any other markup stay rejected.
  */
 const STRICT = `
       const { nonce } = document.currentScript;

@@ -1,7 +1,7 @@
 import type { FastifySchemaValidationError } from "fastify";
 import type { FieldError } from "./problem.ts";
 
-/** More would not help the caller, and a hostile body must not cause a large answer. */
+/** More would not help the caller, and a hostile body must not cause a large response. */
 const ERRORS_MAX = 10;
 const NAME_LENGTH_MAX = 120;
 

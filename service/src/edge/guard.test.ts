@@ -22,7 +22,7 @@ test.each([
   expect(await database.count("cell.events")).toBe(0);
 });
 
-test("a browser is refused before its key is checked, and gets no CORS header", async () => {
+test("a browser is rejected before its key is checked, and gets no CORS header", async () => {
   const { service } = await setup();
   for (const method of ["POST", "OPTIONS"]) {
     const reply = await fetch(`${service.url}/v1/events`, {

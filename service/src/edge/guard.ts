@@ -15,7 +15,7 @@ export function refuseBrowsers(request: FastifyRequest): void {
 
 export type ProxyTrust = (address: string | undefined) => boolean;
 
-/** Refuses a call that reached a trusted proxy over plain HTTP: its API key was sent unencrypted. */
+/** Rejects a call that reached a trusted proxy over plain HTTP: its API key was sent unencrypted. */
 export function refusePlainHttp(request: FastifyRequest, isTrusted: ProxyTrust): void {
   if (forwardedProtocol(request, isTrusted) !== "http") return;
   throw new Problem("tls_required", {

@@ -11,9 +11,9 @@ declare module "fastify" {
     apiKey: ApiKey | null;
   }
   interface FastifyReply {
-    /** The code of the problem that was answered, for the log and the metrics. */
+    /** The code of the returned problem, for the log and the metrics. */
     problemCode: ProblemCode | null;
-    /** Why the answer is no, where it is. */
+    /** Why the request was denied, if it was. */
     denialReason: string | null;
   }
 }

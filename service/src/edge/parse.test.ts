@@ -10,7 +10,7 @@ const bodyOf = (bytes: number): string => JSON.stringify(EVENT).padEnd(bytes, " 
 
 type Raw = { status: number; code: unknown };
 
-/** Sends raw bytes that fetch would refuse or correct. */
+/** Sends raw bytes that fetch would reject or correct. */
 function send(
   { service, project }: Setup,
   body: Buffer | string,
@@ -32,7 +32,7 @@ function send(
 
 const JSON_TYPE = { "content-type": "application/json" };
 
-test("a body of 64 KiB is accepted, and one byte more is refused", async () => {
+test("a body of 64 KiB is accepted, and one byte more is rejected", async () => {
   const parts = await setup();
   expect(await send(parts, bodyOf(65_536), JSON_TYPE)).toEqual({ status: 200, code: undefined });
   expect(await send(parts, bodyOf(65_537), JSON_TYPE)).toEqual({ status: 413, code: "body_too_large" });
@@ -60,13 +60,13 @@ test.each([
   "application/problem+json",
   "text/json",
   "json",
-])("the media type %s is refused", async (type) => {
+])("the media type %s is rejected", async (type) => {
   const parts = await setup();
   const reply = await send(parts, JSON.stringify(EVENT), { "content-type": type });
   expect(reply).toEqual({ status: 415, code: "unsupported_media_type" });
 });
 
-test("a body without a media type is refused", async () => {
+test("a body without a media type is rejected", async () => {
   const parts = await setup();
   const reply = await send(parts, JSON.stringify(EVENT), {});
   expect(reply).toEqual({ status: 415, code: "unsupported_media_type" });
@@ -125,7 +125,7 @@ test.each<[string, string, string]>([
   expect(await database.count("cell.customers")).toBe(0);
 });
 
-test("check, consume and the management API refuse duplicate members too", async () => {
+test("check, consume and the management API reject duplicate members too", async () => {
   const { service, tokens, project, here, manage } = await setupManage();
   const doubled =
     '{"customerId":"ada","feature":"image.render","idempotencyKey":"k","quantity":1,"quantity":2}';

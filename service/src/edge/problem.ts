@@ -102,7 +102,7 @@ export function renderProblem({ code, details }: Problem, requestId: string): st
   });
 }
 
-/** The OpenAPI responses of a route that may answer with these problems, grouped by status. */
+/** The OpenAPI responses of a route that may return these problems, grouped by status. */
 export function problemResponses(codes: readonly ProblemCode[]): Record<number, object> {
   const responses: Record<number, object> = {};
   for (const [status, group] of Map.groupBy(codes, (code) => PROBLEMS[code].status)) {

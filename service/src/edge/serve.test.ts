@@ -71,7 +71,7 @@ test("at debug level the log has every request, but no key, header, query or bod
   expect(output()).not.toMatch(/bearer/i);
 });
 
-test("after SIGTERM, queued requests and one still being sent are answered", {
+test("after SIGTERM, queued requests and one still being sent get a response", {
   timeout: 60_000,
 }, async () => {
   const { database, project, url, metricsUrl, child, record } = await setup();
@@ -113,7 +113,7 @@ test("after SIGTERM, queued requests and one still being sent are answered", {
   expect(await database.count("cell.events")).toBe(51);
 });
 
-test("after SIGTERM under load, every executed request was answered, and the process exits with 0", {
+test("after SIGTERM under load, every executed request got a response, and the process exits with 0", {
   timeout: 60_000,
 }, async () => {
   const { database, child, record } = await setup();

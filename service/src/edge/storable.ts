@@ -6,8 +6,8 @@ import { Problem } from "./problem.ts";
 const PATH_LENGTH_MAX = 200;
 
 /**
- * Refuses text that PostgreSQL cannot store, in any field. Runs after validation, so that a body that fails its schema is
- * refused without visiting all of it.
+ * Rejects text that PostgreSQL cannot store, in any field. Runs after validation, so that a body that fails its schema is
+ * rejected without visiting all of it.
  */
 export function refuseUnstorableText(app: FastifyInstance): void {
   app.addHook("preHandler", (request, _reply, done) => {

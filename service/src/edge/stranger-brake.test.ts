@@ -23,7 +23,7 @@ const KEY: ApiKey = {
   expiresInMs: null,
 };
 
-test("a network with many refusals is delayed, and valid callers never are", async () => {
+test("a network with many rejections is delayed, and valid callers never are", async () => {
   const brake = new StrangerBrake();
   const refuse = (ip: string, nowMs: number, apiKey: ApiKey | null = null): Promise<void> =>
     brake.hold({ apiKey, principal: null, ip, raw: { socket: new Socket() } }, nowMs);
@@ -43,7 +43,7 @@ test("a network with many refusals is delayed, and valid callers never are", asy
   expect(await isHeld(refuse("2001:db8::1", 1_000))).toBe(true);
 });
 
-test("a client that does not wait for refusals is disconnected", async () => {
+test("a client that does not wait for rejections is disconnected", async () => {
   const { service } = await setup();
   const { hostname, port } = new URL(service.url);
   const socket = connect({ host: hostname, port: Number(port) });
@@ -54,7 +54,7 @@ test("a client that does not wait for refusals is disconnected", async () => {
   expect((await fetch(`${service.url}/livez`)).status).toBe(200);
 });
 
-test("refusals of members and tokens are not delayed", async () => {
+test("rejections of members and tokens are not delayed", async () => {
   const { service, tokens } = await setupManage();
   const { hostname, port } = new URL(service.url);
   const socket = connect({ host: hostname, port: Number(port) });

@@ -5,17 +5,17 @@ import { networkOf } from "../primitives/network.ts";
 import { addressOf, type CameFrom } from "./guard.ts";
 import { TokenBuckets } from "./token-bucket.ts";
 
-/** Refusals a network gets without delay: a burst, and then a rate. */
+/** Rejections a network gets without delay: a burst, and then a rate. */
 const REFUSALS = { size: 200, perSecond: 50 } as const;
 const HOLD_MS = 1_000;
-/** Bounds memory: each held refusal keeps a request. */
+/** Bounds memory: each held rejection keeps a request. */
 const HELD_MAX = 4_096;
 const NETWORKS_MAX = 10_000;
 
 type Caller = Pick<FastifyRequest, "apiKey" | "principal"> & CameFrom;
 
 /**
- * Delays refusals of unauthenticated callers (wrong keys, malformed bodies, unknown paths) from a network that gets many of
+ * Delays rejections of unauthenticated callers (wrong keys, malformed bodies, unknown paths) from a network that gets many of
  * them, so that it cannot keep the process busy. Callers with a valid credential are never delayed.
  */
 export class StrangerBrake {
@@ -23,7 +23,7 @@ export class StrangerBrake {
   readonly #waiting = new WeakSet<Socket>();
   #held = 0;
 
-  /** Resolves when the refusal may be sent. */
+  /** Resolves when the rejection may be sent. */
   async hold(caller: Caller, nowMs: number): Promise<void> {
     if (caller.apiKey !== null || caller.principal !== null) return;
     if (this.#buckets.take(networkOf(addressOf(caller)), REFUSALS, nowMs) !== null) return;

@@ -18,7 +18,7 @@ test("every value written by JSON.stringify is read back, with any white space",
   );
 });
 
-test("a duplicate member is refused at any position", () => {
+test("a duplicate member is rejected at any position", () => {
   const object = fc.dictionary(fc.string(), fc.jsonValue(), { minKeys: 1, maxKeys: 8 });
   fc.assert(
     fc.property(object, fc.nat(), fc.jsonValue(), (value, at, other) => {
@@ -54,7 +54,7 @@ test.each([
   expect(parseStrictJson(text)).toEqual({ kind: "value", value: JSON.parse(text.replace("\ufeff", "")) });
 });
 
-test("a duplicate among very many names is refused without a long search", () => {
+test("a duplicate among very many names is rejected without a long search", () => {
   const names = Array.from({ length: 5_000 }, (_, i) => `"n${i}":1`).join(",");
   expect(refusalOf(`{${names},"n0":2}`)).toBe(
     "An object in the body contains the same member more than once.",

@@ -47,7 +47,7 @@ test("the server uses the configured certificate", async () => {
   expect(status).toBe(200);
 });
 
-test("plain http on that port is not answered", async () => {
+test("plain HTTP on that port gets no response", async () => {
   const { service, project, database } = await setup(makeCertificate());
   const plain = fetch(`${service.url.replace("https", "http")}/v1/events`, {
     method: "POST",

@@ -14,7 +14,7 @@ async function setupWithRate(rate: number | null) {
   return { database, project, send };
 }
 
-test("without a limit in the workspace plan nothing is refused, and there are no rate limit headers", async () => {
+test("without a limit in the workspace plan nothing is rejected, and there are no rate limit headers", async () => {
   const { project, send } = await setupWithRate(null);
   const replies = await Promise.all(Array.from({ length: 100 }, () => send(project.test.key.secret)));
   for (const reply of replies) {
@@ -68,7 +68,7 @@ test("each key has its own bucket, so one key cannot use another's tokens", asyn
   expect((await send(project.live.key.secret)).status).toBe(200);
 });
 
-test("a refused request costs no token, so a constant flood still gets the plan's rate", async () => {
+test("a rejected request costs no token, so a constant flood still gets the plan's rate", async () => {
   const { project, send } = await setupWithRate(20);
   const startedAtMs = performance.now();
   const elapsedSeconds = (): number => (performance.now() - startedAtMs) / 1_000;

@@ -42,7 +42,7 @@ test("format 2 is always rendered as exactly these bytes", () => {
   );
 });
 
-test("an unknown answer format throws instead of guessing", () => {
+test("an unknown response format throws instead of guessing", () => {
   for (const format of [0, 3]) {
     expect(() => renderAnswer({ format, subjectId: SUBJECT, verdict: null }, null)).toThrow(
       UnknownAnswerFormat,
@@ -50,7 +50,7 @@ test("an unknown answer format throws instead of guessing", () => {
   }
 });
 
-test("rendering an answer without a subject id fails an assertion", () => {
+test("rendering a response without a subject id fails an assertion", () => {
   expect(() => renderAnswer({ format: 1, subjectId: Buffer.alloc(0), verdict: null }, null)).toThrow(
     "invariant",
   );

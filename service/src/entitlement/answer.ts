@@ -6,7 +6,7 @@ import type { Uuid } from "../primitives/uuid.ts";
 import type { Decision, Position, Reason } from "./decide.ts";
 
 /**
- * How an answer is stored under its idempotency key. Its text is not stored but rendered again from an id and a few
+ * How a response is stored under its idempotency key. Its text is not stored but rendered again from an id and a few
  * numbers. A replay has the same bytes because the rendering of a format never changes. The caller's own fields are not
  * stored either: a replay is only sent for the same request, which contains them.
  */
@@ -39,14 +39,14 @@ type StoredPosition = {
   } | null;
 };
 
-/** Fields of the request that the answer repeats. */
+/** Fields of the request that the response repeats. */
 export type Asked = {
   readonly customerId: CustomerId;
   readonly feature: FeatureKey;
   readonly quantity: number;
 };
 
-/** A newer release stored this answer, and only a newer release can render it. */
+/** A newer release stored this response, and only a newer release can render it. */
 export class UnknownAnswerFormat extends Error {
   override readonly name = "UnknownAnswerFormat";
 }
@@ -71,7 +71,7 @@ export function renderAnswer(answer: StoredAnswer, asked: Asked | null): string 
   }
 }
 
-/** The answer to a check, which is never stored. */
+/** The response to a check, which is never stored. */
 export function renderCheck(decision: Extract<Decision, { kind: "decided" }>, asked: Asked): string {
   const { reason, creditsRequired, before } = decision;
   return `{${renderVerdict({ reason, creditsRequired, position: before }, asked)}}`;

@@ -8,7 +8,7 @@ const catalog = makeCatalog({
   scale: [{ allowances: [monthly(1000)] }],
 });
 
-test("assigning the active plan again changes nothing; another anchor and an earlier end are refused", () => {
+test("assigning the active plan again changes nothing; another anchor and an earlier end are rejected", () => {
   const customer = new Timeline(catalog);
   customer.assign("2026-01-01", "pro", { endsAt: at("2026-06-01") });
   const { wallet } = customer;
@@ -122,7 +122,7 @@ test("a later end extends the plan, and no end removes the end", () => {
   expect(customer.assignments.map(({ kind }) => kind)).toEqual(["started", "extended", "extended"]);
 });
 
-test("an end in the past is refused", () => {
+test("an end in the past is rejected", () => {
   expect(new Timeline(catalog).assign("2026-01-05", "pro", { endsAt: at("2026-01-05") })).toBe(
     "ends_in_the_past",
   );

@@ -119,7 +119,7 @@ test("a wallet holds at most 50 open grants", () => {
   expect(customer.topUp("2026-01-01", 1, { expiresAt: at("2027-01-01T00:00:01") })).toBe("added");
 });
 
-test("a balance above 2^53-1 and an expiry in the past are refused", () => {
+test("a balance above 2^53-1 and an expiry in the past are rejected", () => {
   const customer = customerOn("bare");
   expect(customer.topUp("2026-01-01", Number.MAX_SAFE_INTEGER)).toBe("balance_too_large");
   expect(customer.topUp("2026-01-02", 1, { expiresAt: at("2026-01-02") })).toBe("expires_in_the_past");

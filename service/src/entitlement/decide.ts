@@ -17,7 +17,7 @@ import { type Assignment, balanceOf, type LimitCounter, newWallet, type Wallet }
 
 export type Question = { readonly feature: FeatureKey; readonly quantity: number };
 
-/** In the order in which they are checked. The first match is the answer. */
+/** In the order in which they are checked. The first match decides. */
 export const REASONS = [
   "customer_blocked",
   "customer_not_found",

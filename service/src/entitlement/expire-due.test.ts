@@ -15,7 +15,7 @@ import { expireDue, mayHaveExpired } from "./expire-due.ts";
 const RUNS = Math.ceil(HISTORIES / 5);
 const HOUR_MS = 3_600_000;
 
-test("a sweep grants nothing and changes no later answer", { timeout: HISTORIES_TIMEOUT_MS }, () =>
+test("a sweep grants nothing and changes no later response", { timeout: HISTORIES_TIMEOUT_MS }, () =>
   forEveryHistory(RUNS, sweepAlongTheWay, steadyHistories),
 );
 

@@ -37,7 +37,7 @@ test.each([
 test.each([
   ["a millisecond more than 35 days ago", EARLIEST - 1],
   ["a millisecond more than 5 minutes ahead", LATEST + 1],
-])("%s is out of range, and the answer names the range", (_, timestamp) => {
+])("%s is out of range, and the response names the range", (_, timestamp) => {
   expect(decideEvent(eventWith({ timestamp }), LIMITS, NOW)).toEqual({
     kind: "timestamp_out_of_range",
     earliest: EARLIEST,

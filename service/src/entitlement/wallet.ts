@@ -75,7 +75,7 @@ export const OPEN_GRANTS_MAX = 50;
 export const BALANCE_MAX = Number.MAX_SAFE_INTEGER;
 
 /**
- * Reserved for allowances, so that a new period is never refused. 50 pools with 13 allowances each (12 of them rolled
+ * Reserved for allowances, so that a new period is never rejected. 50 pools with 13 allowances each (12 of them rolled
  * over) of 10^12 credits use less than a third of it.
  */
 const ROOM_FOR_ALLOWANCES = 2 ** 51;

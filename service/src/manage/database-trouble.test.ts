@@ -39,7 +39,7 @@ test("a wallet locked for too long is 503 overloaded, and nothing is added", asy
   expect((await manage("GET", "customers/ada")).body).toMatchObject({ balances: [{ balance: 100 }] });
 }, 15_000);
 
-test("refused transactions return their connections", async () => {
+test("rejected transactions return their connections", async () => {
   const { manage, database } = await setupManage();
   const backends = () =>
     database.query(
@@ -54,7 +54,7 @@ test("refused transactions return their connections", async () => {
   expect(await backends()).toEqual(expect.arrayContaining(before));
 });
 
-test("work that keeps missing cached parts is refused as overloaded", async () => {
+test("work that keeps missing cached parts is rejected as overloaded", async () => {
   const { cell } = await setupManage();
   let fetches = 0;
   class Endless extends Lacking {

@@ -22,7 +22,7 @@ async function moveLedger(database: TestDatabase, at: string): Promise<void> {
   await database.query("set session_replication_role = origin");
 }
 
-test("a monthly statement that needs a detached month is refused", async () => {
+test("a monthly statement that needs a detached month is rejected", async () => {
   const { manage, consume, database, cell } = await setupManage();
   const { body: charge } = await consume({
     customerId: "ada",

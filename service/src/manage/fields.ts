@@ -8,7 +8,7 @@ export function nullable<T extends TSchema>(schema: T) {
   return Type.Union([schema, Type.Null()]);
 }
 
-/** Refuses unknown fields. */
+/** Rejects unknown fields. */
 export function strictObject<P extends TProperties>(properties: P, options?: TObjectOptions): TObject<P> {
   return Type.Object(properties, { additionalProperties: false, ...options });
 }

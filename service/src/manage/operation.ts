@@ -39,12 +39,12 @@ export type Operation = {
   readonly body?: TSchema;
   /** Overrides the default body limit. */
   readonly bodyBytesMax?: number;
-  /** Called with the sender's address when a body is invalid. May throw another problem to answer with. */
+  /** Called with the sender's address when a body is invalid. May throw another problem to return instead. */
   readonly onMalformed?: (address: string) => void;
   /** The body is a CSV file that the operation streams; `body` only documents it. */
   readonly takesCsv?: true;
   readonly answer: TSchema;
-  /** The answer is a streamed file; its schema by media type. */
+  /** The response is a streamed file; its schema by media type. */
   readonly files?: Readonly<Record<string, TSchema>>;
   /** Problem codes beyond those common to all operations. */
   readonly codes?: readonly ProblemCode[];
@@ -71,7 +71,7 @@ export function operation<
   return definition as unknown as Operation;
 }
 
-/** An operation that answers with a file. */
+/** An operation that returns a file. */
 export function fileOperation<P extends TObject, Q extends TObject>(
   definition: Omit<Operation, "params" | "query" | "answer" | "handle"> & {
     readonly params: P;
@@ -165,7 +165,7 @@ export function toRoute(operation: Operation): RouteOptions {
 
 const MALFORMED: ReadonlySet<ProblemCode> = new Set([...CODES_OF_BODIES, "invalid_request"]);
 
-/** The error is thrown again for the server's error handler to answer. */
+/** The error is thrown again for the server's error handler. */
 function reportMalformed(onMalformed: (address: string) => void): NonNullable<RouteOptions["errorHandler"]> {
   return (error, request) => {
     if (MALFORMED.has(toProblem(error).code)) onMalformed(addressOf(request));
@@ -175,7 +175,7 @@ function reportMalformed(onMalformed: (address: string) => void): NonNullable<Ro
 
 function describeAccess(access: Access): string {
   if (access === "anyone") return "Anyone may call this.";
-  if (access === "signed_in") return "Anyone who is signed in may call this.";
+  if (access === "signed_in") return "Any logged-in member or valid token may call this.";
   const reach = access.in === "workspace" ? "; a token must be for the whole workspace" : "";
   const capability = access.managesAccess === true ? " and created with `managesAccess`" : "";
   return `Needs the role \`${access.role}\`${reach}${capability}.`;

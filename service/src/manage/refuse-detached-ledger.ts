@@ -4,7 +4,7 @@ import { brandAs, type Instant } from "../primitives/brand.ts";
 import { formatTimestamp } from "../primitives/timestamp.ts";
 import { findWholeLedgerSince } from "../store/cell/usage/attached-months.ts";
 
-/** Refuses a calculation that needs every entry since `from` (null: since the first) while some are detached. */
+/** Rejects a calculation that needs every entry since `from` (null: since the first) while some are detached. */
 export async function refuseDetachedLedger(tx: Tx, from: Instant | null): Promise<void> {
   const wholeSince = await findWholeLedgerSince(tx);
   if (wholeSince === null || (from !== null && wholeSince <= from)) return;
@@ -20,7 +20,7 @@ function detached(wholeSince: Instant, consequence: string): Problem {
 /** After a failover to a slower clock a reversal may have been recorded before its charge. */
 const AHEAD_MAX_MS = 24 * 3_600_000;
 
-/** Refuses a charge whose reversals may be in a detached month. */
+/** Rejects a charge whose reversals may be in a detached month. */
 export async function refuseUnknownReversals(tx: Tx, chargedAt: Instant): Promise<void> {
   refuseReversal(await findWholeLedgerSince(tx), chargedAt);
 }

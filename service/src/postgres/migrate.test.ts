@@ -65,7 +65,7 @@ test("the real migrations can run concurrently", async () => {
   expect(new Set(applied.flat()).size).toBe(rows);
 });
 
-test("a file changed after it was applied is refused, and nothing more is applied", async () => {
+test("a file changed after it was applied is rejected, and nothing more is applied", async () => {
   const { database, client } = await emptyDatabase();
   await migrate(client, await writeMigrations(TWO));
   const changed = await writeMigrations({
@@ -78,7 +78,7 @@ test("a file changed after it was applied is refused, and nothing more is applie
   expect(await database.count("cell.migrations")).toBe(1);
 });
 
-test("a database newer than the files is refused, and its state is ahead", async () => {
+test("a database newer than the files is rejected, and its state is ahead", async () => {
   const { client } = await emptyDatabase();
   await migrate(client, await writeMigrations(THREE));
   const older = await writeMigrations(TWO);
@@ -112,7 +112,7 @@ test("a lock held by the service fails the migration within seconds instead of b
   expect(await migrate(client, altering)).toEqual(["cell/000002-three.sql"]);
 });
 
-test("a gap in the numbers is refused before any migration is applied", async () => {
+test("a gap in the numbers is rejected before any migration is applied", async () => {
   const { database, client } = await emptyDatabase();
   const gap = await writeMigrations({ ...ONE, "control/000003-three.sql": "create table control.three ();" });
   await expect(migrate(client, gap)).rejects.toThrow("control/000003-three.sql is out of sequence");

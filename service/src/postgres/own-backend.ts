@@ -6,7 +6,7 @@ import { statement, type Tx } from "./statement.ts";
 // Lanes, readers, pools and commands depend on session settings. This file applies them when a connection opens, and checks
 // at the start of every transaction that it still runs on the same backend.
 
-/** Applied by `set`, not as start-up parameters, which a pooler may refuse or silently drop. */
+/** Applied by `set`, not as start-up parameters, which a pooler may reject or silently drop. */
 const SETTINGS = `
   -- A weaker level would hide the warning that a commit did not reach its standby.
   set client_min_messages = 'warning';
@@ -47,7 +47,7 @@ type Backend = { readonly mark: string; readonly pid: number };
 const backends = new WeakMap<ClientBase, Backend>();
 
 /**
- * Applies the settings, including the caller's, and marks the backend as this client's. Refuses a standby. One round trip,
+ * Applies the settings, including the caller's, and marks the backend as this client's. Rejects a standby. One round trip,
  * ended after `timeoutMs`, because a pooler without a free server would let it wait.
  */
 export async function claimBackend(
@@ -98,7 +98,7 @@ export async function begin(client: ClientBase, mode: string): Promise<void> {
 /** Selects the mark for `refuseOther`, in statements that run without `begin`. */
 export const MARK = "current_setting('purser.connection', true)";
 
-/** Throws if another backend answered. */
+/** Throws if another backend responded. */
 export function refuseOther(client: ClientBase, mark: unknown): void {
   if (mark !== claimed(client).mark) throw new UnfitConnection("shared");
 }

@@ -5,7 +5,7 @@ const CONNECT_TIMEOUT_MS = 1_000;
 
 /** Connections for everything except lanes and readers: control plane, jobs, commands. */
 export class Pool extends pg.Pool {
-  /** Backends whose commit got no answer. Each may still wait for a synchronous standby. */
+  /** Backends whose commit got no response. Each may still wait for a synchronous standby. */
   unanswered: readonly number[] = [];
 }
 

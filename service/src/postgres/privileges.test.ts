@@ -124,7 +124,7 @@ test("the service's role can delete keys only with IDEMPOTENCY_DAYS, and no rece
   expect(await codes()).toEqual([PERMISSION, PERMISSION]);
 });
 
-test("the triggers refuse the same changes by the owner, also on a single partition", async () => {
+test("the triggers reject the same changes by the owner, also on a single partition", async () => {
   const { database, partition, keyPartition } = await setupWithHistory();
   const statements = [
     "update cell.events set quantity = 2",

@@ -67,7 +67,7 @@ export class Session implements Tx {
     return begin(this.#client, "read committed");
   }
 
-  /** For statements without `begin`: throws if another backend answered. */
+  /** For statements without `begin`: throws if another backend responded. */
   refuseOther(mark: unknown): void {
     refuseOther(this.#client, mark);
   }
@@ -81,7 +81,7 @@ export class Session implements Tx {
   }
 
   /**
-   * Sends several statements in one write, waits for all answers, and then throws the first failure, so that no statement
+   * Sends several statements in one write, waits for all responses, and then throws the first failure, so that no statement
    * is in flight when the session is used again.
    */
   async trip<T extends readonly unknown[]>(

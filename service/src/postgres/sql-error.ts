@@ -88,7 +88,7 @@ const BROKEN_CODES: ReadonlySet<unknown> = new Set([
 
 /**
  * Whether a connection failed or broke: refused, reset, timed out while connecting, no connection left, or a server that is
- * stopping or starting. A server that is slow or refuses a statement is not out of reach.
+ * stopping or starting. A server that is slow or rejects a statement is not out of reach.
  */
 export function isOutOfReach(error: unknown): boolean {
   if (error instanceof UnfitConnection) return true;

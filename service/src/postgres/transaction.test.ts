@@ -87,7 +87,7 @@ test("the commit of an aborted transaction is an error", async () => {
   expect(await database.count("notes")).toBe(0);
 });
 
-test("a commit refused by the server has a known outcome", async () => {
+test("a commit rejected by the server has a known outcome", async () => {
   const { database, pool } = await openNotes();
   await database.query("insert into notes (id) values (1)");
   // The constraint is deferred, so the commit fails.
@@ -130,7 +130,7 @@ test("a broken idle connection is reported, and later transactions work", async 
   expect(await database.count("notes")).toBe(1);
 });
 
-test("a snapshot sees one instant, refuses writes, and its connection is reused", async () => {
+test("a snapshot sees one instant, rejects writes, and its connection is reused", async () => {
   const { database, pool } = await openNotes();
   const count = statement("test.count", "select count(*)::integer from notes");
   const counts = await snapshot(pool, async (tx) => {

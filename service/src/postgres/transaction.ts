@@ -9,7 +9,7 @@ import { type Parameter, type Rows, type Statement, type Tx, toRows } from "./st
 
 /**
  * Runs `work` in one transaction, and returns its result only if it is certainly committed. If `isKept` rejects the result,
- * the transaction is rolled back and the result returned: a refusal writes nothing.
+ * the transaction is rolled back and the result returned: a rejection writes nothing.
  *
  * `confirm` is for results that are rolled back and still acknowledged, because nothing had to change. It locks a row and
  * commits on the same backend, so on the same primary, which proves that the data read is durable.
@@ -108,7 +108,7 @@ function withinTime(tx: Tx, ms: number): Tx {
 export async function single<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
   return withClient(pool, async (client, tx) => {
     const begun = begin(client, "read committed, read only");
-    // Sent right behind `begin`, without waiting for its answer, which is checked below.
+    // Sent right behind `begin`, without waiting for its response, which is checked below.
     const working = (async () => work(tx))();
     // Also after a failed `begin`: no statement may be in flight when the client is reused.
     await Promise.allSettled([begun, working]);
@@ -163,7 +163,7 @@ async function retryWhileLacking<T>(client: PoolClient, tx: Tx, work: Work<T>): 
 }
 
 /**
- * A client returns to the pool only after its rollback was answered. If the connection is lost, or a commit may still be
+ * A client returns to the pool only after its rollback was confirmed. If the connection is lost, or a commit may still be
  * running, it is destroyed instead.
  */
 async function mustDestroy(client: PoolClient, error: unknown): Promise<boolean> {

@@ -1,4 +1,4 @@
-/** Active in production too: a broken invariant must fail the request, never give an answer. */
+/** Active in production too: a broken invariant must fail the request, never return a result. */
 export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new Error(`invariant broken: ${message}`);
 }

@@ -38,6 +38,6 @@ test("ids sort like their bytes, by time, and different bytes give different ids
   );
 });
 
-test("an input that is not 16 bytes is refused", () => {
+test("an input that is not 16 bytes is rejected", () => {
   expect(() => publicId("evt", Buffer.alloc(15))).toThrow("16 bytes");
 });

@@ -1,7 +1,7 @@
 import { hash, randomInt } from "node:crypto";
 import { crc32 } from "node:zlib";
 
-// Secrets have a prefix for their type, 32 random characters and a checksum of 6, so that a typo is refused without a
+// Secrets have a prefix for their type, 32 random characters and a checksum of 6, so that a typo is rejected without a
 // look-up, and secret scanners can recognize them.
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const RANDOM_LENGTH = 32;

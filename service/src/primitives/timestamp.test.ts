@@ -22,7 +22,7 @@ test.each([
 });
 
 test.each(["2026-11-14T10:00:00", "2026-11-14T10:00:00.123"])(
-  "%s is refused, because it has no offset",
+  "%s is rejected, because it has no offset",
   (text) => {
     expect(parseTimestamp(text)).toEqual({ kind: "no_offset" });
   },
@@ -85,7 +85,7 @@ test("a time in any offset is the same instant as in UTC", () => {
   );
 });
 
-test("a time that an offset moves outside of four-digit years is refused", () => {
+test("a time that an offset moves outside of four-digit years is rejected", () => {
   for (const text of ["9999-12-31T23:59:59-01:00", "1000-01-01T00:00:00+01:00"]) {
     expect(parseTimestamp(text)).toEqual({ kind: "not_a_timestamp" });
   }

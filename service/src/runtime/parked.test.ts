@@ -57,7 +57,7 @@ async function expectNeighbourServed(
   }
   const kinds = await Promise.all(times(20, async () => (await ask(neighbour)).kind));
   expect(kinds).toEqual(times(20, () => served));
-  // 1,000 requests wait. The others were refused immediately, not because of their age.
+  // 1,000 requests wait. The others were rejected immediately, not because of their age.
   await expect.poll(() => refused.length, { timeout: 1_000 }).toBeGreaterThanOrEqual(1_400);
   expect(new Set(refused)).toEqual(new Set(["overloaded"]));
 }

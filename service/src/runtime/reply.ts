@@ -12,7 +12,7 @@ import { formatTimestamp } from "../primitives/timestamp.ts";
 import type { CheckOutcome } from "./check/reader.ts";
 import type { Outcome } from "./commit/request.ts";
 
-/** The answer's body, and what the request log records about it. */
+/** The response's body, and what the request log records about it. */
 export type Answer = {
   readonly text: string;
   readonly isReplay: boolean;
@@ -20,7 +20,7 @@ export type Answer = {
   readonly reason: string | null;
 };
 
-/** Turns an outcome into an answer, or throws its problem. */
+/** Turns an outcome into a response, or throws its problem. */
 export function toAnswer(
   outcome: Exclude<Outcome, { kind: "feature_not_found" }>,
   asked: Asked | null,

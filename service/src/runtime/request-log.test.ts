@@ -18,7 +18,7 @@ function poolOf(url: string): Pool {
   return pool;
 }
 
-/** A test server: each request names its environment and the answer to send. */
+/** A test server: each request names its environment and the response to send. */
 function serve(log: RequestLog): FastifyInstance {
   const app = Fastify();
   onTestFinished(() => app.close());

@@ -45,7 +45,7 @@ type Tally = {
 
 type Where = Pick<Caller, "environmentId" | "cell">;
 
-/** A request and its answer. */
+/** A request and its response. */
 export type Answered = Pick<
   LoggedRequest,
   "requestId" | "status" | "code" | "reason" | "isReplay" | "durationMs"
@@ -121,7 +121,7 @@ export class RequestLog {
       customerId: textOf(body["customerId"], 255),
       subject: textOf(body[endpoint === "events" ? "event" : "feature"], 120),
       idempotencyKey: textOf(body["idempotencyKey"], 255),
-      // A refused event is dated by its arrival.
+      // A rejected event is dated by its arrival.
       timestamp: endpoint === "events" && code === null ? textOf(body["timestamp"], 50) : null,
       durationMs: answered.durationMs,
       atMs: performance.now(),
@@ -199,7 +199,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null;
 }
 
-/** A refused body may contain any value in any field. */
+/** A rejected body may contain any value in any field. */
 function textOf(value: unknown, lengthMax: number): string | null {
   return typeof value === "string" && value.length <= lengthMax ? value : null;
 }

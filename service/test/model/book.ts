@@ -29,7 +29,7 @@ export class Book {
     return book;
   }
 
-  /** Answers without writing anything. */
+  /** Decides without writing anything. */
   ask(catalog: Catalog, request: Request, clock: Instant): { answer: Answer; change: Change | null } {
     if (request.kind === "decide") return this.#decide(catalog, request, clock);
     // The first operation creates the customer.
@@ -61,7 +61,7 @@ export class Book {
     }
   }
 
-  /** Answers and writes the change. */
+  /** Decides and writes the change. */
   commit(catalog: Catalog, request: Request, clock: Instant): { answer: Answer; change: Change | null } {
     // Resolved before the change is written, which may change the burn order.
     const named = request.kind === "revoke" ? this.#named(request.named).grant.number : null;

@@ -65,7 +65,7 @@ function playRequest(
   return { found, next: isCheck ? customer : change === null ? unwritten : model.customer };
 }
 
-/** After a step, checks of all features have the same answers. */
+/** After a step, checks of all features have the same responses. */
 function checkEveryFeature(step: ScriptStep, book: Book, customer: Customer | null): Found | null {
   const now = noticed(step.catalog, customer, step.clock);
   for (const feature of step.catalog.features.keys()) {

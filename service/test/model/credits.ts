@@ -4,7 +4,7 @@ import type { Answer, Asked, NamedGrant } from "./request.ts";
 
 const OPEN_GRANTS_MAX = 50;
 
-/** Leaves room for allowances, which are never refused, below the largest safe integer. */
+/** Leaves room for allowances, which are never rejected, below the largest safe integer. */
 export const ADDABLE_BALANCE_MAX = Number.MAX_SAFE_INTEGER - 2 ** 51;
 
 /** Rounded up. Uses big integers, independently of the service's arithmetic. */

@@ -23,7 +23,7 @@ export function nextEnd({ assignment, grants }: Wallet, after: number): number {
   return Math.min(Number.POSITIVE_INFINITY, ...later);
 }
 
-/** The visible state that must not depend on looks: plan, credits by expiry, and the answers to checks. */
+/** The visible state that must not depend on looks: plan, credits by expiry, and the responses to checks. */
 export function seen(
   book: Book,
   { catalog, clock }: ScriptStep,

@@ -65,7 +65,7 @@ export type Answer =
         | "nothing_left";
     };
 
-/** A refused operation writes nothing, not even changes that are due. */
+/** A rejected operation writes nothing, not even changes that are due. */
 export function isRefusal({ kind }: Answer): boolean {
   return /_in_the_past$|_out_of_range$|^would_|_fixed$|_archived$|^too_|_too_large$|^already_revoked$|^nothing_left$/.test(
     kind,

@@ -128,7 +128,7 @@ test("filters narrow by scope, actor, action, customer and time", async () => {
   expect((await readAll(managed, AUDIT, `${from}&${to}`)).items).toEqual([]);
 });
 
-test("invalid filters are refused, and another workspace's environment is not found", async () => {
+test("invalid filters are rejected, and another workspace's environment is not found", async () => {
   const { manage, project } = await setupManage();
   const statusOf = async (query: string) => (await manage("GET", `${AUDIT}?${query}`)).status;
   for (const query of [

@@ -195,7 +195,7 @@ test("the audit entry of the assignment shows the end date", async () => {
   expect(audit.body["items"]).toMatchObject([{ after: { endsAt: "2099-01-01T00:00:00.000Z" } }]);
 });
 
-test("a missing plan, a past end and a viewer are refused", async () => {
+test("a missing plan, a past end and a viewer are rejected", async () => {
   const { manage, tokens } = await setupMany();
   const codeOf = async (path: string, body: object, token = tokens.operator): Promise<unknown> =>
     (await manage("POST", path, { body, token })).body["code"];

@@ -75,7 +75,7 @@ function throwTrouble(error: unknown): never {
   throw error instanceof Problem && error.cause !== undefined ? error.cause : error;
 }
 
-/** Answers `outcome_unknown` when the database fails after part of the work: repeating the call does the rest. */
+/** Returns `outcome_unknown` when the database fails after part of the work: repeating the call does the rest. */
 export async function reportInterruption<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -37,7 +37,7 @@ test("a catalog of maximum size can be exported and applied elsewhere", async ()
   expect((await manage("GET", `${LIVE}/catalog`)).text).toBe(exported.text);
 }, 60_000);
 
-test("every way of exceeding the catalog's limits is refused", async () => {
+test("every way of exceeding the catalog's limits is rejected", async () => {
   const managed = await setupManage();
   const { manage, database, context } = managed;
   const [known] = await database.query(

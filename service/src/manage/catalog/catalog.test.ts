@@ -202,7 +202,7 @@ test.each([
     "pool `x`",
   ],
   ["the default plan", { defaultPlan: "x" }, "plan `x`"],
-])("a file is refused as a whole if %s does not exist", async (_name, catalog, named) => {
+])("a file is rejected as a whole if %s does not exist", async (_name, catalog, named) => {
   const { manage } = await setupManage();
   const before = await manage("GET", "catalog");
   const body = { catalog: { ...catalog, pools: [{ key: "new", name: "New" }] }, reach: "now" };

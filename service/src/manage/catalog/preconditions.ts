@@ -13,7 +13,7 @@ export type PreconditionFailure = { readonly kind: "changed_meanwhile" | "precon
 export const preconditionHeaders = Type.Object({
   "if-match": Type.Optional(
     Type.String({
-      description: "The `ETag` you read. If it has changed since, the answer is 412.",
+      description: "The `ETag` you read. If it has changed since, the response is 412.",
       examples: ['"5f1d…"'],
     }),
   ),

@@ -119,7 +119,7 @@ export const archiveInput = nullable(
 export const expectedVersionField = Type.Integer({
   minimum: 0,
   maximum: Number.MAX_SAFE_INTEGER,
-  description: "The catalog `version` you read. If it has changed since, the answer is 412.",
+  description: "The catalog `version` you read. If it has changed since, the response is 412.",
   examples: [17],
 });
 

@@ -112,7 +112,7 @@ const REFUSED: Refused[] = [
   ["GET", "event-keys?cursor=nonsense", undefined, "cursor"],
 ];
 
-test("invalid catalog fields are refused by name and change nothing", async () => {
+test("invalid catalog fields are rejected by name and change nothing", async () => {
   const { manage, database } = await setupManage();
   const state = () => database.query("select version, (select count(*) from cell.audit) from cell.catalogs");
   const before = await state();

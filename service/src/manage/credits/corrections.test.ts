@@ -45,7 +45,7 @@ test.each([
   { first: [], quantity: 1.5 },
   { first: [], quantity: 0 },
   { first: [1], quantity: Number.NaN },
-])("a reversal of quantity $quantity is refused", async ({ first, quantity }) => {
+])("a reversal of quantity $quantity is rejected", async ({ first, quantity }) => {
   const credits = await setupCredits();
   const consumeId = await render(credits, 3, "key-1");
   for (const whole of first) await reverse(credits, consumeId, whole);

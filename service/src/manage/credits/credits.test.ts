@@ -43,7 +43,7 @@ test("concurrent top-ups without a reference all add credits", async () => {
   await expectSoundBooks(database);
 });
 
-test("the 51st open grant is refused unless it merges with an open one", async () => {
+test("the 51st open grant is rejected unless it merges with an open one", async () => {
   const { cell, context, database } = await setupCredits();
   const inDays = (days: number): Instant => brandAs<Instant>(start + days * DAY_MS);
   const start = Date.now();
@@ -56,7 +56,7 @@ test("the 51st open grant is refused unless it merges with an open one", async (
   await expectSoundBooks(database);
 });
 
-test("credits with a past expiry or a missing pool are refused and leave no rows", async () => {
+test("credits with a past expiry or a missing pool are rejected and leave no rows", async () => {
   const { cell, context, database } = await setupCredits();
   const customerId = brandAs<CustomerId>("new");
   const expiresAt = brandAs<Instant>(Date.now() - 1_000);
@@ -83,7 +83,7 @@ test("a balance never exceeds the largest safe integer", async () => {
 });
 
 test.each([0.5, 1.5, 0, -1, Number.NaN])(
-  "%d credits are refused, and wallet and ledger agree",
+  "%d credits are rejected, and wallet and ledger agree",
   async (credits) => {
     const { cell, context, check, database } = await setupCredits();
     await addCredits(cell, context, { ...TOP_UP, credits }).catch(() => null);

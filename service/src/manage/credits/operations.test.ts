@@ -77,7 +77,7 @@ test("twenty concurrent top-ups, reversals and consumes of one customer succeed"
   await expectSoundBooks(database);
 });
 
-test("a reversal that would make the balance too large is refused like a top-up", async () => {
+test("a reversal that would make the balance too large is rejected like a top-up", async () => {
   const managed = await setupManage();
   const { manage, consume, publish, context, cell, database } = managed;
   const reel = { key: "reel", name: "Reel", unit: null, pool: "credits", cost: { credits: 1e9, per: 1 } };
@@ -119,7 +119,7 @@ test("a repeated top-up with a reference returns the current balance", async () 
   });
 });
 
-test("a reference used for other credits is refused", async () => {
+test("a reference used for other credits is rejected", async () => {
   const managed = await setupManage();
   await add(managed, { reference: "pay_1" });
   for (const [body, customer] of [
@@ -139,7 +139,7 @@ test.each([
   [{ pool: "gold" }, "unknown_key", "`gold`"],
   [{ expiresAt: "2020-01-01T00:00:00Z" }, "ends_in_the_past", "`expiresAt`"],
   [{ credits: Number.MAX_SAFE_INTEGER }, "balance_too_large", ""],
-])("%j is refused and creates no customer", async (body, code, detail) => {
+])("%j is rejected and creates no customer", async (body, code, detail) => {
   const managed = await setupManage();
   expect(await add(managed, body, "bob")).toMatchObject({
     status: 422,
@@ -148,7 +148,7 @@ test.each([
   expect(await managed.database.count("cell.customers")).toBe(1);
 });
 
-test("the 51st open grant is refused", async () => {
+test("the 51st open grant is rejected", async () => {
   const managed = await setupManage();
   const expiresAt = (day: number) => new Date(Date.now() + day * DAY_MS).toISOString();
   for (let day = 1; day <= 49; day++) {

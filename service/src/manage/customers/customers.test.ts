@@ -64,7 +64,7 @@ test("a list pages by cursor, searches by prefix and applies its filters", async
   expect((await manage("GET", "customers?cursor=nonsense")).status).toBe(400);
 });
 
-test("text that PostgreSQL cannot store is refused as invalid", async () => {
+test("text that PostgreSQL cannot store is rejected as invalid", async () => {
   const { manage } = await setupManage();
   for (const path of ["customers/a%00b", "customers?search=a%00"]) {
     expect((await manage("GET", path)).status).toBe(400);
@@ -85,7 +85,7 @@ test("creating a customer is audited once", async () => {
   expect([row?.["actor_kind"], others]).toEqual(["token", []]);
 });
 
-test("an end date beyond the largest supported time is refused", async () => {
+test("an end date beyond the largest supported time is rejected", async () => {
   const { manage } = await setupManage();
   const body = { plan: "pro", endsAt: "9999-12-31T23:59:59-01:00" };
   expect((await manage("POST", "customers/ada/plan", { body })).status).toBe(400);

@@ -116,7 +116,7 @@ test("no column of any table names an erased person, and the ledger verifies", a
   for (const method of ["GET", "DELETE"]) expect((await manage(method, HERE)).status).toBe(404);
 });
 
-test("an erased person's idempotency keys still replay their answers", async () => {
+test("an erased person's idempotency keys still replay their responses", async () => {
   const managed = await setupManage();
   const { manage, consume, record, database } = managed;
   const answers = await live(managed);

@@ -152,7 +152,7 @@ export function customerIdOf({ params }: CustomerCall): CustomerId {
   return brandAs<CustomerId>(params.customerId);
 }
 
-/** The same answer for a missing, erased or foreign customer. */
+/** The same response for a missing, erased or foreign customer. */
 export function customerNotFound(): Problem {
   return new Problem("not_found", { detail: "There is no such customer in this environment." });
 }

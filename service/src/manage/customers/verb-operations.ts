@@ -28,8 +28,8 @@ const access = { role: "operator", in: "environment" } as const;
 
 const asOfField = timeOf(
   "Time of the billing event behind this call. Events may arrive in any order: a call with an older `asOf` than the latest one " +
-    "answers `unchanged`. At the same time, a cancellation wins: after a call has ended or shortened the plan, a call with the " +
-    "same `asOf` that starts or extends it answers `unchanged`. Calls without `asOf` always apply.",
+    "returns `unchanged`. At the same time, a cancellation wins: after a call has ended or shortened the plan, a call with the " +
+    "same `asOf` that starts or extends it returns `unchanged`. Calls without `asOf` always apply.",
   "2026-11-15T08:30:00Z",
 );
 
@@ -74,7 +74,7 @@ function assigning({ cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "Assign a plan",
     description:
-      "Safe to repeat: an active plan continues. A later `endsAt` extends it; an earlier one needs `shorten` and is refused " +
+      "Safe to repeat: an active plan continues. A later `endsAt` extends it; an earlier one needs `shorten` and is rejected " +
       "otherwise. Another plan starts now: the rest of the old allowance expires, and purchased credits stay. Creates the customer " +
       "if it does not exist.",
     params: customerParams,

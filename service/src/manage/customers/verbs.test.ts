@@ -32,7 +32,7 @@ test("a repeated assignment changes nothing, and a later end extends the plan", 
   await expectSoundBooks(database);
 });
 
-test("an earlier end is refused without shorten, and applied with it", async () => {
+test("an earlier end is rejected without shorten, and applied with it", async () => {
   const { manage, database } = await setupManage();
   const assign = (body: object) => manage("POST", "customers/ada/plan", { body: { plan: "pro", ...body } });
   expect(await assign({ endsAt: EVEN_LATER })).toMatchObject({
@@ -63,7 +63,7 @@ test("an earlier end is refused without shorten, and applied with it", async () 
   await expectSoundBooks(database);
 });
 
-test("another anchor is refused for an active plan and for one left within its period", async () => {
+test("another anchor is rejected for an active plan and for one left within its period", async () => {
   const { manage, publish, database } = await setupManage();
   await publish({ key: "free", name: "Free", allowances: [] });
   const assign = (body: object) => manage("POST", "customers/bob/plan", { body });
@@ -138,7 +138,7 @@ test("a cancellation for an unknown customer is kept, and the older start assign
   }
 });
 
-test("a billing event from the future is refused", async () => {
+test("a billing event from the future is rejected", async () => {
   const { manage } = await setupManage();
   const refused = { status: 422, body: { code: "timestamp_out_of_range" } };
   expect(await manage("POST", "customers/ada/plan", { body: { plan: "pro", asOf: LATER } })).toMatchObject(
@@ -197,7 +197,7 @@ test("erasing a customer needs an admin, and an erased customer is not found", a
 test.each([
   ["a missing plan", { plan: "gold" }, "unknown_key", "`gold`"],
   ["a past end", { plan: "pro", endsAt: "2020-01-01T00:00:00Z" }, "ends_in_the_past", ""],
-])("%s is refused and creates no customer", async (_name, body, code, detail) => {
+])("%s is rejected and creates no customer", async (_name, body, code, detail) => {
   const { manage, database } = await setupManage();
   const reply = await manage("POST", "customers/bob/plan", { body });
   expect(reply).toMatchObject({ status: 422, body: { code, detail: expect.stringContaining(detail) } });

@@ -106,7 +106,7 @@ test("a filter with few matches returns a cursor that finds the rest", async () 
   expect((await walk(managed, "events?limit=200")).items).toHaveLength(5_501);
 });
 
-test("an invalid cursor, a time without offset and metadata without value are refused", async () => {
+test("an invalid cursor, a time without offset and metadata without value are rejected", async () => {
   const { manage } = await setupManage();
   for (const query of ["cursor=nonsense", "cursor=WzEsMl0", "from=2026-01-01T00:00:00", "metadata=model"]) {
     expect((await manage("GET", `events?${query}`)).status, query).toBe(400);

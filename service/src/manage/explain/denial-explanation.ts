@@ -70,7 +70,7 @@ export const DenialExplanation = Type.Object({
       },
       {
         description:
-          "The answer of a check of the same request now. Null: the customer was erased, or the feature no longer exists.",
+          "The response of a check of the same request now. Null: the customer was erased, or the feature no longer exists.",
       },
     ),
   ),

@@ -87,7 +87,7 @@ function poolKey(catalog: Catalog, id: PoolId | null): string {
 
 type PositionFacts = Pick<DenialExplanation, "reason" | "creditsRequired" | "balance" | "resetsAt" | "limit">;
 
-/** The denial stores one of the two reset times; the answer kept under its key has both. */
+/** The denial stores one of the two reset times; the response kept under its key has both. */
 function describePosition(denial: Denial, kept: KeptRequest | null): PositionFacts {
   const { reason, creditsRequired, balance, limit } = denial;
   const position = kept?.answer.verdict?.position ?? null;

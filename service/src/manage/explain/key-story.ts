@@ -50,7 +50,7 @@ export const KeyStory = Type.Object({
   idempotencyKey: Type.String({ examples: ["job-7f3a-charge"] }),
   state: Type.Enum(["kept", "ended", "not_kept", "other_environment"], {
     description:
-      "`kept`: the answer is stored. `ended`: the key expired and can be used again. `not_kept`: the key was used but nothing was stored, " +
+      "`kept`: the response is stored. `ended`: the key expired and can be used again. `not_kept`: the key was used but nothing was stored, " +
       "so it can be used again. `other_environment`: the key was used in the project's other environment and cannot be used here.",
   }),
   endpoint: nullable(Type.Enum(["consume", "events"])),
@@ -79,14 +79,14 @@ export const KeyStory = Type.Object({
     }),
     {
       description:
-        "Up to 50 of the newest uses of this key in the request log of this environment: the first use, replays and refused reuses.",
+        "Up to 50 of the newest uses of this key in the request log of this environment: the first use, replays and rejected reuses.",
     },
   ),
 });
 
 export type KeyStory = Static<typeof KeyStory>;
 
-/** The row behind a key's answer. */
+/** The row behind a key's response. */
 export type Subject =
   | { readonly kind: "charge"; readonly row: Charge }
   | { readonly kind: "denial"; readonly row: Denial }

@@ -21,7 +21,7 @@ async function logged({ database }: Managed, count: number): Promise<void> {
 
 const BODY = { customerId: "ada", feature: "image.render", idempotencyKey: "job/7+%20" };
 
-test("a charge's key shows its exact answer, its uses, and how a refused reuse differed", async () => {
+test("a charge's key shows its exact response, its uses, and how a rejected reuse differed", async () => {
   const managed = await setupManage();
   const { consume, record } = managed;
   const key = BODY.idempotencyKey;

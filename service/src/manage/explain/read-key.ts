@@ -125,7 +125,7 @@ const NOTHING = {
   event: null,
 };
 
-/** The row behind the answer. Null if its month is detached. */
+/** The row behind the response. Null if its month is detached. */
 async function findSubject(
   tx: Tx,
   environmentId: EnvironmentId,
@@ -144,7 +144,7 @@ async function findSubject(
   return row === null ? null : { kind: "denial", row };
 }
 
-/** The original answer; for an erased customer without the id. */
+/** The original response; for an erased customer without the id. */
 function renderKept(
   { answer, endpoint }: KeptRequest,
   subject: Subject | null,
@@ -216,7 +216,7 @@ type AskedBefore = {
   readonly timestamp: Instant | null;
 };
 
-/** Fields in which a refused request differs from the original one. */
+/** Fields in which a rejected request differs from the original one. */
 function differingFields(asked: AskedBefore, sent: LogRecord): string[] {
   if (sent.endpoint !== asked.endpoint) return ["endpoint"];
   if (sent.refused === null) return [];

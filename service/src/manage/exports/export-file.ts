@@ -66,7 +66,7 @@ function* linesOf<Row>(page: readonly Positioned<Row>[], job: ExportJob): Genera
 
 async function readMoment(tx: Tx): Promise<Settlement> {
   await refuseOtherServer(tx);
-  // The clock first: requests answered before it are settled by then.
+  // The clock first: requests that returned before it are settled by then.
   const asOf = await readSettledClock(tx);
   return { asOf, settled: await readSettled(tx) };
 }

@@ -26,7 +26,7 @@ import { type Column, describeColumns, type Source } from "./source.ts";
 
 const ABOUT_FILES =
   "The file contains the rows that existed when it started, back to the start of the workspace's history window, and is streamed. " +
-  "Headers: `Purser-Rows-Estimate` is the estimated number of rows of the whole file; everything answered before " +
+  "Headers: `Purser-Rows-Estimate` is the estimated number of rows of the whole file; every request that returned before " +
   "`Purser-Export-As-Of` is included; `Purser-Window-Start` is the start of the history window or `none`. Each row ends with a `cursor`. " +
   "To resume after an interruption, drop an incomplete last row, send the same call with the last `cursor`, and append the result, " +
   "which has no header line. With a history window, a file can be resumed for a day. A file is complete when the transfer ended without " +

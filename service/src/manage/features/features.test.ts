@@ -44,7 +44,7 @@ test.each([
   ["a cost below 0", { credits: -1, per: 1 }],
   ["a cost above 10^9", { credits: 1_000_000_001, per: 1 }],
   ["a cost per nothing", { credits: 1, per: 0 }],
-])("%s is refused and changes nothing", async (_name, cost) => {
+])("%s is rejected and changes nothing", async (_name, cost) => {
   const { cell, context, database } = await setupCredits();
   const read = () =>
     database.query("select f.*, c.version from cell.features as f, cell.catalogs as c order by f.id");
@@ -55,7 +55,7 @@ test.each([
   expect(await read()).toEqual(before);
 });
 
-test("a feature with a missing pool is refused and changes nothing, including the catalog version", async () => {
+test("a feature with a missing pool is rejected and changes nothing, including the catalog version", async () => {
   const { cell, context, database } = await setupCredits();
   const before = await database.query("select version, changed_at from cell.catalogs");
   expect(await defineFeature(cell, context, { ...RENDER, pool: "nothing" })).toEqual({

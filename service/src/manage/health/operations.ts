@@ -19,7 +19,7 @@ export function healthOperations(parts: ManageParts): Operation[] {
       noun: "Workspace",
       summary: "Read the installation's health",
       description:
-        "Releases, migrations, sizes and the database's clock, for the whole installation and the process that answers. Reads only system " +
+        "Releases, migrations, sizes and the database's clock, for the whole installation and the process that responds. Reads only system " +
         "catalogs, in a few milliseconds.",
       answer: Installation,
       handle: () => describeInstallation(parts),
@@ -35,7 +35,7 @@ const MAIN_CELL = "main";
 const Installation = Type.Object({
   version: Type.String({ description: "Release of Purser.", examples: ["0.1.0"] }),
   nodeVersion: Type.String({ description: "Node.js version of this process.", examples: ["24.7.0"] }),
-  startedAt: timeOf("Start of the answering process, by its own clock."),
+  startedAt: timeOf("When the responding process started, by its own clock."),
   postgresVersion: Type.String({ examples: ["18.1"] }),
   databaseClock: timeOf("Current time of the database, which all decisions use."),
   databaseBytes: Type.Integer({ description: "Size of the database.", examples: [73_400_320] }),

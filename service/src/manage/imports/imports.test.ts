@@ -152,7 +152,7 @@ test("with onError=stop, only rows before the first error are imported", async (
   expect(rows.map((row) => row["customer_id"])).toEqual(["a", "ada", "b"]);
 });
 
-test("an invalid header is refused as a whole", async () => {
+test("an invalid header is rejected as a whole", async () => {
   const managed = await setupManage();
   const headers: [string | Uint8Array<ArrayBuffer>, string, string][] = [
     ["", "header", "required"],

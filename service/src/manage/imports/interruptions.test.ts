@@ -88,7 +88,7 @@ test("broken connections do not stop an import", async () => {
   await expectSoundBooks(database);
 });
 
-test("a third concurrent import is refused and accepted later", async () => {
+test("a third concurrent import is rejected and accepted later", async () => {
   const managed = await setupManage();
   const client = await connectTo(managed.database);
   await client.query("begin");

@@ -32,7 +32,7 @@ test("a new key works immediately within its scopes, and its secret is shown onc
   expect(list.text + rest.text).not.toContain(secret);
 });
 
-test("an invalid key is refused", async () => {
+test("an invalid key is rejected", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   const count = await database.count("control.api_keys");
@@ -104,7 +104,7 @@ test("a key that expires before the overlap still does, and the overlap is limit
   });
 });
 
-test("a revoked key is refused within 5 s, and revoking it again changes nothing", async () => {
+test("a revoked key is rejected within 5 s, and revoking it again changes nothing", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   const { apiKey, secret } = await create(managed, {});

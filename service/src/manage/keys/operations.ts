@@ -78,7 +78,7 @@ export function apiKeyOperations({ control }: ManageParts): Operation[] {
       id: "revokeApiKey",
       noun: NOUN,
       summary: "Revoke an API key",
-      description: "Permanent. All processes refuse the key within 5 seconds. Safe to repeat.",
+      description: "Permanent. All processes reject the key within 5 seconds. Safe to repeat.",
       params: keyParams,
       answer: ApiKey,
       handle: async (call) => {
@@ -101,7 +101,7 @@ function rotateOperation({ control }: Pick<ManageParts, "control">): Operation {
     noun: NOUN,
     summary: "Rotate an API key",
     description:
-      "Creates a key with the same name and scopes. The old key keeps working for `overlapSeconds`; then all processes refuse it within " +
+      "Creates a key with the same name and scopes. The old key keeps working for `overlapSeconds`; then all processes reject it within " +
       "5 seconds. Idempotency keys belong to the project, so retries are not affected.",
     params: keyParams,
     body: strictObject({
@@ -131,7 +131,7 @@ function rotateOperation({ control }: Pick<ManageParts, "control">): Operation {
   });
 }
 
-/** The same answer for missing, foreign and (when rotating) ended keys. */
+/** The same response for missing, foreign and (when rotating) ended keys. */
 function keyNotFound(): Problem {
   return new Problem("not_found", {
     detail: "There is no such API key in this environment, or it has ended.",

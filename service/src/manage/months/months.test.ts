@@ -162,7 +162,7 @@ test("an allowance removed by one version and restored by a later one is in the 
   expect((await read()).lines).toEqual(due.lines);
 });
 
-test("a future month, one before the history window and an invalid one are refused", async () => {
+test("a future month, one before the history window and an invalid one are rejected", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   const [before = "", month = ""] = lastMonths(2);
@@ -185,7 +185,7 @@ test("a future month, one before the history window and an invalid one are refus
   expect(body["lines"]).toMatchObject([{ opening: 0, granted: 100, closing: 100 }]);
 });
 
-test("a statement whose pool sum is not exact in JSON is refused", async () => {
+test("a statement whose pool sum is not exact in JSON is rejected", async () => {
   const { manage, topUp } = await setupManage();
   const read = async () => manage("GET", `months/${lastMonths(1)[0]}`);
   // Ada has her allowance.

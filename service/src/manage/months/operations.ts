@@ -45,7 +45,7 @@ const Month = Type.Object({
     }),
     {
       description:
-        "`opening + granted - used - expired - revoked + reversed = closing`, exactly. If the sum of a pool exceeds 2^53 - 1, the answer is " +
+        "`opening + granted - used - expired - revoked + reversed = closing`, exactly. If the sum of a pool exceeds 2^53 - 1, the response is " +
         "`total_too_large`.",
     },
   ),

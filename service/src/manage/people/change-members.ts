@@ -108,7 +108,7 @@ export function expelMember(
   );
 }
 
-/** A new invitation if the member has not accepted one, otherwise a password link. */
+/** A new invitation if the member has not accepted one, otherwise a password reset link. */
 export function renewLink(control: Pool, author: Author, id: number): Promise<LinkOutcome> {
   return transaction<LinkOutcome>(
     control,
@@ -131,7 +131,7 @@ type Found =
   | { kind: "found"; member: Member; authority: Authority }
   | { kind: "author_gone" | "author_demoted" | "not_found" | "above_own_role" };
 
-/** Refuses changes to a member with a higher role: a password link would let the caller take over the account. */
+/** Rejects changes to a member with a higher role: a password reset link would let the caller take over the account. */
 async function openMember(tx: Tx, author: Author, id: number): Promise<Found> {
   const opened = await openMembership(tx, author);
   if (opened.kind !== "open") return opened;

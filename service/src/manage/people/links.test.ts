@@ -57,7 +57,7 @@ test("an invalid link does not check or hash a password", async () => {
   expect(reply.body["code"]).toBe("link_invalid");
 });
 
-test("a member's own email is refused as password, by invitation and by link", async () => {
+test("a member's own email is rejected as password, by invitation and by link", async () => {
   const managed = await setupManage();
   const password = "wilhelmina.zwick-2026";
   const body = { email: "wilhelmina.zwick@example.com", name: "W", role: "viewer" };
@@ -70,7 +70,7 @@ test("a member's own email is refused as password, by invitation and by link", a
   expect((await accept(managed, { token: tokenOf(invited), password: PASSWORD })).status).toBe(200);
 });
 
-test("a link with missing or extra fields is refused and stays valid", async () => {
+test("a link with missing or extra fields is rejected and stays valid", async () => {
   const managed = await setupManage();
   const body = { email: "ada@example.com", name: "Ada", role: "viewer" };
   const invited = await managed.manage("POST", MEMBERS, { body });
@@ -94,7 +94,7 @@ test("a link with missing or extra fields is refused and stays valid", async () 
   expect((await accept(managed, { token: reset, password: PASSWORD })).status).toBe(200);
 });
 
-test("a new link ends the previous one; used, ended and unknown links answer alike", async () => {
+test("a new link ends the previous one; used, ended and unknown links get the same response", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   const body = { email: "ada@example.com", name: "Ada", role: "viewer" };
@@ -219,7 +219,7 @@ test("a promotion ends the member's links", async () => {
   expect([status, problem["code"]]).toEqual([410, "link_invalid"]);
 });
 
-test("a common password is refused, and an existing short one still works", async () => {
+test("a common password is rejected, and an existing short one still works", async () => {
   const managed = await setupManage();
   const { manage, database, service } = managed;
   const body = { email: "bob@example.com", name: "Bob", role: "viewer" };

@@ -86,7 +86,7 @@ test("a new password removes the devices that knew the old one", async () => {
   expect((await logIn("198.51.100.1", password, { device: deviceOf(reply) })).status).toBe(200);
 });
 
-test("a signed-in member can change the password while others guess it", async () => {
+test("a logged-in member can change the password while others guess it", async () => {
   const { service, logIn, guess } = await setup();
   const [session = ""] = (await logIn("198.51.100.1", OWNER.password)).headers.getSetCookie();
   await guess(5, () => "198.51.100.1");
@@ -109,7 +109,7 @@ test("all addresses of an IPv6 /64 count as one", async () => {
   ]);
 });
 
-test("attempts refused by a full queue do not count as guesses", async () => {
+test("attempts rejected by a full queue do not count as guesses", async () => {
   const guard = new LogInGuard();
   let release = (): void => {};
   const held = new Promise<null>((resolve) => {

@@ -50,7 +50,7 @@ export class LogInGuard {
     const right = `${from} ${attempt.email}`;
     this.#right.refuse(right, nowMs);
     const kind = attempt.known === null ? "stranger" : "known";
-    // Refused before counting: an unchecked attempt is not a guess.
+    // Rejected before counting: an unchecked attempt is not a guess.
     if (kind === "known" && this.#knownAtWork.has(attempt.email)) throw tooMany(1);
     this.#refuseFull(kind);
     // Counted before the check, so that concurrent attempts cannot exceed the limit.

@@ -150,7 +150,7 @@ export function memberOperations({ control, sessions }: ManageParts): Operation[
       noun: NOUN,
       summary: "Create a new link for a member",
       description:
-        "A new invitation, valid for a week, if the member has not accepted one; otherwise a password link, valid for a day. Earlier links " +
+        "A new invitation, valid for a week, if the member has not accepted one; otherwise a password reset link, valid for a day. Earlier links " +
         "end. The link ends when you are demoted or removed, or when the token that created it ends.",
       params: memberParams,
       answer: MemberWithLink,

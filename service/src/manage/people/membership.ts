@@ -25,7 +25,7 @@ export type Authority = {
   readonly expiresAt: Instant | null;
 };
 
-/** Why a change was refused; it is rolled back. */
+/** Why a change was rejected; it is rolled back. */
 export type Refusal =
   | "author_gone"
   | "author_demoted"

@@ -14,7 +14,7 @@ const PHC = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Z
 export const PASSWORD_LENGTH_MIN = 12;
 export const PASSWORD_LENGTH_MAX = 200;
 
-/** Checks and hashes a member's new password. Throws if it is refused. */
+/** Checks and hashes a member's new password. Throws if it is rejected. */
 export type HashNew = (password: string, email: string) => Promise<string>;
 
 /** A PHC string includes the cost, so that a later release can raise it. */

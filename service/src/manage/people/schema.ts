@@ -18,7 +18,7 @@ export const personNameField = Type.String({ minLength: 1, maxLength: 120, examp
 export const newPasswordField = Type.String({
   minLength: PASSWORD_LENGTH_MIN,
   maxLength: PASSWORD_LENGTH_MAX,
-  description: "Use several unrelated words. Common passwords are refused.",
+  description: "Use several unrelated words. Common passwords are rejected.",
   examples: ["seven-green-kettles"],
 });
 

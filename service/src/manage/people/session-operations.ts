@@ -33,7 +33,7 @@ import {
 } from "./sign-in.ts";
 
 const NOUN = "Session";
-/** How long a negative answer is cached. */
+/** How long a negative response is cached. */
 const SETUP_DONE_MS = 60_000;
 
 export function sessionOperations({ control, failedLogIns }: ManageParts): Operation[] {
@@ -192,7 +192,7 @@ function linkOperation(control: Pool, guard: LogInGuard): Operation {
     noun: NOUN,
     summary: "Log in with a link",
     description:
-      "Takes the one-time token of an invitation, password or sign-in link and sets a session cookie. The first two require a " +
+      "Takes the one-time token of an invitation, password reset or log-in link and sets a session cookie. The first two require a " +
       "`password`, which ends the member's other sessions; an invitation also accepts a `name`.",
     body: LinkBody,
     answer: Me,

@@ -26,7 +26,7 @@ test("the correct password opens a session, which ends here or everywhere", asyn
   expect(await statuses()).toEqual([401, 401, 401]);
 });
 
-test("a wrong password and an unknown email answer alike, and the sixth guess in a minute waits", async () => {
+test("a wrong password and an unknown email get the same response, and the sixth guess in a minute waits", async () => {
   const { service } = await setupManage();
   const guess = (email: string) =>
     send(`${service.url}${SESSION}`, "POST", { body: { email, password: "wrong" } });

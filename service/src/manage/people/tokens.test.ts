@@ -27,7 +27,7 @@ test("a token for one environment is limited to it, and its secret is shown once
   expect(list.text).not.toContain(secret);
 });
 
-test("a revoked token is refused from its next call on, and revoking it again changes nothing", async () => {
+test("a revoked token is rejected from its next call on, and revoking it again changes nothing", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   const { token, secret } = (await create(managed, { role: "viewer" })).body as unknown as Created;
@@ -51,7 +51,7 @@ test("a caller cannot create or revoke a token above their own role", async () =
   expect((await create(managed, { role: "admin" }, tokens.admin)).status).toBe(200);
 });
 
-test("a token with an incomplete or unknown environment or a past expiry is refused", async () => {
+test("a token with an incomplete or unknown environment or a past expiry is rejected", async () => {
   const managed = await setupManage();
   const { project, database } = managed;
   const projectId = String(project.projectId);

@@ -30,7 +30,7 @@ test("a plan with a missing feature or pool is not published and leaves no rows"
   expect(await read()).toEqual(before);
 });
 
-test("setting the default plan is idempotent, and a missing plan is refused", async () => {
+test("setting the default plan is idempotent, and a missing plan is rejected", async () => {
   const { cell, context, database } = await setupTwo();
   const outcomes = await Promise.all(times(8, () => setDefaultPlan(cell, context, { plan: "pro" })));
   expect(countKinds(outcomes)).toEqual({ set: 1, unchanged: 7 });

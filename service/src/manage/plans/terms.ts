@@ -67,7 +67,7 @@ export function readAllowances(path: string, given: Static<typeof allowanceInput
   return allowances;
 }
 
-/** Refuses a list that contains a key twice. `path` names the list, `field` the key. */
+/** Rejects a list that contains a key twice. `path` names the list, `field` the key. */
 export function refuseRepeats<F extends string>(
   path: string,
   field: F,

@@ -25,13 +25,13 @@ export const requestFields = {
   status: Type.Integer({ examples: [200] }),
   code: codeField,
   reason: reasonField,
-  isReplay: Type.Boolean({ description: "The caller got an earlier answer again." }),
+  isReplay: Type.Boolean({ description: "The caller got an earlier response again." }),
   feature: nullable(
     Type.String({ description: "As requested, even if it is not defined.", examples: ["image.generate"] }),
   ),
   event: nullable(Type.String({ description: "As sent.", examples: ["tokens.generated"] })),
   idempotencyKey: nullable(
-    Type.String({ description: "Set if an answer is stored under it.", examples: ["job-7f3a-charge"] }),
+    Type.String({ description: "Set if a response is stored under it.", examples: ["job-7f3a-charge"] }),
   ),
 };
 

@@ -37,15 +37,15 @@ const SandboxBody = strictObject({
 const SandboxAnswerSchema = Type.Object({
   answers: Type.Array(
     Type.Object({
-      count: Type.Integer({ description: "Requests with this answer.", examples: [31] }),
+      count: Type.Integer({ description: "Requests with this response.", examples: [31] }),
       status: Type.Integer({ examples: [200] }),
-      isReplay: Type.Boolean({ description: "An earlier answer was returned again." }),
+      isReplay: Type.Boolean({ description: "An earlier response was returned again." }),
       body: Type.Record(Type.String(), Type.Unknown(), {
         description: "The endpoint's response, or a problem with its `code`.",
       }),
     }),
     {
-      description: "Identical answers are grouped, in order of first arrival.",
+      description: "Identical responses are grouped, in order of first arrival.",
     },
   ),
   charged: Type.Integer({
@@ -66,8 +66,8 @@ export function sandboxRequestOperations({ cellOf, sandboxRequest }: ManageParts
       summary: "Send concurrent test requests",
       description:
         "Sends the same check or consume `times` times concurrently, like a backend would: one of them is charged, and the others get its " +
-        "answer again. Only in the test environment; in live the call fails with `invalid_request` and sends nothing. Needs no API key and " +
-        "is not rate limited. Errors of the runtime, such as a reused key, are part of the answers. The requests are in the request log " +
+        "response again. Only in the test environment; in live the call fails with `invalid_request` and sends nothing. Needs no API key and " +
+        "is not rate limited. Errors of the runtime, such as a reused key, are part of the responses. The requests are in the request log " +
         "under the id of this call, and in the audit log. Safe to repeat because of the idempotency key.",
       params: Type.Object(environmentParams),
       body: SandboxBody,

@@ -28,7 +28,7 @@ test("32 concurrent requests are one charge and 31 replays", async () => {
   expect(charged).toBe(10);
   expect(answers[0]?.body).toMatchObject({ allowed: true, balance: 90, creditsCharged: 10 });
   expect(await database.count("cell.ledger", "kind = 2")).toBe(1);
-  // The same key and payload: a backend that sends it now gets the same answer.
+  // The same key and payload: a backend that sends it now gets the same response.
   const backend = await consume({ customerId: "ada", feature: "image.render", idempotencyKey: "k" });
   expect(backend.headers.get("idempotent-replayed")).toBe("true");
   expect(answers.map(({ body }) => body)).toEqual([backend.body, backend.body]);
@@ -56,7 +56,7 @@ test("in a race between test requests and a backend with one key, exactly one is
   await expectSoundBooks(database);
 });
 
-test("a runtime error is returned as an answer and charges nothing", async () => {
+test("a runtime error is returned as a response and charges nothing", async () => {
   const managed = await setupManage();
   const { consume, database } = managed;
   const of = async (body: object): Promise<unknown[]> => {
@@ -94,7 +94,7 @@ test("a runtime error is returned as an answer and charges nothing", async () =>
   expect(await of({ idempotencyKey: "d" })).toEqual([[5, 500, false, "internal_error"], 0]);
 });
 
-test("a check changes nothing and answers like a backend's", async () => {
+test("a check changes nothing and returns the same as one from a backend", async () => {
   const managed = await setupManage();
   const { check, database } = managed;
   const { answers, charged } = await attempt(managed, { ...RENDER, endpoint: "check", idempotencyKey: "k" });
@@ -105,7 +105,7 @@ test("a check changes nothing and answers like a backend's", async () => {
   expect(await database.count("cell.ledger", "kind = 2")).toBe(0);
 });
 
-test("invalid fields are refused as in the runtime, and nothing is sent or audited", async () => {
+test("invalid fields are rejected as in the runtime, and nothing is sent or audited", async () => {
   const { manage, database } = await setupManage();
   const refused = async (body: object): Promise<Reply> => manage("POST", "tries", { body });
   const good = { ...RENDER, idempotencyKey: "k" };
@@ -131,7 +131,7 @@ test("invalid fields are refused as in the runtime, and nothing is sent or audit
   expect(await database.count("cell.audit", "action = 'request.tried'")).toBe(0);
 });
 
-test("test requests in live are refused for every role", async () => {
+test("test requests in live are rejected for every role", async () => {
   const { manage, project, database } = await setupManage();
   const path = `/manage/v1/projects/${project.projectId}/live/tries`;
   const { status, body } = await manage("POST", path, { body: { ...RENDER, idempotencyKey: "k" } });

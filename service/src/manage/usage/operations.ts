@@ -97,7 +97,7 @@ function chart(parts: ManageParts): Operation {
     description:
       "Exact sums of events, charges or denials. Each counts at its own time, so a late event changes the past. A reversal reduces " +
       "quantity and credits at the time of the reversal. The largest lines are shown, and all others as one. Grouping by " +
-      `metadata reads single rows: a range with more than ${count(METADATA_ROWS_MAX)} rows in the environment is refused. ${ABOUT_LOOK_UPS}`,
+      `metadata reads single rows: a range with more than ${count(METADATA_ROWS_MAX)} rows in the environment is rejected. ${ABOUT_LOOK_UPS}`,
     params: Type.Object(environmentParams),
     query: Type.Object(
       {

@@ -52,12 +52,14 @@ export const divisionQuery = {
 export const rangeAnswer = {
   from: Type.String({
     format: "date-time",
-    description: "The start of the answer: `from`, or the start of the history window if that is later.",
+    description:
+      "The start of the reported range: `from`, or the start of the history window if that is later.",
     examples: ["2026-11-01T00:00:00.000Z"],
   }),
   to: Type.String({
     format: "date-time",
-    description: "The end of the answer. Equal to `from` if the whole range lies before the history window.",
+    description:
+      "The end of the reported range. Equal to `from` if the whole range lies before the history window.",
     examples: ["2026-11-15T08:30:00.000Z"],
   }),
   windowStart: nullable(
@@ -72,7 +74,7 @@ export const rangeAnswer = {
 
 export const completeToField = Type.String({
   format: "date-time",
-  description: "All requests answered before this moment are included. Usually a second or two ago.",
+  description: "All requests that returned before this moment are included. Usually a second or two ago.",
   examples: ["2026-11-15T08:30:00.000Z"],
 });
 

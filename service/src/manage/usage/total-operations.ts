@@ -170,7 +170,7 @@ function customers(parts: ManageParts): Operation {
     noun: NOUN,
     summary: "List the customers with the most usage",
     description:
-      "The largest first, and all others together. A range is refused if it cannot be read within four seconds: some millions of " +
+      "The largest first, and all others together. A range is rejected if it cannot be read within four seconds: some millions of " +
       "customers times days.",
     params: Type.Object(environmentParams),
     query: Type.Object({ ...scopeQuery, ...rangeQuery, by: measureField, limit: linesField }, STRICT),

@@ -183,7 +183,7 @@ test("an erased customer's usage stays in every sum, without a name", async () =
   expect((await managed.manage("GET", "usage?customerId=ada")).status).toBe(404);
 });
 
-test("an invalid query is refused and names the field", async () => {
+test("an invalid query is rejected and names the field", async () => {
   const { manage } = await setupManage();
   const refused = {
     "usage?from=2026-01-01T00:01:00Z": "from",

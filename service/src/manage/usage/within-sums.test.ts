@@ -6,7 +6,7 @@ const EVER = "from=1970-01-01T00:00:00Z&to=9999-12-31T00:00:00Z";
 /** The longest range for months. */
 const LONG = "bucket=month&from=1980-01-01T00:00:00Z&to=2056-01-01T00:00:00Z";
 
-test("a range costs no more than the usage in it, and is refused if that is too much", async () => {
+test("a range costs no more than the usage in it, and is rejected if that is too much", async () => {
   const managed = await setupManage();
   const { database, record, manage } = managed;
   const customers = Array.from({ length: 12 }, (_, index) => `c-${index}`);

@@ -56,7 +56,7 @@ test("only an owner edits the workspace, and each change is audited", async () =
   expect(await database.count("control.workspace_plans")).toBe(1);
 });
 
-test("a limit out of range is refused, and two concurrent changes both apply", async () => {
+test("a limit out of range is rejected, and two concurrent changes both apply", async () => {
   const { manage } = await setupManage();
   for (const limits of [
     { metadataBytesMax: 65_537 },

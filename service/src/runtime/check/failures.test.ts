@@ -7,7 +7,7 @@ import { brandAs, type CustomerId, type FeatureKey } from "../../primitives/bran
 import { CatalogCache } from "../../store/cell/catalogs.ts";
 import { Reader } from "./reader.ts";
 
-test("a check that waited too long is refused, so that the queue stays short", async () => {
+test("a check that waited too long is rejected, so that the queue stays short", async () => {
   const { cell, context, database } = await setupCredits();
   const reader = new Reader({
     openSession: (connectTimeoutMs) =>
@@ -35,7 +35,7 @@ test("a check that waited too long is refused, so that the queue stays short", a
   await reader.close();
 }, 20_000);
 
-test("after its connection was terminated, the reader answers the next check on a new one", async () => {
+test("after its connection was terminated, the reader serves the next check on a new one", async () => {
   const { check, database } = await setupCredits();
   const ask = () => check({ customerId: "ada", feature: "image.render" });
   await ask();

@@ -41,10 +41,10 @@ const CONNECT_TIMEOUT_MS = 400;
 const ATTEMPTS = 2;
 /** After so many fetches, each outdated by an edit, the catalog is read on this connection. */
 const FETCHES_MAX = 3;
-/** After a failed connection, checks are refused immediately for this long. */
+/** After a failed connection, checks are rejected immediately for this long. */
 const DOWN_MS = 200;
 
-/** Answers checks on a separate connection: all waiting checks in one query. Takes no locks and writes nothing. */
+/** Serves checks on a separate connection: all waiting checks in one query. Takes no locks and writes nothing. */
 export class Reader {
   readonly #options: ReaderOptions;
   readonly #session: KeptSession;
@@ -101,7 +101,7 @@ export class Reader {
     });
   }
 
-  /** Refuses checks that waited too long: their callers have given up, or soon will. */
+  /** Rejects checks that waited too long: their callers have given up, or soon will. */
   #take(): Waiting[] {
     const oldestMs = performance.now() - QUEUE_AGE_MAX_MS;
     const taken = this.#queue.splice(0, BATCH_SIZE_MAX);

@@ -30,7 +30,7 @@ export function checkRoute(parts: CheckParts) {
   });
 }
 
-/** Answers a validated body, or throws a `Problem`. */
+/** Handles a validated body, or throws a `Problem`. */
 export async function answerCheck(parts: CheckParts, caller: Caller, body: CheckBody): Promise<Answer> {
   const asked = readConsumption(body);
   const { environmentId, cell } = caller;

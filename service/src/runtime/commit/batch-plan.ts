@@ -51,7 +51,7 @@ export class BatchPlan {
     this.numbers = new Map(customers.map((customer) => [customerKey(customer), customer.number]));
   }
 
-  /** Stores an answer under its key, if it has one. A copy of the key later in the batch finds it there. */
+  /** Stores a response under its key, if it has one. A copy of the key later in the batch finds it there. */
   remember(request: RuntimeRequest, answer: StoredAnswer): void {
     const { keyed, environmentId, endpoint } = request;
     if (keyed !== null) this.keyedRequests.push({ ...keyed, environmentId, endpoint, answer });

@@ -113,7 +113,7 @@ async function numberNewcomers(
   return new Map(numbers.map((number, index) => [nameOf(newcomers[index]), number]));
 }
 
-/** No number is reserved for a request that is refused for every customer, because numbers are limited. */
+/** No number is reserved for a request that is rejected for every customer, because numbers are limited. */
 function mayCreate(
   { environmentId, consumption, metadataLimits }: ConsumeRequest,
   { catalogs }: Pick<BatchFacts, "catalogs">,

@@ -58,11 +58,11 @@ export function keyId(key: KeyName): string {
   return `${key.projectId}:${key.keyHash}`;
 }
 
-/** Spec 4.1: the same request gets the original answer; any other gets 409, without details of the original. */
+/** Spec 4.1: the same request gets the original response; any other gets 409, without details of the original. */
 function answerAgain(pending: Pending, earlier: KeyedRequest): Outcome {
   const conflict = findConflict(pending.request, earlier);
   if (conflict !== null) return { kind: "key_reused", conflict };
-  // After an unknown outcome the row may be this request's own: then this is the first answer, not a replay.
+  // After an unknown outcome the row may be this request's own: then this is the first response, not a replay.
   const isOwn = pending.name?.id.equals(earlier.answer.subjectId) ?? false;
   return { kind: "answered", answer: earlier.answer, replayed: !isOwn };
 }
@@ -129,7 +129,7 @@ function orLacking<T>(work: () => T): T | Exclude<Undecided, typeof HELD> {
   }
 }
 
-/** Nothing is stored for a refusal. If an earlier attempt may have been committed, the outcome is unknown instead. */
+/** Nothing is stored for a rejection. If an earlier attempt may have been committed, the outcome is unknown instead. */
 function refuse(pending: Pending, outcome: Outcome): Outcome {
   return pending.isUncertain ? { kind: "outcome_unknown" } : outcome;
 }

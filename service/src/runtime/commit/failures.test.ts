@@ -21,7 +21,7 @@ async function setupOnWire() {
   return { database, wire, record };
 }
 
-test("a commit whose answer was lost is found, with or without a key, and counted once", async () => {
+test("a commit whose response was lost is found, with or without a key, and counted once", async () => {
   const { database, wire, record } = await setupOnWire();
   await record(EVENT);
   for (let round = 0; round < 5; round++) {
@@ -40,7 +40,7 @@ test("a commit whose answer was lost is found, with or without a key, and counte
   expect(await database.count("cell.keyed_requests")).toBe(5);
 });
 
-test("a lost commit that cannot be found in time is answered as unknown, and a retry with its key returns the outcome", async () => {
+test("a lost commit that cannot be found in time is reported as unknown, and a retry with its key returns the outcome", async () => {
   const { database, wire, record } = await setupOnWire();
   await record(EVENT);
   wire.loseNextCommitReply({ thenRefusing: true });
@@ -108,7 +108,7 @@ test("a deleted customer is created again", async () => {
   expect(await database.count("cell.customers")).toBe(1);
 });
 
-test("a locked table gives 503, stores nothing for refused requests, and later requests succeed", async () => {
+test("a locked table gives 503, stores nothing for rejected requests, and later requests succeed", async () => {
   const { database, record } = await setup({ LANES: "1" });
   await record(EVENT);
   const blocker = await connectTo(database);
@@ -124,7 +124,7 @@ test("a locked table gives 503, stores nothing for refused requests, and later r
   expect(await database.count("cell.events")).toBe(2);
 });
 
-test("an answer in the format of a later release gives 503", async () => {
+test("a response in the format of a later release gives 503", async () => {
   const { database, record } = await setup();
   await record({ ...EVENT, idempotencyKey: "key-1" });
   await database.query("alter table cell.keyed_requests disable trigger all");

@@ -10,7 +10,7 @@ function waiting(ageMs: number, outcomes: Outcome[], isUncertain = false): Pendi
   return { request, enqueuedAtMs, settle, name: null, isUncertain, skips: 0, fetches: 0 };
 }
 
-test("a request that is too old when put back is refused immediately", () => {
+test("a request that is too old when put back is rejected immediately", () => {
   const queue = new LaneQueue();
   const outcomes: Outcome[] = [];
   queue.putBack([waiting(3_000, outcomes), waiting(3_000, outcomes, true), waiting(10, outcomes)]);

@@ -5,7 +5,7 @@ const BATCH_SIZE_MAX = 300;
 const LENGTH_MAX = 2_000;
 const AGE_MAX_MS = 2_000;
 
-/** Requests that wait in a lane, oldest first. Requests that wait too long are refused. */
+/** Requests that wait in a lane, oldest first. Requests that wait too long are rejected. */
 export class LaneQueue {
   #waiting: Pending[] = [];
   readonly #ageTimer: NodeJS.Timeout;
@@ -78,7 +78,7 @@ function isSameCustomer(a: RuntimeRequest, b: RuntimeRequest): boolean {
   return a.customerId === b.customerId && a.environmentId === b.environmentId;
 }
 
-/** A request that may have been committed is not refused: its outcome is reported as unknown. */
+/** A request that may have been committed is not rejected: its outcome is reported as unknown. */
 export function refuse(batch: readonly Pending[], outcome: Outcome): void {
   for (const pending of batch) pending.settle(pending.isUncertain ? { kind: "outcome_unknown" } : outcome);
 }

@@ -60,7 +60,7 @@ test("old plan versions are not read again, so neither a consume nor a top-up wa
   expect(large).toBeLessThan(5 * small + 200);
 }, 60_000);
 
-test("a request that lacks a part of the catalog waits, while others of its lane are answered", async () => {
+test("a request that lacks a part of the catalog waits, while others of its lane continue", async () => {
   const { consume, context, project, service, cell, database, publish } = await setupCredits({ LANES: "1" });
   const live = { ...context, environmentId: project.live.environmentId };
   const cost = { credits: 10, per: 1 };
@@ -88,7 +88,7 @@ test("a request that lacks a part of the catalog waits, while others of its lane
   expect((await lacking).body).toMatchObject({ allowed: true, creditsCharged: 10 });
 }, 60_000);
 
-test("a consume whose plan cannot be read is refused in time", async () => {
+test("a consume whose plan cannot be read is rejected in time", async () => {
   const { consume, database, publish } = await setupCredits({ LANES: "1" });
   await publish({ reach: "now" });
   const holder = await connectTo(database);

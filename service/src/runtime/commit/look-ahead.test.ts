@@ -32,7 +32,7 @@ test("a batch sent ahead is not committed on another connection", { retry: 3 }, 
   if (first === undefined) throw new Error("the lane has a session");
 
   // The process blocks right after it sent one batch's commit and the next batch's first trip. When it continues, both
-  // answers and the end of the connection are waiting.
+  // responses and the end of the connection are waiting.
   const commit = first.commit.bind(first);
   first.commit = () => {
     setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, STALL_MS));
@@ -50,7 +50,7 @@ test("a batch sent ahead is not committed on another connection", { retry: 3 }, 
   // Without its transaction, the commit would have returned a warning, and the outcome would be "unknown".
   expect(failures.filter((kind) => kind !== "lost")).toEqual([]);
   expect(await eventsWithoutKey(database)).toBe(0);
-  // On a busy machine the batch may not be sent in time, and is refused for its age: retry.
+  // On a busy machine the batch may not be sent in time, and is rejected for its age: retry.
   expect(outcome).toMatchObject({ kind: "answered", replayed: false });
   expect(sessions).toHaveLength(2);
   expect(await database.count("cell.events")).toBe(3);

@@ -31,7 +31,7 @@ test("a check needs no idempotency key, a consume does", async () => {
   });
 });
 
-test("event fields are refused in a consume, and consume fields in an event", async () => {
+test("event fields are rejected in a consume, and consume fields in an event", async () => {
   const { consume, record } = await setupCredits();
   const event = { customerId: "ada", event: "image.render", quantity: 1 };
   expect((await consume({ ...BODY, event: "image.render" })).status).toBe(400);

@@ -33,7 +33,7 @@ async function setupOnWire() {
   return { ...credits, wire, render, check };
 }
 
-test("a charge whose commit answer was lost is found, is not a replay, and is charged once", async () => {
+test("a charge whose commit response was lost is found, is not a replay, and is charged once", async () => {
   const { database, wire, render } = await setupOnWire();
   await render("warm");
   for (let round = 0; round < 5; round++) {
@@ -50,7 +50,7 @@ test("a charge whose commit answer was lost is found, is not a replay, and is ch
   await expectSoundBooks(database);
 });
 
-test("a lost commit that cannot be found in time is answered as unknown, and a retry with the key returns the outcome", async () => {
+test("a lost commit that cannot be found in time is reported as unknown, and a retry with the key returns the outcome", async () => {
   const { database, wire, render } = await setupOnWire();
   await render("warm");
   wire.loseNextCommitReply({ thenRefusing: true });
@@ -64,7 +64,7 @@ test("a lost commit that cannot be found in time is answered as unknown, and a r
   expect(await database.count("cell.ledger", "kind = 2")).toBe(2);
 });
 
-test("without a database consume and check are refused within a second, and recover afterwards", async () => {
+test("without a database consume and check are rejected within a second, and recover afterwards", async () => {
   const { database, wire, render, check } = await setupOnWire();
   await render("warm");
   expect((await check()).status).toBe(200);
@@ -80,7 +80,7 @@ test("without a database consume and check are refused within a second, and reco
   await expectSoundBooks(database);
 });
 
-test("a charge that PostgreSQL refuses is isolated by halving the batch, and the others are charged", async () => {
+test("a charge that PostgreSQL rejects is isolated by halving the batch, and the others are charged", async () => {
   const { consume, database } = await setupCredits({ LANES: "1" });
   await database.query("alter table cell.ledger add constraint no_poison check (quantity <> 17)");
   const replies = await Promise.all(
@@ -95,7 +95,7 @@ test("a charge that PostgreSQL refuses is isolated by halving the batch, and the
 
 // The second is not in the plan: a denial must not use the wallet of the customer who has the reserved number.
 test.each(["text.generate", "video.render"])(
-  "if the customer sequence is behind, only new customers are refused: %s",
+  "if the customer sequence is behind, only new customers are rejected: %s",
   async (feature) => {
     const { cell, consume, context, database, topUp } = await setupCredits({ LANES: "1" });
     await topUp("ada", 1_000);
@@ -144,7 +144,7 @@ test("without the privilege to delete expired keys, only requests that reuse one
   await expectSoundBooks(database);
 });
 
-test("while the database is unreachable, both halves of a batch are refused", async () => {
+test("while the database is unreachable, both halves of a batch are rejected", async () => {
   const { cell, context, database } = await setupCredits();
   await database.query("alter table cell.ledger add constraint no_poison check (quantity <> 17)");
   const wire = await Wire.open();
@@ -156,7 +156,7 @@ test("while the database is unreachable, both halves of a batch are refused", as
     onBatch: () => {},
     onFailure: ({ kind }) => {
       if (kind !== "bad_row") return;
-      // From now on the server does not answer, and connecting takes until the timeout.
+      // From now on the server does not respond, and connecting takes until the timeout.
       wire.hold();
       wire.cut();
     },

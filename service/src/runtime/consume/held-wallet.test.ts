@@ -58,7 +58,7 @@ test("requests of a wallet locked for 3 s get 503 overloaded and charge nothing"
   expect((await render(credits, "ada", "held-0")).body).toMatchObject({ allowed: true, balance: 90 });
 });
 
-test("while a wallet is locked for 3 s under load, no other customer is refused or delayed", async () => {
+test("while a wallet is locked for 3 s under load, no other customer is rejected or delayed", async () => {
   const credits = await setupCredits({ LANES: "1" });
   const customers = times(10, (i) => `customer-${i}`);
   for (const customer of customers) await credits.assign(customer);
@@ -71,7 +71,7 @@ test("while a wallet is locked for 3 s under load, no other customer is refused 
   expect(slowestMs).toBeLessThan(500);
 });
 
-test("while a wallet is locked for 3 s, new and existing customers are not refused", async () => {
+test("while a wallet is locked for 3 s, new and existing customers are not rejected", async () => {
   const credits = await setupCredits({ LANES: "1" });
   await setDefaultPlan(credits.cell, credits.context, { plan: "pro" });
   const held = await hold(credits, "ada");

@@ -121,7 +121,7 @@ test("two processes that create a customer with the default plan make one custom
   await expectSoundBooks(database);
 });
 
-test("100 concurrent copies of a key, through two processes, are charged once and get the same answer", async () => {
+test("100 concurrent copies of a key, through two processes, are charged once and get the same response", async () => {
   const { renderAt, database } = await setupTwo();
   for (const round of rounds(10)) {
     const replies = await Promise.all(times(100, (i) => renderAt(i, { idempotencyKey: `copy-${round}` })));
@@ -133,7 +133,7 @@ test("100 concurrent copies of a key, through two processes, are charged once an
   await expectSoundBooks(database);
 });
 
-test("concurrent copies of a key on consume and events: one endpoint gets it, the other answers 409", async () => {
+test("concurrent copies of a key on consume and events: one endpoint gets it, the other returns 409", async () => {
   const { renderAt, urls, project, database } = await setupTwo();
   for (const round of rounds(5)) {
     const idempotencyKey = `contested-${round}`;

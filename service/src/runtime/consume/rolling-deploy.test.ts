@@ -11,7 +11,7 @@ import { assignPlan } from "../../manage/customers/assign-plan.ts";
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const RENDER = { customerId: OLD_TIMER, feature: "image.render", idempotencyKey: "key-1" };
 
-test("a consume of a customer without a wallet, created by the previous release, is answered", async () => {
+test("a consume of a customer without a wallet, created by the previous release, succeeds", async () => {
   const credits = await setupCredits({ LANES: "1" });
   await recordAsBefore(credits);
   const consume = credits.consume(RENDER);

@@ -24,7 +24,7 @@ export function consumeRoute(parts: ConsumeParts) {
     operationId: "consume",
     summary: "Authorize and charge a feature",
     description:
-      "Decides and charges in one durable step. When the answer is `allowed: true`, the credits are charged exactly once, even if you " +
+      "Decides and charges in one durable step. When the response is `allowed: true`, the credits are charged exactly once, even if you " +
       "repeat the request with the same key. Denials are stored under the key too, except `customer_not_found` and `no_active_plan`: " +
       "you can retry these two with the same key.",
     body: ConsumeBody,
@@ -34,7 +34,7 @@ export function consumeRoute(parts: ConsumeParts) {
   });
 }
 
-/** Answers a validated body, or throws a `Problem`. */
+/** Handles a validated body, or throws a `Problem`. */
 export async function answerConsume(
   parts: ConsumeParts,
   caller: { readonly key: Caller; readonly requestId: string },

@@ -13,7 +13,7 @@ export const ConsumeBody = Type.Object(
     feature: featureField,
     quantity: Type.Optional(quantityField),
     idempotencyKey: idempotencyKeyField(
-      "Identifies this operation: a retry with the same key and request returns the original answer and is charged once. Use a new key for a new operation.",
+      "Identifies this operation: a retry with the same key and request returns the original response and is charged once. Use a new key for a new operation.",
     ),
     metadata: Type.Optional(metadataField),
   },

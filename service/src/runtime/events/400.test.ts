@@ -117,7 +117,7 @@ test.each(BAD_VALUES)("an invalid `%s` is reported with a code for each error", 
   await expectNothingStored(parts);
 });
 
-test("metadata nested as deep as the body allows is refused without a stack overflow", async () => {
+test("metadata nested as deep as the body allows is rejected without a stack overflow", async () => {
   const parts = await setup();
   const metadata = `${'{"a":'.repeat(10_000)}1${"}".repeat(10_000)}`;
   const reply = await parts.record(`{"customerId":"c","event":"e","quantity":1,"metadata":${metadata}}`);

@@ -4,7 +4,7 @@ import { makeApiKey } from "../../primitives/secret.ts";
 
 const EVENT = { customerId: "c", event: "e", quantity: 1, idempotencyKey: "k" };
 
-test("without an API key the answer names the header to send", async () => {
+test("without an API key the response names the header to send", async () => {
   const { database, service } = await setup();
   const reply = await post(`${service.url}/v1/events`, null, EVENT);
   expect(reply.status).toBe(401);
@@ -16,7 +16,7 @@ test("without an API key the answer names the header to send", async () => {
   expect(await database.count("cell.customers")).toBe(0);
 });
 
-test("unknown, revoked, expired and mistyped keys get the same answer", async () => {
+test("unknown, revoked, expired and mistyped keys get the same response", async () => {
   const { database, service, project } = await setup();
   const { test: revoked, live: expired } = project;
   await database.query("update control.api_keys set revoked_at = now() where id = $1", [revoked.key.id]);

@@ -9,18 +9,21 @@ test.each([
   ["event", { ...EVENT, event: "tokens.read" }],
   ["metadata", { ...EVENT, metadata: { a: 1 } }],
   ["timestamp", { ...EVENT, timestamp: new Date().toISOString() }],
-])("a key reused with another %s changes nothing and shows nothing of the first answer", async (_, body) => {
-  const { database, record } = await setup();
-  const first = await record(EVENT);
-  const reused = await record(body);
-  expect(reused.status).toBe(409);
-  expect(reused.headers.get("content-type")).toContain("application/problem+json");
-  expect(reused.body).toMatchObject({ code: "idempotency_key_reused", conflict: "payload", status: 409 });
-  expect(reused.text).not.toContain(String(first.body["eventId"]));
-  await expectRows(database, 1);
-});
+])(
+  "a key reused with another %s changes nothing and shows nothing of the first response",
+  async (_, body) => {
+    const { database, record } = await setup();
+    const first = await record(EVENT);
+    const reused = await record(body);
+    expect(reused.status).toBe(409);
+    expect(reused.headers.get("content-type")).toContain("application/problem+json");
+    expect(reused.body).toMatchObject({ code: "idempotency_key_reused", conflict: "payload", status: 409 });
+    expect(reused.text).not.toContain(String(first.body["eventId"]));
+    await expectRows(database, 1);
+  },
+);
 
-test("a key reused in the other environment is refused, even with the same body", async () => {
+test("a key reused in the other environment is rejected, even with the same body", async () => {
   const { database, record, service, project } = await setup();
   await record(EVENT);
   const reused = await post(`${service.url}/v1/events`, project.live.key.secret, EVENT);
@@ -29,7 +32,7 @@ test("a key reused in the other environment is refused, even with the same body"
   await expectRows(database, 1);
 });
 
-test("a key that was used on another endpoint is refused", async () => {
+test("a key that was used on another endpoint is rejected", async () => {
   const { database, record } = await setup();
   await record(EVENT);
   await database.query("alter table cell.keyed_requests disable trigger all");

@@ -17,7 +17,7 @@ test.each([
   ["a year ago", -365 * DAY_MS],
   ["6 minutes ahead", 6 * 60_000],
   ["a year ahead", 365 * DAY_MS],
-])("a timestamp %s is out of range: the answer names the range, and no row is written", async (_, ms) => {
+])("a timestamp %s is out of range: the response names the range, and no row is written", async (_, ms) => {
   const { database, record } = await setup();
   const reply = await record({ ...EVENT, timestamp: fromNow(ms) });
   expect([reply.status, reply.body["code"]]).toEqual([422, "timestamp_out_of_range"]);
@@ -43,14 +43,14 @@ test.each([
   ["keys", manyKeys(50), manyKeys(51), { max: 50, actual: 51 }],
   ["depth", deep(5), deep(6), { max: 5, actual: 6 }],
 ])(
-  "metadata above the plan's %s: the answer has limit, maximum and actual value, and no row is written",
+  "metadata above the plan's %s: the response has limit, maximum and actual value, and no row is written",
   async (limit, within, beyond, measured) => {
     const { database, record } = await setup();
     const reply = await record({ ...EVENT, metadata: beyond });
     expect(reply.status).toBe(422);
     expect(reply.body).toMatchObject({ code: "metadata_limit_exceeded", limit, ...measured });
     await expectNothingStored(database);
-    // The refused key was not used up.
+    // The rejected key was not used up.
     expect((await record({ ...EVENT, metadata: within })).status).toBe(200);
   },
 );
@@ -64,7 +64,7 @@ test("the limits are those of the workspace plan, and a change applies within se
   await expect.poll(async () => (await send()).body["max"], { timeout: 6_000, interval: 100 }).toBe(2);
 });
 
-test("a refused event among accepted ones does not affect them", async () => {
+test("a rejected event among accepted ones does not affect them", async () => {
   const { database, record } = await setup();
   const replies = await Promise.all(
     Array.from({ length: 60 }, (_, i) =>

@@ -6,7 +6,7 @@ import { transaction } from "../../postgres/transaction.ts";
 
 const EVENT = { customerId: "customer_1", event: "tokens.generated", quantity: 3, idempotencyKey: "key-1" };
 
-test("the same key and request replay the answer byte for byte, in any spelling of the request", async () => {
+test("the same key and request replay the response byte for byte, in any spelling of the request", async () => {
   const { database, record } = await setup();
   const at = new Date(Date.now() - 60_000);
   const timestamp = at.toISOString();

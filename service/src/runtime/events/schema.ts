@@ -27,7 +27,7 @@ export const EventBody = Type.Object(
     ),
     idempotencyKey: Type.Optional(
       idempotencyKeyField(
-        "Makes retries safe: the same key and request return the original answer. Without a key, every accepted request is a new event.",
+        "Makes retries safe: the same key and request return the original response. Without a key, every accepted request is a new event.",
       ),
     ),
   },

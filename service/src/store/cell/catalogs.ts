@@ -18,7 +18,7 @@ type Known = { readonly revision: string; readonly catalog: Catalog };
 
 /**
  * This process's cache of catalogs, bounded in bytes. A decision reads the revision from the database, after its locks, and accepts
- * only that revision from the cache: an edit applies to the next request, and a stale cache costs a read but never a wrong answer. The
+ * only that revision from the cache: an edit applies to the next request, and a stale cache costs a read but never a wrong response. The
  * pinned features of a version never change and are cached by the version's identity.
  */
 export class CatalogCache {

@@ -140,7 +140,7 @@ const ERASE_KEYS = statement(
     and key_hash = any($2::uuid[])`,
 );
 
-/** Erases the text of these keys. Their hashes still answer repeats. Locks them in the same order as a lane. */
+/** Erases the text of these keys. Their hashes still identify repeats. Locks them in the same order as a lane. */
 export async function eraseKeys(
   tx: Tx,
   projectId: ProjectId,

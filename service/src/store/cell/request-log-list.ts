@@ -43,7 +43,7 @@ const RECORD = describeRow({
 /** An entry of the request log. */
 export type LogRecord = RowOf<typeof RECORD>;
 
-/** A history window applies to an event's own time, otherwise to the time of the answer. */
+/** A history window applies to an event's own time, otherwise to the time of the response. */
 export function isWithin({ occurredAt, recordedAt }: LogRecord, start: Instant | null): boolean {
   return (occurredAt ?? recordedAt) >= (start ?? 0);
 }
@@ -136,7 +136,7 @@ export function listRequestCounts(
   return listRows(tx, LIST_COUNTS, [environmentId, formatTimestamp(since)], COUNT);
 }
 
-/** Newest rows that one answer is based on. */
+/** Newest rows that one response is based on. */
 const SCANNED_MAX = 20_000;
 const KEYS_MAX = 50;
 

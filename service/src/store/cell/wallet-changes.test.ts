@@ -60,7 +60,7 @@ test("two changes of one wallet become one wallet row with all entries and grant
   ]);
 });
 
-test("a change without one of its entries or grants is refused, and leaves no row", () => {
+test("a change without one of its entries or grants is rejected, and leaves no row", () => {
   const whole = grantChange(1, 3);
   const changes = new WalletChanges();
   for (const entries of [whole.entries.slice(1, 2), whole.entries.slice(0, 2)])
@@ -70,13 +70,13 @@ test("a change without one of its entries or grants is refused, and leaves no ro
   expect([changes.wallets.size, changes.ledger.length, changes.grants.length]).toEqual([0, 0, 0]);
 });
 
-test("a change that does not follow the one before it is refused", () => {
+test("a change that does not follow the one before it is rejected", () => {
   const changes = new WalletChanges();
   changes.add(NAME, grantChange(1, 1));
   expect(() => changes.add(NAME, grantChange(3, 1))).toThrow("every entry");
 });
 
-test("a reference without its grant, or metadata without its entry, is refused", () => {
+test("a reference without its grant, or metadata without its entry, is rejected", () => {
   const said = { grant: { number: 9, origin: ORIGIN } };
   expect(() => new WalletChanges().add(NAME, grantChange(1, 1), said)).toThrow("one row");
   const entry = { kind: "consume" as const, keyHash: null, metadata: "{}" };

@@ -116,7 +116,7 @@ const READ_FOR_CHECK = statement(
 
 /**
  * Reads wallets, catalog revisions and clock in one statement, since there are no locks to wait for first. It runs without `begin`, so it
- * verifies by itself that the session's own backend answered.
+ * verifies by itself that the session's own backend responded.
  */
 export async function readForCheck(session: Session, names: readonly CustomerName[]): Promise<CheckFacts> {
   // The revision of each environment once; 0 matches none.

@@ -48,7 +48,7 @@ export const IS_WHOLE = "d.slot_from = 0 and d.slot_to = 96";
 export function usedOn({
   isWhole = IS_WHOLE,
   isMeter = "true",
-  /** A column of the answer, for a day that is whole and for a bucket `s.slot`. */
+  /** A column of the response, for a day that is whole and for a bucket `s.slot`. */
   part = { ofDay: "0", ofSlot: "0" },
 }: {
   readonly isWhole?: string;

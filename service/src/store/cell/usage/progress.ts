@@ -10,7 +10,7 @@ export type UsageProgress = {
   readonly transactionNumber: number;
   /** and those of this one in the slices that are done. If any are, it has ended. */
   readonly slices: { readonly all: number; readonly done: number };
-  /** Everything answered before this moment is in the roll-ups. */
+  /** Every request that returned before this moment is in the roll-ups. */
   readonly completeTo: Instant;
   /** Becomes `completeTo` once all transactions below its number are added. */
   readonly mark: { readonly at: Instant; readonly number: number };
@@ -156,7 +156,7 @@ const READ_HORIZON = statement(
 export type Horizon = {
   /** Every transaction below it has ended: later statements see all of its rows. */
   readonly over: number;
-  /** Every transaction whose commit was answered is below it. */
+  /** Every transaction whose commit was confirmed is below it. */
   readonly begun: number;
 };
 
