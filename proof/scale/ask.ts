@@ -4,9 +4,9 @@ import type { Question } from "./questions.ts";
 import type { World } from "./world.ts";
 
 const WARM_UP_CALLS = 3;
-/** Of one question: those that take long are asked less often, */
+/** Time limit for one query: slow queries get fewer calls, */
 const ASKING_MS_MAX = 20_000;
-/** but so often at least. */
+/** but at least this many. */
 const CALLS_MIN = 5;
 
 export type Asked = {
@@ -14,13 +14,13 @@ export type Asked = {
   readonly p95Ms: number;
   readonly maxMs: number;
   readonly calls: number;
-  /** Of those: turned down, because more would have to be read than may be. */
+  /** Calls rejected because their range has too many rows. */
   readonly refused: number;
   /** The first unexpected response. Null if there was none. */
   readonly failure: string | null;
 };
 
-/** One call after another. */
+/** Sends the calls one after another. */
 export async function ask(caller: Caller, { path }: Question, calls: number): Promise<Asked> {
   for (let i = 0; i < WARM_UP_CALLS; i++) await caller.send("GET", path(calls + i));
   const times: number[] = [];
@@ -38,7 +38,7 @@ export async function ask(caller: Caller, { path }: Question, calls: number): Pr
   return { p50Ms: at(0.5), p95Ms: at(0.95), maxMs: at(1), calls: times.length, refused, failure };
 }
 
-/** Places all over the list of events, each as a page would have given it out. */
+/** Cursors spread over the whole list of events, in the format of the API. */
 export async function findCursors(caller: Caller, { from, to }: World, count: number): Promise<string[]> {
   const cursors: string[] = [];
   for (let i = 1; i <= count; i++) {

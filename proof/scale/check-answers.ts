@@ -7,7 +7,7 @@ import type { World } from "./world.ts";
 const LATE_MAX_MS = 35 * 24 * 3_600_000;
 const HOUR_MS = 3_600_000;
 
-/** What is fast must also be right: all events are counted, and over an old month those are the largest who are it by the rows. */
+/** Checks that all events are counted, and that the top customers of an old month match the rows. */
 export async function checkAnswers(
   { database, project, caller }: { database: Database; project: Project; caller: Caller },
   world: World,
@@ -42,7 +42,7 @@ export async function checkAnswers(
   );
 }
 
-/** A whole month and some days on both sides of it. */
+/** A whole month, and some days before and after it. */
 function aroundMonth({ from, to }: World): { from: string; to: string } {
   const middle = new Date((from + to) / 2);
   const [year, month] = [middle.getUTCFullYear(), middle.getUTCMonth()];

@@ -3,14 +3,14 @@ import type { Database } from "../harness/database.ts";
 import type { Project } from "../harness/project.ts";
 import { KEYS, RARE_KEY, RARE_MODEL, type World } from "./world.ts";
 
-/** Of one transaction: as many as the job adds to the sums at once. Decision 12 allows 100,000, which it takes in slices. */
+/** Rows per transaction: as many as the job rolls up in one step. Decision 12 allows 100,000, which are rolled up in slices. */
 const CHUNK = 20_000;
-/** A charge for so many events. */
+/** Number of events per charge. */
 const EVENTS_PER_CHARGE = 40;
 
 const LATE_MS_MAX = 34 * 24 * 3_600_000;
 
-/** A month more than a release makes by itself, and everybody there will be. */
+/** Creates one more past partition than a migration does, and all customers. */
 export async function prepare(database: Database, { context }: Project, { customers, from }: World) {
   await database.query("select cell.ensure_monthly_partitions(12, 1)");
   await database.query(
@@ -38,9 +38,8 @@ export async function prepare(database: Database, { context }: Project, { custom
 }
 
 /**
- * So many events, spread evenly over all 13 months, in the order of time, while the job adds up
- * what is there. The indexes for lists are made afterwards, which is a third less to do and leaves the same behind, a little
- * denser; those that rows are found by for the sums stay.
+ * Inserts the events in time order, spread evenly over 13 months, while the job rolls them up. The indexes for lists are created
+ * afterwards: a third less work for the same, slightly denser indexes. The indexes that the roll-up needs stay.
  */
 export async function fillEvents(
   database: Database,
@@ -49,11 +48,11 @@ export async function fillEvents(
   events: number,
 ): Promise<void> {
   const client = new pg.Client(database.url);
-  // The server was stopped: the statement that is under way says so too.
+  // The server was stopped; the running statement reports the same error.
   client.on("error", () => {});
   await client.connect();
   try {
-    // What a crash would lose is loaded anew.
+    // Safe, because a run that crashes is repeated from the start.
     await client.query("set synchronous_commit = off");
     const { rows: indexes } = await client.query(
       `select pg_get_indexdef(i.oid) as definition
@@ -63,7 +62,7 @@ export async function fillEvents(
     for (let from = 0; from < events; from += CHUNK) {
       const chunk = { from: from + 1, until: Math.min(events, from + CHUNK), events };
       await client.query("begin");
-      // The same events every time, but for their times.
+      // The same events in every run, except for their times.
       await client.query(`select setseed(${(from % 1_000_003) / 1_000_003})`);
       await client.query(eventsOf(project, world, chunk));
       await client.query(chargesOf(project, world, chunk));
@@ -81,7 +80,7 @@ type Chunk = {
   readonly events: number;
 };
 
-/** When the event of this number was recorded, in milliseconds: SQL. */
+/** SQL for the recording time of the event with this number, in milliseconds. */
 function recordedMs({ from, to }: World, { events }: Chunk): string {
   return `(${from} + n * ${(to - from) / events}::double precision)::bigint`;
 }
@@ -128,7 +127,7 @@ function eventsOf({ context: { environmentId } }: Project, world: World, chunk: 
     ) as c`;
 }
 
-/** Entries as charges leave them, for the sums alone: there are no wallets beside them, which nothing here looks at. */
+/** Ledger entries as charges write them. There are no wallets, because only usage is measured. */
 function chargesOf({ context: { environmentId } }: Project, world: World, chunk: Chunk): string {
   return `
     insert into cell.ledger (

@@ -4,21 +4,21 @@ import type { Project } from "../harness/project.ts";
 import { fillEvents } from "./fill.ts";
 import type { World } from "./world.ts";
 
-/** Within this the job must have come a step further. */
+/** The job must make progress within this time. */
 const STEP_MS_MAX = 120_000;
 
 export type Loaded = {
-  /** Until all rows were there, which the job was adding up meanwhile, */
+  /** Time to load all rows while the job rolls them up. */
   readonly loadSeconds: number;
-  /** and from then until all were in the sums. */
+  /** Time from then until all rows were rolled up. */
   readonly catchUpSeconds: number;
-  /** Of events, by the job, once nothing else was written. */
+  /** Events rolled up per second after loading. */
   readonly catchUpPerSecond: number;
-  /** Of events, from the first row until the last was in the sums. */
+  /** Events per second, from the first row until the last was rolled up. */
   readonly perSecond: number;
 };
 
-/** Ends when the service says that its sums are complete. */
+/** Returns when the service reports that its roll-ups are complete. */
 export async function loadEvents(
   database: Database,
   project: Project,

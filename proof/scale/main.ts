@@ -14,7 +14,7 @@ import { questionsAbout } from "./questions.ts";
 import { findFaults, printTable, type Sized, summarize } from "./report.ts";
 import { openWorld, type World } from "./world.ts";
 
-/** A quarter of a small machine's memory, and checkpoints as far apart as on a server that is written to a lot. */
+/** Typical for a server with 8 GB of memory and many writes. */
 const SETTINGS = [
   "shared_buffers=2GB",
   "max_wal_size=6GB",
@@ -23,8 +23,8 @@ const SETTINGS = [
   "maintenance_work_mem=256MB",
 ];
 /**
- * What autovacuum does over months for rows that came over months; else it does so now, beside the questions. Not the small
- * tables, which it passes by as long as they have few rows: questions must be fast without their statistics.
+ * Vacuumed before the measurement, because autovacuum would otherwise run during it. Small tables are not included: autovacuum
+ * skips them, and queries must be fast without their statistics.
  */
 const VACUUMED = ["cell.events", "cell.ledger", "cell.usage_buckets", "cell.usage_customer_days"];
 const BYTES_PER_EVENT = 600;
@@ -34,26 +34,26 @@ const CURSORS = 50;
 await runProof(
   {
     command: "npm run scale-proof",
-    about: `Loads 5 million events of 13 months into a database, lets the service add them up, and times every question about usage
-through HTTP, each time about something else; then the same with 50 million in another one. Fails when one of them breaks its bound
-at p95: 300 ms for usage of a project by day over 90 days, 50 ms for one customer's month, 100 ms for any page of events; or when
-an answer is wrong. Then has \`purser verify --usage\` prove the sums. 50 million take some 30 GB of disk, which are given back.`,
+    about: `Loads 5 million events of 13 months into a database, lets the service roll them up, and measures every usage query over HTTP
+with varying parameters. Repeats this with 50 million events in another database. Fails if a response is wrong, or if a query exceeds
+its limit at p95: 300 ms for the usage of a project by day over 90 days, 50 ms for one customer's month, 100 ms for any page of events.
+Then checks the roll-ups with \`purser verify --usage\`. 50 million events need about 30 GB of disk, which is freed at the end.`,
     options: {
       events: {
         default: "5000000,50000000",
         takes: "N,N",
-        help: "how many there are each time, in rising numbers",
+        help: "number of events per run, in ascending order",
       },
-      customers: { default: 100_000, help: "whose" },
-      calls: { default: 100, help: "of each question; those that take long are asked less often" },
-      "verify-s": { default: 600, help: "after so many seconds the proof of the sums is stopped" },
-      slack: { default: 1, help: "bounds so many times as wide, on a machine that does much else" },
+      customers: { default: 100_000, help: "number of customers" },
+      calls: { default: 100, help: "number of calls per query; slow queries get fewer" },
+      "verify-s": { default: 600, help: "stop `purser verify --usage` after this many seconds" },
+      slack: { default: 1, help: "multiply all limits by this, for a busy machine" },
     },
   },
   async ({ options, stack }) => {
     const sizes = options.events.split(",").map((text) => toCount("events", text));
     if (sizes.some((size, index) => size <= (sizes[index - 1] ?? 0)))
-      throw new Error(`--events takes rising numbers, not ${options.events}`);
+      throw new Error(`--events takes numbers in ascending order, not ${options.events}`);
     await refuseSmallDisk(sizes.at(-1) ?? 0);
     const world = openWorld(options.customers);
     const measuring = { world, calls: options.calls, verifySeconds: options["verify-s"], stack };
@@ -75,7 +75,7 @@ type Measuring = {
   readonly stack: AsyncDisposableStack;
 };
 
-/** In an installation of its own: history that came twice over the same months would lie scattered as none in use does. */
+/** Uses a new installation for each size: loading the same months twice would give the rows an unrealistic physical order. */
 async function measure(events: number, { world, calls, verifySeconds, stack }: Measuring): Promise<Sized> {
   await using own = stack.use(new AsyncDisposableStack());
   const server = await PostgresServer.start(own, SETTINGS);
@@ -90,8 +90,8 @@ async function measure(events: number, { world, calls, verifySeconds, stack }: M
   const bytes = Number(row?.["bytes"]);
   console.log(
     `${count(events)} events of ${count(world.customers)} customers, ${(bytes / 1e9).toFixed(1)} GB: loaded in ` +
-      `${loaded.loadSeconds.toFixed(1)} s while they were added up, all in the sums ${loaded.catchUpSeconds.toFixed(1)} s later ` +
-      `(${rate(loaded.catchUpPerSecond)} then, ${rate(loaded.perSecond)} with the loading)`,
+      `${loaded.loadSeconds.toFixed(1)} s during the roll-up, which was complete ${loaded.catchUpSeconds.toFixed(1)} s later ` +
+      `(${rate(loaded.catchUpPerSecond)} after loading, ${rate(loaded.perSecond)} overall)`,
   );
   await checkAnswers({ database, project, caller }, world, events);
   const asked = await askAll(caller, world, calls);
@@ -125,5 +125,5 @@ async function refuseSmallDisk(events: number): Promise<void> {
   const { bavail, bsize } = await statfs(tmpdir());
   const needed = events * BYTES_PER_EVENT + WAL_BYTES;
   if (bavail * bsize < needed)
-    throw new Error(`${tmpdir()} has less room than the ${(needed / 1e9).toFixed(0)} GB this may take`);
+    throw new Error(`${tmpdir()} has less free space than the ${(needed / 1e9).toFixed(0)} GB this may need`);
 }

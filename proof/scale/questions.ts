@@ -2,15 +2,15 @@ import { KEYS, RARE_KEY, RARE_MODEL, type World } from "./world.ts";
 
 const DAY_MS = 24 * 3_600_000;
 const QUARTER_MS = 15 * 60_000;
-/** What is promised, at p95. */
+/** Limits at p95. */
 const PROJECT_MS_MAX = 300;
 const CUSTOMER_MS_MAX = 50;
 const PAGE_MS_MAX = 100;
 
-/** Asked many times, each time about something else. */
+/** A query that is sent many times with different parameters. */
 export type Question = {
   readonly name: string;
-  /** At p95. Null: nothing is promised. */
+  /** Limit at p95; null without a limit. */
   readonly msMax: number | null;
   readonly path: (call: number) => string;
 };
@@ -22,7 +22,7 @@ export function questionsAbout(world: World, cursors: readonly string[]): Questi
   return [...usageOfAll(world), ...usageOfOne(world), ...rankings(world), ...pages(world, cursors)];
 }
 
-/** A range of so many days that ends with a quarter of an hour, anywhere in the 13 months. */
+/** A range of this many days anywhere in the 13 months. It ends at a multiple of 15 minutes. */
 export function rangeOf({ from, to }: World, days: number, call: number): string {
   const room = Math.floor((to - from) / DAY_MS) - days;
   const back = ((call * 37) % room) * DAY_MS + ((call * 7) % 96) * QUARTER_MS;
@@ -116,12 +116,12 @@ function pages(world: World, cursors: readonly string[]): Question[] {
     ask(", deep page", (call) => `cursor=${cursors[call % cursors.length]}`),
     ask(", deep page of 200", (call) => `limit=200&cursor=${cursors[(call * 7) % cursors.length]}`),
     ask(" of a day far back", (call) => rangeOf(world, 1, call)),
-    ask(" before some moment", past),
+    ask(" before a given time", past),
     ask(" by a frequent key", (call) => `event=${KEYS[call % 3]}&${past(call)}`),
     ask(" by a rare key", (call) => `event=${RARE_KEY}&${past(call)}`),
-    ask(" by a key that none has", (call) => `event=none-${call}&${past(call)}`),
-    ask(" by metadata that many have", (call) => `metadata=region%3Deu&${past(call)}`),
-    ask(" by metadata that few have", (call) => `metadata=model%3D${RARE_MODEL}&${past(call)}`),
+    ask(" by a key that no event has", (call) => `event=none-${call}&${past(call)}`),
+    ask(" by common metadata", (call) => `metadata=region%3Deu&${past(call)}`),
+    ask(" by rare metadata", (call) => `metadata=model%3D${RARE_MODEL}&${past(call)}`),
     ask(" of a busy customer", busy),
     ask(" of a busy customer, far back", (call) => `${busy(call)}&${past(call)}`),
     ask(" of a busy customer by a rare key", (call) => `${busy(call)}&event=${RARE_KEY}&${past(call)}`),
@@ -139,7 +139,7 @@ function busy(call: number): string {
   return `customerId=customer_${1 + (call % BUSY)}`;
 }
 
-/** One of the quieter half. */
+/** A customer of the less active half. */
 function ordinary({ customers }: World, call: number): string {
   const half = Math.floor(customers / 2);
   return `customerId=customer_${customers - ((call * 7_919) % half)}`;

@@ -3,20 +3,20 @@ import type { Asked } from "./ask.ts";
 import type { Loaded } from "./load.ts";
 import type { Question } from "./questions.ts";
 
-/** From here on somebody waits. */
+/** Slower queries without a limit are reported. */
 const LONG_MS = 1_000;
 
-/** What was seen with so many events. */
+/** Results for one number of events. */
 export type Sized = {
   readonly events: number;
   readonly bytes: number;
   readonly loaded: Loaded;
-  /** By the question's name. */
+  /** By the name of the query. */
   readonly asked: ReadonlyMap<string, Asked>;
   readonly verified: { readonly code: number | null; readonly seconds: number; readonly output: string };
 };
 
-/** The sizes beside each other, so that growth is visible. */
+/** Prints the sizes side by side, to show the growth. */
 export function printTable(questions: readonly Question[], sized: readonly Sized[]): void {
   const head = sized.map(({ events }) => `${count(events)}: p50, p95, max`.padStart(38));
   console.log(`${"bound".padStart(10)}${head.join("")}`);
@@ -34,21 +34,21 @@ function describe(asked: Asked | undefined): string {
   return [p50Ms, p95Ms, maxMs].map((value) => ms(value).padStart(12)).join("");
 }
 
-/** Where nothing is promised, whoever waits long is told, and that is all. */
+/** Slow queries without a limit are printed but do not fail the run. */
 export function findFaults(questions: readonly Question[], sized: readonly Sized[], slack: number): string[] {
   const faults: string[] = [];
   for (const { events, asked, verified } of sized) {
     for (const { name, msMax } of questions) {
-      const { p95Ms = Number.NaN, failure = "was not asked", refused = 0 } = asked.get(name) ?? {};
+      const { p95Ms = Number.NaN, failure = "was not measured", refused = 0 } = asked.get(name) ?? {};
       const what = `${count(events)} events: ${name}`;
       if (failure !== null) faults.push(`${what}: ${failure}`);
       else if (msMax !== null && refused > 0) faults.push(`${what}: rejected ${refused} times`);
       else if (msMax !== null && !(p95Ms <= msMax * slack)) faults.push(`${what}: p95 ${ms(p95Ms)}`);
-      else if (msMax === null && p95Ms > LONG_MS) console.log(`long: ${what}: p95 ${ms(p95Ms)}`);
+      else if (msMax === null && p95Ms > LONG_MS) console.log(`slow: ${what}: p95 ${ms(p95Ms)}`);
     }
-    // Null: it was not through in time, which says nothing about the sums.
+    // Null: the verification did not finish in time, so its result is unknown.
     if (verified.code !== 0 && verified.code !== null)
-      faults.push(`${count(events)} events: purser verify --usage did not prove the sums`);
+      faults.push(`${count(events)} events: purser verify --usage found differences`);
   }
   return faults;
 }

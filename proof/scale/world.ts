@@ -1,18 +1,18 @@
-/** Some twenty keys: three that everybody reports, the others of some customers each. */
+/** Event keys: the first three are used by all customers, each of the others by some. */
 export const KEYS = [
   "tokens.generated",
   "request.served",
   "file.stored",
   ...Array.from({ length: 17 }, (_, i) => `job.step-${i + 1}`),
 ];
-/** The first of the list is in a sixth of all events, this one in one of a hundred thousand. */
+/** One in 100,000 events has this key. The most common key is in one of six. */
 export const RARE_KEY = "report.closed";
 export const RARE_MODEL = "huge";
 
-/** What there is to ask about. */
+/** The generated data. */
 export type World = {
   readonly customers: number;
-  /** Events were recorded from the one moment to the other. */
+  /** Events were recorded in this range. */
   readonly from: number;
   readonly to: number;
 };
@@ -22,6 +22,6 @@ export function openWorld(customers: number): World {
   const to = Math.floor(Date.now() / 60_000 - 1) * 60_000;
   const from = new Date(to);
   from.setUTCMonth(from.getUTCMonth() - 13);
-  // The 31st of a short month is in the one after it: a day or two less than 13 months.
+  // If the target month is shorter, the date overflows into the next one, and the range is up to three days shorter.
   return { customers, from: from.getTime(), to };
 }
