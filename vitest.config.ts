@@ -5,11 +5,11 @@ export default defineConfig({
     globalSetup: "service/test/postgres.ts",
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // Long enough that only what never comes fails. A promised delay is told where it is tested.
+    // Long, so that a slow machine does not fail a poll. Tests of a guaranteed delay set their own timeout.
     expect: { poll: { timeout: 20_000 } },
-    // Each file starts its own services. Three at once were no faster on two cores, and made tests of time limits fail.
+    // Each file starts its own services. Three files at once were no faster on two cores and failed tests of time limits.
     maxWorkers: 2,
-    // Files share what was loaded and compiled before them: the service has hundreds of modules. Nothing mocks a module.
+    // Files share loaded modules, because the service has hundreds. No test mocks a module.
     isolate: false,
     projects: [
       { extends: true, test: { name: "service", include: ["service/**/*.test.ts"] } },
@@ -20,9 +20,9 @@ export default defineConfig({
         test: {
           name: "dashboard",
           include: ["dashboard/test/**/*.test.ts"],
-          // A journey is many steps of a real browser, which a busy machine takes its time for.
+          // Browser tests have many steps and are slow on a busy machine.
           testTimeout: 90_000,
-          // A browser on a busy machine may miss a moment. A journey that fails twice is broken.
+          // Timing in a browser can vary on a busy machine. A test that fails twice is broken.
           retry: 1,
           globalSetup: ["service/test/postgres.ts", "dashboard/test/build.ts"],
         },

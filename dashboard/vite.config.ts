@@ -4,12 +4,12 @@ import tailwindcss from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
 import { defineConfig, type Plugin } from "vite";
 
-/** Where `npm run dev` serves; while you work on the dashboard, Vite asks it for everything that is not a page. */
+/** Address of `npm run dev`. The development server of Vite forwards all API calls to it. */
 const SERVICE = process.env["PURSER_URL"] ?? "http://127.0.0.1:3300";
 
-/** Without these every icon that two pages share would be a file, and a first page fifty of them. */
+/** Without these groups, every icon shared by two pages would be a separate file, and a first page would load fifty. */
 const GROUPS = [
-  // Drawn when a page is there already; the only thing that is large and can wait.
+  // Loaded after the page is shown. It is the only large module that can wait.
   {
     name: "charts",
     test: /node_modules\/(recharts|victory-vendor|d3-|@reduxjs|react-redux|redux|immer|reselect|es-toolkit|decimal)/,
@@ -27,7 +27,7 @@ const GROUPS = [
 export default defineConfig({
   plugins: [react(), tailwindcss(), compress()],
   build: {
-    // Where light-dark() is known; nothing older is asked for.
+    // The first versions that support light-dark().
     target: ["chrome123", "firefox120", "safari17.5"],
     // The service sends a strict policy: nothing may be inlined as data.
     assetsInlineLimit: 0,
@@ -36,14 +36,14 @@ export default defineConfig({
   },
   server: {
     host: "127.0.0.1",
-    // With the Host that the browser sees: the service compares it with the Origin of every write.
+    // Keeps the browser's Host header, because the service compares it with the Origin of every write.
     proxy: Object.fromEntries(
       ["/manage", "/v1", "/docs", "/openapi"].map((path) => [path, { target: SERVICE, changeOrigin: false }]),
     ),
   },
 });
 
-/** Once, while building: the service then sends files as they lie there, and compresses nothing itself. */
+/** Compresses the files at build time. The service sends them unchanged. */
 function compress(): Plugin {
   let directory = "";
   return {

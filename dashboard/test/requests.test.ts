@@ -154,7 +154,7 @@ test("new rows are held back while the user has scrolled down", async () => {
   expect(await rowsOf(page).first().textContent()).toContain("new-2");
 });
 
-test("a tail that is too long reloads the list without a gap", async () => {
+test("if too many requests arrive for the live tail, the list reloads without a gap", async () => {
   const managed = await setupManage();
   const { check } = managed;
   await check({ customerId: "first", feature: "export" });

@@ -31,7 +31,7 @@ async function inspectVersion(client: Client): Promise<Finding> {
   return { level: "ok", about, text: String(major) };
 }
 
-/** In another encoding, characters are counted as several or cannot be stored. */
+/** Other encodings cannot store every character, or count one character as several. */
 async function inspectEncoding(client: Client): Promise<Finding> {
   const { rows } = await client.query("select current_setting('server_encoding') as value");
   const value = String(rows[0]?.value);

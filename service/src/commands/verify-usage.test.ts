@@ -119,7 +119,7 @@ test("a missing event is found", async () => {
   );
 });
 
-test("a repair corrects its day alone, while usage is recorded", {
+test("a repair corrects only its day, while usage is recorded", {
   timeout: 60_000,
 }, async () => {
   const credits = await setupUsage();

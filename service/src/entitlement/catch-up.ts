@@ -124,8 +124,8 @@ function versionChange(catalog: Catalog, { assignment }: Wallet, from: Instant):
 }
 
 /**
- * The next allowance to grant up to `until`. Periods whose allowance would have expired by then are skipped. With
- * rollover, the last few periods are granted late, dated as if they had been noticed in time.
+ * The next allowance to grant up to `until`. Skips periods whose allowance would have expired by then. With rollover, the
+ * last few missed periods are granted now, dated as if they had been granted on time.
  */
 function periodStart(
   catalog: Catalog,

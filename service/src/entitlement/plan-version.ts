@@ -7,7 +7,7 @@ import type { Assignment, GrantedAllowance, LimitCounter } from "./wallet.ts";
 
 type DueVersion = { readonly version: PlanVersion; readonly at: Instant };
 
-/** The first version that takes effect at or after `from`. If several do at the same moment: the newest. */
+/** The first version that takes effect at or after `from`. If several do at the same time, the newest. */
 export function findDueVersion(catalog: Catalog, assignment: Assignment, from: Instant): DueVersion | null {
   const current = getVersion(catalog, assignment.version);
   let due: DueVersion | null = null;

@@ -28,7 +28,7 @@ export type ReversalOutcome =
 
 /**
  * Reverses a consume, fully or in part. Credits return to the grants they came from, with their expiry, and the limit
- * counter is lowered. The remaining charge is the cost of the remaining quantity, in whatever steps it was reversed.
+ * counter is lowered. The remaining charge is the cost of the remaining quantity, independent of the steps in which it was reversed.
  */
 export function reverseConsume(
   catalog: Catalog,
@@ -80,7 +80,7 @@ export function reverseConsume(
   return { kind: "reversed", credits: charged - kept, quantity, change };
 }
 
-/** Of the credits in the order they were burned, those from `kept` up to `charged`: the last burned go back first. */
+/** The credits to return: those burned from `kept` up to `charged`. The last burned are returned first. */
 function partsBetween(parts: readonly Part[], kept: number, charged: number): Part[] {
   const back: Part[] = [];
   let burned = 0;

@@ -60,7 +60,7 @@ export function newUsageBatch(rowsMax = ROWS_MAX): BatchSize {
   return new BatchSize({ first: rowsMax, most: rowsMax, growth: GROWTH });
 }
 
-/** After a timeout: the slices that are left of a large transaction become smaller, before the job fails. */
+/** After a timeout, makes the remaining slices of a large transaction smaller, then rethrows the error. */
 async function failWithFinerSlices(cell: Pool, error: unknown): Promise<never> {
   if (isTooLong(error)) await transaction(cell, cutSlicesFiner);
   throw error;
@@ -69,9 +69,9 @@ async function failWithFinerSlices(cell: Pool, error: unknown): Promise<never> {
 type Turn = RollUp & { readonly isDone: boolean };
 
 /**
- * Roll-ups and progress in one transaction: whatever interrupts it, each row is added exactly once. A row is ready when its
- * transaction and all with lower numbers have ended: the next statement then sees all their rows, and none can be added below
- * any more. The argument needs no clock. Null: another process is adding, or did so a moment ago.
+ * Writes roll-ups and progress in one transaction, so each row is added exactly once, even after a crash. A row is ready when its
+ * transaction and all with lower numbers have ended: no more rows can appear below that number. This does not depend on a
+ * clock. Returns null if another process is running the job, or did so a moment ago.
  */
 export function rollUpOnce(
   cell: Pool,
@@ -108,14 +108,14 @@ export function rollUpOnce(
 }
 
 /**
- * A moment is complete when all that had begun by then is added. After a failover to a slower clock a mark may lie in the future.
+ * `completeTo` is the time up to which all started transactions are added. After a failover to a slower clock it can be in the future.
  */
 function moveMarks(
   { completeTo, mark, doubtfulSince }: UsageProgress,
   newest: UsageProgress["mark"],
   transactionNumber: number,
 ): Pick<UsageProgress, "completeTo" | "mark"> {
-  // After a switch to another server rows may be missing until `verify --usage` found none.
+  // After a move to another server, rows may be missing until `verify --usage` reports none.
   if (doubtfulSince !== null) return { completeTo, mark: newest };
   if (transactionNumber >= newest.number) return { completeTo: newest.at, mark: newest };
   if (transactionNumber < mark.number) return { completeTo, mark };

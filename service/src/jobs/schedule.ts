@@ -3,7 +3,7 @@ export type Job = { readonly name: string; readonly everyMs: number; readonly ru
 export type JobRun = {
   readonly name: string;
   readonly durationMs: number;
-  /** Null: the run succeeded. */
+  /** Null if the run succeeded. */
   readonly error: unknown;
 };
 

@@ -32,14 +32,14 @@ export class CatalogCache {
     this.#read = read;
   }
 
-  /** The catalog of this revision. Undefined: the environment has none. */
+  /** The catalog of this revision. An undefined revision means that the environment has no catalog. */
   find(environmentId: EnvironmentId, revision: string | undefined): Catalog | Lacking {
     if (revision === undefined) return EMPTY_CATALOG;
     const known = this.#outlines.find(environmentId);
     return known?.revision === revision ? known.catalog : new OutlineLacking(this, environmentId, revision);
   }
 
-  /** Each catalog, or what is lacking of it. Those in `now` are read at once. */
+  /** Each catalog, or the missing part of it. The environments in `now` are read immediately. */
   async findAll(
     tx: Tx,
     environments: Iterable<EnvironmentId>,

@@ -17,7 +17,7 @@ import { type Uuid, uuidV7 } from "../../primitives/uuid.ts";
 
 export type LoggedEndpoint = "check" | "consume" | "events";
 
-/** A request rejected because its key was used for another. Of the metadata only a hash, because it may name a person. */
+/** A request rejected because its key was used for another. Stores only a hash of the metadata, because it may name a person. */
 export type Refused = {
   readonly quantity: number;
   readonly metadataHash: ShortHash | null;
@@ -40,7 +40,7 @@ export type LoggedRequest = {
   /** Time since the response. */
   readonly ageMs: number;
   readonly refused: Refused | null;
-  /** Of a recorded event with its own timestamp. */
+  /** Set for a recorded event with its own timestamp. */
   readonly occurredAt: Instant | null;
 };
 

@@ -12,9 +12,9 @@ const SLICES_NEEDED = 4;
 /** Their parameters: environments, from, to, how many slices of customers, which of them. */
 const OF_SOME = ["usage_compare.with_rows", "usage_remake.insert_customers"];
 
-/** A server that is too slow for more than a fourth of the customers of one moment. */
+/** Simulates a server that can read at most a quarter of the customers of one bucket in time. */
 function slowDown(session: Session, crowdedAt: number) {
-  /** Slices of the crowded moment. */
+  /** Slices of the large bucket. */
   const taken: string[] = [];
   const slow = new WatchedSession(session, async ({ name }, [, from, to, slices, slice]) => {
     const isOf = Date.parse(String(from)) <= crowdedAt && crowdedAt < Date.parse(String(to));

@@ -27,16 +27,16 @@ export async function repairDay(session: Repairing, day: Instant): Promise<void>
   await new Crowd().walk((some) =>
     withProgress(session, async () => {
       const rows = await remakeCustomers(session, slice, some);
-      // In this transaction: a month that was detached meanwhile took rows with it.
+      // Checked in this transaction, because a month can be detached at any time.
       await refuseMissingRows(session, day);
-      // With the last slice, which nearly always is the only one: then all roll-ups agree at every moment.
+      // Together with the last slice, usually the only one, so that all roll-ups always agree.
       if (some.slice === some.slices - 1) await remakeBuckets(session, slice);
       return rows;
     }),
   );
 }
 
-/** Without its rows a day's roll-ups cannot be remade. */
+/** The roll-ups of a day can be rebuilt only from its rows. */
 async function refuseMissingRows(tx: Tx, day: Instant): Promise<void> {
   const since = await findWholeSince(tx);
   if (!hasRows(day, since))
@@ -45,7 +45,7 @@ async function refuseMissingRows(tx: Tx, day: Instant): Promise<void> {
     );
 }
 
-/** Whether a day has all its rows, if they are attached since a moment. */
+/** Whether all rows of a day are attached. */
 export function hasRows(day: Instant, since: Instant | null): boolean {
   return since === null || day >= since;
 }

@@ -29,7 +29,7 @@ test("a timeout in the narrowest step fails and is never skipped", async () => {
   await expect(walk).rejects.toThrow("timeout");
 });
 
-/** A bucket with so many rows; a statement can read 100,000. */
+/** A bucket with this many rows; a statement can read 100,000. */
 async function walk(crowd: Crowd, rows: number): Promise<SomeCustomers[]> {
   const done: SomeCustomers[] = [];
   const walked = await crowd.walk(async (some) => {

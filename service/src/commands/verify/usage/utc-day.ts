@@ -3,12 +3,12 @@ import { parseTimestamp } from "../../../primitives/timestamp.ts";
 
 export const DAY_MS = 24 * 3_600_000;
 
-/** The first moment of its UTC day. */
+/** The start of the UTC day. */
 export function utcDay(at: Instant): Instant {
   return brandAs<Instant>(Math.floor(at / DAY_MS) * DAY_MS);
 }
 
-/** Of `2026-11-15`. Null: not a day. */
+/** Parses `2026-11-15`. Null if it is not a valid day. */
 export function parseUtcDay(text: string): Instant | null {
   const parsed = parseTimestamp(`${text}T00:00:00Z`);
   return parsed.kind === "instant" ? parsed.at : null;

@@ -59,7 +59,7 @@ const IN_RANGE = `
       and s.bucket < $7::timestamptz`;
 
 const OF_METER = "join cell.meters as m on m.environment_id = $1 and m.id = d.divisor";
-/** What a chart has a line for: what is grouped by, and the line's key. Meters are joined last, when few rows are left. */
+/** SQL for the group and the key of a chart line. Meters are joined last, when few rows are left. */
 const GROUPS = {
   none: { divisor: "null::bigint", part: "''", join: "" },
   event: { divisor: "s.meter_id", part: "m.key", join: OF_METER },
@@ -70,7 +70,7 @@ const GROUPS = {
 export type Group = keyof typeof GROUPS;
 
 export type ChartPoint = Used & {
-  /** Null: all lines beyond the largest ones together. */
+  /** Null for the line that combines all lines except the largest. */
   readonly group: string | null;
   readonly at: Instant;
 };
@@ -96,8 +96,8 @@ const divideAll = (divisor: string): string => `
     ) as u`;
 
 /**
- * The UTC days of the range: the chart's bucket `first` in which a day begins, and the slots `cuts` at which the next ones begin. A whole
- * day without cuts is read by its sums. Slots are compared as integers, which takes half the time of timestamps.
+ * The UTC days of the range: the chart's bucket `first` in which a day begins, and the slots `cuts` at which the next ones begin. A
+ * whole day is read from the daily roll-up. Slots are compared as integers, which takes half the time of timestamps.
  */
 const DAYS_OF_CHART = `
       select

@@ -14,7 +14,7 @@ import {
   USAGE_OF_SLICE,
 } from "./time-slice.ts";
 
-/** A roll-up that differs from what it was made of. */
+/** A roll-up that differs from its rows. */
 export type WrongSum = {
   readonly environmentId: EnvironmentId;
   /** Null: all customers. */
@@ -22,7 +22,7 @@ export type WrongSum = {
   readonly at: Instant;
   /** Null: the meter does not exist. */
   readonly meter: { readonly kind: MeterKind; readonly key: string } | null;
-  /** What it was made of, less the roll-up. */
+  /** The rows' total minus the roll-up. */
   readonly missing: Used;
 };
 

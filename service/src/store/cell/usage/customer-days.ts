@@ -1,4 +1,4 @@
-/** Which of its UTC day's 15-minute buckets begins at this moment, from 0 to 95: SQL. */
+/** SQL for the number of a 15-minute bucket within its UTC day, from 0 to 95. */
 export function slotOf(moment: string): string {
   return `(date_part('epoch', (${moment} at time zone 'UTC')::time) / 900)::smallint`;
 }
@@ -7,7 +7,7 @@ export function utcDate(moment: string): string {
   return `(${moment} at time zone 'UTC')::date`;
 }
 
-/** The first moment of a UTC day. */
+/** The start of a UTC day. */
 export function startOf(day: string): string {
   return `(${day}::timestamp at time zone 'UTC')`;
 }
@@ -42,13 +42,13 @@ export function daysOf(from: string, to: string): string {
 export const IS_WHOLE = "d.slot_from = 0 and d.slot_to = 96";
 
 /**
- * What customers `n` used on days `d`, in the environment that is parameter 1: a day that is whole by its sums, others by
+ * Usage of customers `n` on days `d`, in the environment of parameter 1. Whole days are read from daily totals, others from
  * their buckets. One look-up for each day and customer.
  */
 export function usedOn({
   isWhole = IS_WHOLE,
   isMeter = "true",
-  /** A column of the response, for a day that is whole and for a bucket `s.slot`. */
+  /** An output column, for a whole day and for a bucket `s.slot`. */
   part = { ofDay: "0", ofSlot: "0" },
 }: {
   readonly isWhole?: string;

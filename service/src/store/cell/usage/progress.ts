@@ -122,7 +122,7 @@ const CLEAR_DOUBT = statement(
   where doubtful_since = $1::timestamptz`,
 );
 
-/** After verify found all rows since that moment in the roll-ups. */
+/** Called after verify found all rows since then in the roll-ups. */
 export function clearDoubt(tx: Tx, since: Instant): Promise<Rows> {
   return tx.run(CLEAR_DOUBT, [formatTimestamp(since)]);
 }

@@ -68,8 +68,7 @@ const RANK = {
   credits: rank("credits", "bucket_credits"),
 } as const;
 
-// However long a range is, it is a part of the table, which lies in the order of time: the planner would rather read all of it, and
-// group customers on disk.
+// The planner would scan the whole table and group customers on disk. The table is in time order, so even a long range reads less.
 const SETTINGS = statement(
   "usage_rank.settings",
   `
@@ -79,7 +78,7 @@ const SETTINGS = statement(
     set_config('jit', 'off', true)`,
 );
 
-/** Those with the most first, in a transaction. */
+/** Largest first. Runs in a transaction. */
 export async function rankCustomers(
   tx: Tx,
   scope: UsageScope,

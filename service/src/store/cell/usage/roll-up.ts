@@ -22,7 +22,7 @@ export function prepareRollUp(tx: Tx): Promise<Rows> {
 export type Stretch = {
   readonly from: number;
   readonly to: number;
-  /** More than 1 for one transaction that is too large for one statement: its customers are added in so many slices. */
+  /** More than 1 for one transaction that is too large for one statement: its customers are added in this many slices. */
   readonly slices: number;
 };
 

@@ -21,7 +21,7 @@ export type WhereRows = {
   readonly denials: string;
 };
 
-/** What each event, charge, reversal and denial adds, by its own time. The roll-ups are made of it, and verified with it. */
+/** SQL for the amounts of each event, charge, reversal and denial at its own time. Roll-ups are built and verified with it. */
 export function rowsOfUsage({ events, charges, denials }: WhereRows): string {
   return `
       select
@@ -77,7 +77,7 @@ function rowsOfCharges(where: string): string {
         and ${where}`;
 }
 
-/** The sums of these rows by environment, meter, customer and bucket. */
+/** Totals of these rows by environment, meter, customer and bucket. */
 export function usageOfRows(where: WhereRows): string {
   return `
     select

@@ -4,14 +4,14 @@ import type { EnvironmentId } from "../../../primitives/brand.ts";
 import { startOf } from "./customer-days.ts";
 import { isInCustomers, usageOfRows, type WhereRows } from "./rows.ts";
 
-/** Some 15-minute buckets of these environments, from one moment up to but without another; both as PostgreSQL writes them. */
+/** A half-open range of 15-minute buckets of these environments. Both times are in PostgreSQL's format. */
 export type TimeSlice = {
   readonly environments: readonly EnvironmentId[];
   readonly from: string;
   readonly to: string;
 };
 
-/** One of so many slices of the customers, counted from 0. */
+/** Index of a slice of the customers, from 0, and the number of slices. */
 export type SomeCustomers = { readonly slices: number; readonly slice: number };
 
 export const ALL_CUSTOMERS: SomeCustomers = { slices: 1, slice: 0 };
@@ -42,7 +42,7 @@ const slotAt = (moment: string): string =>
 const FIRST_SLOT = `greatest(array_lower(bucket_counts, 1), ${slotAt(`greatest($2::timestamptz, ${startOf("day")})`)})`;
 const LAST_SLOT = `least(array_upper(bucket_counts, 1), ${slotAt(`least($3::timestamptz, ${startOf("day")} + interval '24 hours')`)} - 1)`;
 
-/** What some customers used in a slice, by their roll-ups. Of a day's arrays only the slice's part is expanded. */
+/** Usage of some customers in a slice, from the roll-ups. Expands only the slice's part of a day's arrays. */
 export const BUCKETS_OF_SLICE = `
       select
         b.environment_id,
@@ -88,7 +88,7 @@ const ROWS_OF_SLICE: WhereRows = {
   denials: isIn("r.recorded_at"),
 };
 
-/** What some customers used in a slice, by the rows. */
+/** Usage of some customers in a slice, from the rows. */
 export const USAGE_OF_SLICE = usageOfRows(ROWS_OF_SLICE);
 
 const SETTINGS = statement(
