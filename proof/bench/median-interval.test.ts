@@ -48,7 +48,7 @@ test.each([
   expect(judgeRatio({ lower, upper })).toBe(verdict);
 });
 
-test("one slower part makes the whole slower, and one uncertain part makes it uncertain", () => {
+test("the total is slower if one part is slower, and uncertain if one part is uncertain", () => {
   expect(worstVerdict(["not slower", "cannot tell", "slower"])).toBe("slower");
   expect(worstVerdict(["not slower", "cannot tell"])).toBe("cannot tell");
   expect(worstVerdict(["not slower"])).toBe("not slower");

@@ -19,7 +19,7 @@ async function digestTables(database: TestDatabase): Promise<Map<string, unknown
     where n.nspname not in ('pg_catalog', 'information_schema')
       and c.relkind in ('r', 'p')
       and not c.relispartition
-      -- Written by jobs a moment later: roll-ups, the progress of jobs, and the log of requests, including refused ones.
+      -- Written by jobs a moment later: roll-ups, the progress of jobs, and the log of requests, including rejected ones.
       and c.relname not like 'usage%'
       and c.relname not in ('meters', 'sweeps', 'request_log', 'request_counts')
     order by name`);

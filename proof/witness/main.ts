@@ -23,7 +23,7 @@ const MOMENTS = [
   "2027-02-20T10:00:00Z",
   "2027-03-03T10:00:00Z",
 ];
-/** Two, because the first run may have started before the clock was moved. */
+/** Two runs of each job, because the first one may have started before the clock was moved. */
 const RUNS = 2;
 /** Number of calls after the setup that are not everyday calls. */
 const READING_CALLS = 690;

@@ -55,7 +55,7 @@ const LEDGER: readonly Tampering[] = [
     `update cell.ledger set quantity = 1501 where ${OF_ADA} and kind = 5 and quantity = 500`,
   ),
   entry(
-    "a little less reversed than was given back",
+    "a reversal that records less than it returned",
     `update cell.ledger set quantity = 100 where ${OF_ADA} and kind = 5 and quantity = 500`,
   ),
   entry("a reversal of something else", `update cell.ledger set reverses = 1 where ${OF_ADA} and kind = 5`),

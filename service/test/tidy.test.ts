@@ -148,7 +148,7 @@ test("the process clock is read only in the listed files", () => {
   expect(findLines(source, /new Date\(|Date\.now\b/, agreed)).toEqual([]);
 });
 
-test("migrations are numbered without a gap, and their first line says why", () => {
+test("migrations are numbered without a gap, and their first line gives the reason", () => {
   for (const schema of ["control", "cell"]) {
     const files = glob(`service/migrations/${schema}/*`);
     const names = files.map((file) => file.split("/").at(-1));

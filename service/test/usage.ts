@@ -85,7 +85,7 @@ export async function ask<T = Chart>({ manage }: Managed, path: string): Promise
   return body as T;
 }
 
-/** Until whatever was committed is in the sums: transactions of other tests on this server may hold it up for a moment. */
+/** Waits until all committed rows are rolled up. Transactions of other tests on this server can delay it. */
 export async function settle({ cell, database }: { cell: Pool; database: TestDatabase }): Promise<void> {
   const [row] = await database.query("select pg_current_xact_id()::text::bigint::text as number");
   const read = async () => {

@@ -188,7 +188,7 @@ test("an update of an ended subscription does not end a manually assigned plan",
   expect(await read("org/1")).toMatchObject({ plan: "basic" });
 });
 
-test("the end of a subscription of an unknown customer is ignored", async () => {
+test("the recipe ignores the end of an unknown customer's subscription", async () => {
   const { stripe, deliver } = await openShop();
   const gone = cancel(subscribe("price_pro"));
   stripe.subscriptions = [gone];

@@ -5,8 +5,8 @@ export const STALLED = { ms: 60_000, bytesMin: 1_000_000 } as const;
 
 /**
  * Closes the connection of a client that reads less than `bytesMin` in `ms` while more data is ready. A socket's own timeout
- * restarts with every byte, so one byte a minute would hold the slot forever. While no data is ready the client is not slow:
- * the export may be scanning many rows to find one.
+ * restarts with every byte, so one byte a minute would hold the slot forever. Time without ready data does not count,
+ * because the export may be scanning many rows to find one.
  */
 export function endStalled(
   response: ServerResponse,
@@ -16,7 +16,7 @@ export function endStalled(
   const timer = setInterval(() => {
     const { socket } = response;
     if (socket === null) return;
-    // Bytes handed to the system: a chunk counts only when it is written completely.
+    // Bytes passed to the operating system. A chunk counts only after it is written completely.
     const taken = socket.bytesWritten - socket.writableLength;
     const isWaiting = socket.writableLength > 0;
     if (isWaiting && waitingSince !== null && taken - waitingSince < bytesMin) response.destroy();

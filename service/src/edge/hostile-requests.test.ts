@@ -221,7 +221,7 @@ test("before authentication, no path, query or header is expensive", async () =>
 /** Enough to send the largest document, 4 MB. Rendering it for each request took ten times as long. */
 const DOCUMENT_MICROS = 6_000;
 
-test("before authentication, no document costs more than sending it", async () => {
+test("before authentication, no document is expensive to serve", async () => {
   const { database } = await setupManage();
   const meter = new Meter(await startMeasuredService(database));
   const paths = ["/docs", "/docs/", "/docs/js/scalar.js", "/docs/openapi.json", "/docs/openapi.yaml"];

@@ -104,7 +104,7 @@ test.each<[string, Buffer | string, string]>([
   expect(await parts.database.count("cell.customers")).toBe(0);
 });
 
-test("without a body and a media type, the 400 names what is missing", async () => {
+test("a request without a body and media type gets a 400 invalid_request", async () => {
   const parts = await setup();
   expect(await send(parts, "", {})).toEqual({ status: 400, code: "invalid_request" });
 });

@@ -22,7 +22,7 @@ test("in a database that was restored into another server, numbers go on above t
   const client = await connectTo(database);
   const failures = async () => (await inspectEssentials(client)).filter(({ level }) => level === "failure");
   expect(await failures()).toMatchObject([{ about: "transaction IDs" }]);
-  // A process that was not started anew, as behind a name that now leads elsewhere, notices it too.
+  // A process that was not restarted detects it too, for example after a DNS change.
   await expect(rollUpUsage(cell)).rejects.toThrow("another database server");
   const lines: string[] = [];
   const print = (line: string) => lines.push(line);
@@ -36,11 +36,11 @@ test("in a database that was restored into another server, numbers go on above t
   await expectExactSums(database);
 });
 
-test("rows above this server's numbers are noticed, although the sums never came to them", async () => {
+test("rows above this server's transaction numbers are detected, even if they were never rolled up", async () => {
   const { database, cell, record } = await setupCredits();
   await record({ customerId: "ada", event: "before", quantity: 1 });
   await settle({ cell, database });
-  // As in a dump that was made while the sums were behind.
+  // As in a dump that was taken while the roll-ups were behind.
   await database.query(
     `insert into cell.events
        (recorded_at, id, environment_id, customer_number, event, quantity, occurred_at, request_id, transaction_number)

@@ -69,7 +69,7 @@ test("one large transaction is added in slices, each row once", async () => {
 });
 
 test.for(["2026-03-29T23:30:00Z", "2025-10-26T23:59:59Z", "2025-10-27T00:30:00Z"])(
-  "a day is a UTC day in whatever time zone the server is: %s",
+  "days are UTC days in every time zone of the server: %s",
   async (at) => {
     const database = await createDatabase();
     const cell = openTestPool(database.serviceUrl);

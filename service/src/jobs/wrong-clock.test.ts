@@ -31,7 +31,7 @@ test("if the database's clock is far ahead, no key expires and the sweeps fail",
   expect(await database.count("cell.ledger", "kind = 3")).toBe(0);
 });
 
-test("a rest that was set by a clock far ahead is ignored", async () => {
+test("a pause set by a clock that was far ahead is ignored", async () => {
   const { database, cell } = await setupCredits();
   await database.query("update cell.sweeps set rests_until = now() + interval '41 days'");
   expect(await transaction(cell, (tx) => lockSweep(tx, "ended keys"))).toEqual({ position: null });

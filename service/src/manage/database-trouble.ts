@@ -2,7 +2,7 @@ import { Problem } from "../edge/problem.ts";
 import { OutcomeUnknown } from "../postgres/commit.ts";
 import { findDatabaseTrouble } from "../postgres/sql-error.ts";
 
-/** Turns database failures into retryable problems instead of a 500, and says whether anything was changed. */
+/** Turns database failures into retryable problems instead of a 500, and reports whether anything was changed. */
 export async function reportDatabaseErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

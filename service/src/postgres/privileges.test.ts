@@ -193,7 +193,7 @@ test("the partition job has nothing to do on a migrated database", async () => {
   await pool.end();
 });
 
-test("monthly partitions use UTC in any time zone of the database", async () => {
+test("monthly partitions use UTC, whatever the time zone of the database is", async () => {
   const database = await createDatabase();
   const name = (await database.query("select current_database() as name"))[0]?.["name"];
   await database.query(`alter database ${name} set timezone = 'Asia/Kolkata'`);

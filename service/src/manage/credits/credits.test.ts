@@ -19,7 +19,7 @@ test("concurrent top-ups with one reference add credits once", async () => {
   await expectSoundBooks(database);
 });
 
-test("only one of eight concurrent customers gets a reference, and the others are not created", async () => {
+test("if eight customers use one reference concurrently, one gets the credits and the others are not created", async () => {
   const { cell, context, database } = await setupCredits();
   for (const round of rounds(5)) {
     const outcomes = await Promise.all(

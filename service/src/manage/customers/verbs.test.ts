@@ -204,7 +204,7 @@ test.each([
   expect(await database.count("cell.customers")).toBe(1);
 });
 
-test("customers on an archived plan keep and renew it, but nobody else can get it", async () => {
+test("customers on an archived plan keep and renew it, but it cannot be assigned to others", async () => {
   const { manage, database } = await setupManage();
   await database.query("update cell.plans set archived_at = now()");
   const assign = (customer: string) =>

@@ -59,7 +59,7 @@ test("one guesser behind an untrusted proxy does not lock out a device that logg
   expect((await send(url, "POST", { body, headers: { cookie: device } })).status).toBe(200);
 });
 
-test("a device is known only for its own member and may guess five times a minute", async () => {
+test("a known device has five attempts a minute, for its own member only", async () => {
   const { logIn, guess } = await setup();
   const device = deviceOf(await logIn("198.51.100.1", OWNER.password));
   expect(await guess(6, (i) => `203.0.113.${i}`, { device })).toEqual([...times(5, 401), 429]);
@@ -175,7 +175,7 @@ test("a thief with the password cannot keep its owner from logging in or changin
   expect(changed.status).toBe(200);
 });
 
-test("a member's known devices take one place, and unknown devices every second turn", async () => {
+test("a member's known devices share one place in the queue, and unknown devices get every second turn", async () => {
   const guard = new LogInGuard();
   const served: string[] = [];
   let open = (): void => {};

@@ -23,7 +23,7 @@ async function open({ service }: Managed, userAgent = "Firefox") {
   return { token: headers["cookie"]?.split("=")[1] ?? "", call, list };
 }
 
-test("a session ends after 12 idle hours, and one in use at its expiry", async () => {
+test("a session ends after 12 idle hours, and an active one at its expiry", async () => {
   const managed = await setupManage();
   const { call, token } = await open(managed);
   const idle = (hours: number) =>

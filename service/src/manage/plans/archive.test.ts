@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { setupManage } from "../../../test/manage.ts";
 
-test("customers on an archived plan keep and renew it, but nobody else can get it", async () => {
+test("customers on an archived plan keep and renew it, but it cannot be assigned to others", async () => {
   const { manage, check } = await setupManage();
   const archived = await manage("POST", "plans/pro/archive");
   expect([archived.status, archived.body["archivedAt"]]).toEqual([200, expect.any(String)]);

@@ -15,7 +15,7 @@ export async function rankUsers(
 ): Promise<RankedCustomer[]> {
   const extent = await readUsageExtent(tx, scope.environmentId);
   if (extent === null) return [];
-  // No days without usage, and the first and last day with usage whole: whole days are read by their sums.
+  // Skip days without usage at both ends, and include the first and last day completely: whole days are read from daily roll-ups.
   const first = Math.floor(extent.from / DAY_MS) * DAY_MS;
   const last = Math.ceil(extent.to / DAY_MS) * DAY_MS;
   const from = brandAs<Instant>(scope.from <= extent.from ? first : scope.from);

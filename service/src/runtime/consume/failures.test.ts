@@ -33,7 +33,7 @@ async function setupOnWire() {
   return { ...credits, wire, render, check };
 }
 
-test("a charge whose commit response was lost is found, is not a replay, and is charged once", async () => {
+test("if the response to a commit is lost, its charge is found, counted once and not marked as a replay", async () => {
   const { database, wire, render } = await setupOnWire();
   await render("warm");
   for (let round = 0; round < 5; round++) {
