@@ -74,7 +74,7 @@ export function watchTransactions(database: Database): { stop(): Promise<number>
     const [row] = await database.query(
       `select coalesce(max(extract(epoch from clock_timestamp() - xact_start) * 1000), 0) as ms
        from pg_stat_activity
-       where application_name = 'purser manage' and xact_start is not null and state <> 'idle'`,
+       where application_name like 'purser/% manage' and xact_start is not null and state <> 'idle'`,
     );
     msMax = Math.max(msMax, Number(row?.["ms"]));
     await pause(20);

@@ -4,7 +4,8 @@ import { catalogCommand } from "./commands/catalog.ts";
 import { createProjectCommand } from "./commands/create-project.ts";
 import { devCommand } from "./commands/dev.ts";
 import { doctorCommand } from "./commands/doctor.ts";
-import { migrateCommand } from "./commands/migrate.ts";
+import { describeCommand } from "./commands/help.ts";
+import { checkMigrationsCommand, migrateCommand } from "./commands/migrate.ts";
 import { renderOpenApi } from "./commands/openapi.ts";
 import { resetOwnerCommand } from "./commands/reset-owner.ts";
 import { revokeKeyCommand } from "./commands/revoke-key.ts";
@@ -12,49 +13,10 @@ import { serveCommand } from "./commands/serve.ts";
 import { parseUtcDay } from "./commands/verify/usage/utc-day.ts";
 import { verifyCommand } from "./commands/verify.ts";
 import { verifyUsageCommand } from "./commands/verify-usage.ts";
-import { readClientConfig, readConfig, SETTINGS } from "./config.ts";
+import { readClientConfig, readConfig } from "./config.ts";
 import { ORDINAL_MAX } from "./postgres/migrate.ts";
 import type { Instant } from "./primitives/brand.ts";
 import { VERSION } from "./version.ts";
-
-const HELP = `Purser ${VERSION}: usage metering and credit entitlements next to your own billing system
-
-Usage: purser <command> [options]
-
-Commands
-  dev                    start everything for development: PostgreSQL, a project with keys, and the service
-      --port N             listen on this port (3300)
-      --directory DIR      folder for data and keys (.purser)
-      --json               print one line of JSON once ready
-      --no-demo            leave the test environment empty at the first start
-  migrate                migrate the database to this release; safe to repeat
-      --ordinal N          for an additional database: use its own range of customer numbers (0 to 255)
-      --grant-to ROLE      also grant ROLE the privileges that the service needs; with IDEMPOTENCY_DAYS including
-                           the deletion of expired keys
-  serve                  run the service
-  create-project NAME    create a project and print its API keys, once
-  revoke-key KEY         revoke an API key; takes effect within 5 seconds
-  reset-owner EMAIL      make this member an owner, or create one, and print a one-time link to set a password
-  doctor                 run diagnostics: version, durability, migrations, clock, long transactions, disk
-  verify                 recompute every wallet, grant and limit from its ledger and compare, while the service runs
-      --usage              instead, compare the usage roll-ups with the events, charges and denials
-      --repair DAY         first rebuild the roll-ups of this day (2026-11-15, in UTC)
-  catalog export         print the catalog of an environment as a JSON document
-  catalog apply FILE     change the catalog of an environment to match the document, and print the changes
-      --project ID         the project
-      --environment NAME   test or live (test)
-      --dry-run            only print the changes
-      --reach WHO          who gets changed plan versions: new_assignments, next_period or now (new_assignments)
-      --archive-missing    archive plans and features that are not in the document
-  openapi                print the runtime API as an OpenAPI document
-      --manage             print the management API instead
-  help, version
-
-Settings, from the environment
-${Object.entries(SETTINGS)
-  .map(([name, meaning]) => `  ${name.padEnd(24)} ${meaning}`)
-  .join("\n")}
-`;
 
 const print = (line: string): void => console.log(line);
 
@@ -64,7 +26,8 @@ async function main(args: string[]): Promise<void> {
   const { values, positionals } = parse(args);
   const [command, ...rest] = positionals;
   if (values.version) return print(VERSION);
-  if (values.help || command === "help" || command === undefined) return print(HELP);
+  if (command === "help" || command === undefined) return print(describeCommand(rest[0]));
+  if (values.help) return print(describeCommand(command));
   const [argument = ""] = rest;
   checkArguments(command, rest);
   switch (command) {
@@ -80,13 +43,14 @@ async function main(args: string[]): Promise<void> {
         demo: !values["no-demo"],
         print,
       });
-    case "migrate":
-      return migrateCommand({
-        ...readConfig(),
-        grantTo: values["grant-to"] ?? null,
-        ordinal: readOrdinal(values.ordinal),
-        print,
-      });
+    case "migrate": {
+      const { check, finish, "grant-to": grantTo = null } = values;
+      const ordinal = readOrdinal(values.ordinal);
+      if (!check) return migrateCommand({ ...readConfig(), grantTo, ordinal, finish, print });
+      const isCurrent = await checkMigrationsCommand({ ...readConfig(), print });
+      if (!isCurrent) process.exitCode = 1;
+      return;
+    }
     case "serve":
       return serveCommand();
     case "create-project":
@@ -146,6 +110,8 @@ function parse(args: string[]) {
         directory: { type: "string", default: ".purser" },
         "no-demo": { type: "boolean", default: false },
         manage: { type: "boolean", default: false },
+        check: { type: "boolean", default: false },
+        finish: { type: "boolean", default: false },
         "grant-to": { type: "string" },
         ordinal: { type: "string" },
         usage: { type: "boolean", default: false },
@@ -189,6 +155,7 @@ function explain(error: unknown): string {
     case "EADDRINUSE":
       return `${message}; choose another with PORT or METRICS_PORT, or dev --port`;
     case "42P01": // undefined_table
+    case "42703": // undefined_column
     case "3F000": // invalid_schema_name
       return `${message}: the database lacks migrations, run purser migrate`;
     case "42501": // insufficient_privilege

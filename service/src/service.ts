@@ -51,13 +51,13 @@ const SWEEP_EVERY_MS = 1_000;
 
 /** Connections besides those of the lanes and the reader. The operations guide states their sum. */
 export const POOLS = {
-  keys: { name: "purser", sizeMax: 4 },
+  keys: { name: "keys", sizeMax: 4 },
   // Separate pool, so that dashboard queries cannot delay API key look-ups.
-  manage: { name: "purser manage", sizeMax: 8 },
+  manage: { name: "manage", sizeMax: 8 },
   // Separate pool with a connection per job, so that slow dashboard queries or jobs cannot delay the roll-ups.
-  jobs: { name: "purser jobs", sizeMax: 4 },
+  jobs: { name: "jobs", sizeMax: 4 },
   // Separate pool, so that loading a large catalog delays only the requests that need it.
-  catalogs: { name: "purser catalogs", sizeMax: 2 },
+  catalogs: { name: "catalogs", sizeMax: 2 },
 } as const;
 
 export type Service = {
@@ -94,12 +94,12 @@ export async function startService(config: Config, log: Logger): Promise<Service
   const { idempotencyDays } = config;
   const lanes = new Lanes(config.lanes, {
     idempotencyDays,
-    openSession: openSession("purser lane"),
+    openSession: openSession("lane"),
     catalogs,
     onBatch: (batch) => metrics.batch(batch),
     onFailure,
   });
-  const reader = new Reader({ openSession: openSession("purser reader"), catalogs, onFailure });
+  const reader = new Reader({ openSession: openSession("reader"), catalogs, onFailure });
   const keys = new ApiKeyCache(
     {
       find: (secrets) => single(pool, (tx) => findLiveApiKeys(tx, secrets.map(hashSecret))),

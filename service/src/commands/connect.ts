@@ -1,18 +1,19 @@
 import pg from "pg";
-import { claimBackend } from "../postgres/own-backend.ts";
+import { applicationName, claimBackend } from "../postgres/own-backend.ts";
 import { openPool, type Pool } from "../postgres/pool.ts";
 
 /** Connects a command to the primary, without a statement timeout. Fails with a readable reason. */
 export async function connect(databaseUrl: string): Promise<pg.Client> {
   const client = new pg.Client({
     connectionString: databaseUrl,
-    application_name: "purser command",
+    application_name: applicationName("command"),
     connectionTimeoutMillis: 5_000,
   });
   client.on("error", () => {});
   try {
     await client.connect();
-    await claimBackend(client);
+    // Migrations and diagnostics also run on a database that is not migrated.
+    await claimBackend(client, { isMigrated: false });
   } catch (error) {
     await client.end().catch(() => {});
     const reason = error instanceof Error ? error.message : String(error);
@@ -22,7 +23,7 @@ export async function connect(databaseUrl: string): Promise<pg.Client> {
 }
 
 export async function withPool<T>(databaseUrl: string, work: (pool: Pool) => Promise<T>): Promise<T> {
-  const pool = openPool({ url: databaseUrl, name: "purser command", sizeMax: 1, onIdleError: () => {} });
+  const pool = openPool({ url: databaseUrl, name: "command", sizeMax: 1, onIdleError: () => {} });
   try {
     return await work(pool);
   } finally {

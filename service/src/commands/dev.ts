@@ -29,9 +29,10 @@ type Keys = { test: string; live: string };
 export async function devCommand(options: DevOptions): Promise<void> {
   const directory = resolve(options.directory);
   await mkdir(directory, { recursive: true });
+  progress(options, "Starting PostgreSQL …");
   const postgres = await startLocalServer({
     dataDirectory: join(directory, "postgres"),
-    port: await freePort(),
+    port: await steadyPort(join(directory, "postgres-port")),
     passwordFile: join(directory, "postgres-password"),
   });
   try {
@@ -43,23 +44,38 @@ export async function devCommand(options: DevOptions): Promise<void> {
   }
 }
 
+/** The first start takes up to a minute, and the terminal should show why. */
+function progress({ json, print }: DevOptions, line: string): void {
+  if (!json) print(line);
+}
+
+/** The same port at every start, so that a database URL can be kept, unless another program uses it now. */
+async function steadyPort(file: string): Promise<number> {
+  const port = await freePort(Number(await readFile(file, "utf8").catch(() => "0")));
+  await writeFile(file, `${port}\n`);
+  return port;
+}
+
 async function serveFrom(postgres: LocalServer, directory: string, options: DevOptions): Promise<void> {
+  progress(options, "Migrating the database …");
   const databaseUrl = await prepareDatabase(postgres);
-  const keys = await readOrCreateKeys(join(directory, "keys.json"), databaseUrl, options.demo);
+  const keys = await readOrCreateKeys(join(directory, "keys.json"), databaseUrl, options);
   const demoCustomer = await withPool(databaseUrl, (pool) => findDemoCustomer(pool, keys.test));
 
+  const usual = readConfig({ DATABASE_URL: databaseUrl });
   const config = readConfig({
     DATABASE_URL: databaseUrl,
-    METRICS_PORT: "0",
+    // A second `purser dev` gets another port for its metrics.
+    METRICS_PORT: String(await freePort(usual.metricsPort)),
     ...(options.port === null ? {} : { PORT: String(options.port) }),
   });
   const log = openLog(options.json ? "silent" : "warn");
   const service = await startService(config, log);
   stopOnSignal(service, log, () => postgres.stop());
-  const { url } = service;
+  const { url, metricsUrl } = service;
   // After the start: a process that cannot bind its port must not invalidate the log-in link of the running one.
   const { access, signInPath } = await readOrCreateAccess(join(directory, "owner.json"), databaseUrl);
-  const ready: Ready = { url, keys, databaseUrl, ...access, signIn: `${url}${signInPath}` };
+  const ready: Ready = { url, metricsUrl, keys, databaseUrl, ...access, signIn: `${url}${signInPath}` };
   options.print(
     options.json
       ? JSON.stringify({ ready: true, ...ready })
@@ -81,14 +97,17 @@ async function prepareDatabase(postgres: LocalServer): Promise<string> {
 }
 
 /** The database stores only hashes, so the development keys are kept in a file for the next start. */
-async function readOrCreateKeys(file: string, databaseUrl: string, demo: boolean): Promise<Keys> {
+async function readOrCreateKeys(file: string, databaseUrl: string, options: DevOptions): Promise<Keys> {
   const stored = await readFile(file, "utf8").catch(() => null);
   if (stored !== null) return JSON.parse(stored);
   const actor = { kind: "command", id: "purser dev", requestId: null } as const;
   const { projectId, test, live } = await withPool(databaseUrl, (pool) =>
     createProject(pool, "My product", actor),
   );
-  if (demo) await seedDemo(databaseUrl, { projectId, environmentId: test.environmentId });
+  if (options.demo) {
+    progress(options, "Creating the demo: 40 customers with two months of history …");
+    await seedDemo(databaseUrl, { projectId, environmentId: test.environmentId });
+  }
   const keys = { test: test.key.secret, live: live.key.secret };
   await writeFile(file, `${JSON.stringify(keys, null, 2)}\n`, { mode: 0o600 });
   return keys;
@@ -109,13 +128,15 @@ async function readOrCreateAccess(
 
 type Ready = DevelopmentAccess & {
   readonly url: string;
+  readonly metricsUrl: string;
   readonly keys: Keys;
   readonly databaseUrl: string;
   readonly signIn: string;
 };
 
 function describeStart(ready: Ready & { directory: string; demoCustomer: CustomerId | null }): string {
-  const { url, keys, databaseUrl, owner, managementToken, signIn, directory, demoCustomer } = ready;
+  const { url, metricsUrl, keys, databaseUrl, owner, managementToken, signIn, directory, demoCustomer } =
+    ready;
   const curl = (path: string, body: object): string => `curl ${url}${path} \\
   -H 'Authorization: Bearer ${keys.test}' \\
   -H 'Content-Type: application/json' \\
@@ -133,6 +154,7 @@ Purser is ready at ${url}
 Dashboard       ${signIn}
                 (works once; then log in as ${owner.email} with password ${owner.password})
 Reference       ${url}/docs/
+Metrics         ${metricsUrl}/metrics
 
 Test key        ${keys.test}
 Live key        ${keys.live}

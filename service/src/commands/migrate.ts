@@ -1,6 +1,17 @@
-import { followNumbers, followServer, migrate, setOrdinal } from "../postgres/migrate.ts";
+import type { Client } from "pg";
+import {
+  followNumbers,
+  followServer,
+  type Migration,
+  migrate,
+  raiseDataFormat,
+  readMigrationState,
+  setOrdinal,
+} from "../postgres/migrate.ts";
 import { grantToService } from "../postgres/privileges.ts";
 import { connect } from "./connect.ts";
+
+type Print = (line: string) => void;
 
 export async function migrateCommand(options: {
   databaseUrl: string;
@@ -9,7 +20,9 @@ export async function migrateCommand(options: {
   idempotencyDays?: number | null;
   /** Range of customer numbers. Null: unchanged. */
   ordinal?: number | null;
-  print: (line: string) => void;
+  /** Allows stored data that the previous release cannot read. */
+  finish?: boolean;
+  print: Print;
 }): Promise<void> {
   const client = await connect(options.databaseUrl);
   try {
@@ -34,7 +47,82 @@ export async function migrateCommand(options: {
             : "which runs without IDEMPOTENCY_DAYS and may not delete keys"),
       );
     }
+    const isNew = applied.some((name) => name.startsWith("cell/000001-"));
+    if (options.finish || isNew) await finishUpgrade(client, options.print);
   } finally {
     await client.end();
   }
+}
+
+async function finishUpgrade(client: Client, print: Print): Promise<void> {
+  const outcome = await raiseDataFormat(client);
+  switch (outcome.kind) {
+    case "current":
+      return print(`the data format is ${outcome.format}, the newest of this release`);
+    case "raised":
+      return print(
+        `raised the data format from ${outcome.from} to ${outcome.to}: older releases cannot run now`,
+      );
+    case "older_processes": {
+      const found = outcome.processes.map(
+        ({ release, address, connections }) => `${release} at ${address} (${connections} connections)`,
+      );
+      throw new Error(
+        `older releases are still running: ${found.join(", ")}. Stop them, then repeat the command`,
+      );
+    }
+  }
+}
+
+/** Prints the pending migrations and the locks they take. Changes nothing. Returns whether there are none. */
+export async function checkMigrationsCommand(options: {
+  databaseUrl: string;
+  print: Print;
+}): Promise<boolean> {
+  const client = await connect(options.databaseUrl);
+  try {
+    const state = await readMigrationState(client);
+    switch (state.kind) {
+      case "current":
+        options.print("nothing to do: the database is up to date");
+        return true;
+      case "ahead":
+        options.print(`the database is newer than this release (${state.name})`);
+        return true;
+      case "behind":
+        for (const migration of state.pending) await describeMigration(client, migration, options.print);
+        return false;
+    }
+  } finally {
+    await client.end();
+  }
+}
+
+async function describeMigration(client: Client, migration: Migration, print: Print): Promise<void> {
+  print(`${migration.schema}/${migration.name}`);
+  const locks = readLocks(migration.sql);
+  if (locks.length === 0) print("  locks no existing table");
+  for (const { table, duration } of locks) {
+    const { rows } = await client.query(
+      `select pg_size_pretty(pg_total_relation_size(to_regclass($1))) as size, reltuples::bigint as rows
+       from pg_class where oid = to_regclass($1)`,
+      [table],
+    );
+    const size = rows[0] === undefined ? "does not exist yet" : `${rows[0].size}`;
+    print(`  locks ${table} (${size}) ${DURATION[duration]}`);
+  }
+}
+
+const DURATION = {
+  brief: "for milliseconds; waits at most 3 s for running transactions, else fails and can be repeated",
+  scan: "while it reads the table, about 1 s per 100 MB",
+} as const;
+
+/** The tables that a migration locks against writes, as its header states them: `-- Locks: cell.events (brief)`. */
+export function readLocks(sql: string): { table: string; duration: keyof typeof DURATION }[] {
+  const [, header = ""] = /^-- Locks: (.+)$/m.exec(sql) ?? [];
+  return [...header.matchAll(/([a-z_.]+) \((brief|scan)\)/g)].map(([, table = "", duration]) => ({
+    table,
+    duration: duration === "scan" ? "scan" : "brief",
+  }));
 }

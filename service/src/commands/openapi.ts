@@ -50,7 +50,7 @@ export async function renderOpenApi(api: "runtime" | "manage"): Promise<string> 
 }
 
 /** Never used: no route is called. */
-const NOWHERE = { url: "postgres://localhost:1/none", name: "purser command", sizeMax: 1 };
+const NOWHERE = { url: "postgres://localhost:1/none", name: "command", sizeMax: 1 };
 
 function refuse(): never {
   throw new Error("this server only renders its OpenAPI document");

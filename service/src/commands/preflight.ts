@@ -1,7 +1,7 @@
 import type { Client } from "pg";
 import { readIdentitySequences } from "../postgres/identity-sequences.ts";
-import { readMigrationState } from "../postgres/migrate.ts";
-import { begin, UnfitConnection } from "../postgres/own-backend.ts";
+import { readDataFormat, readMigrationState } from "../postgres/migrate.ts";
+import { begin, DATA_FORMAT, UnfitConnection } from "../postgres/own-backend.ts";
 
 export type Finding = {
   readonly level: "ok" | "warning" | "failure";
@@ -16,6 +16,7 @@ export async function inspectEssentials(client: Client): Promise<Finding[]> {
     await inspectEncoding(client),
     ...(await inspectDurability(client)),
     await inspectMigrations(client),
+    ...(await inspectDataFormat(client)),
     ...(await inspectNumbers(client)),
     ...(await inspectSequences(client)),
   ];
@@ -109,6 +110,19 @@ async function inspectMigrations(client: Client): Promise<Finding> {
       // During a rolling deploy the previous release runs on the new schema: migrations expand before they contract.
       return { level: "warning", about, text: `the database is newer than this release (${state.name})` };
   }
+}
+
+/** A release that does not know the format would misread stored data. */
+async function inspectDataFormat(client: Client): Promise<Finding[]> {
+  const format = await readDataFormat(client);
+  const about = "data format";
+  if (format === null || format === DATA_FORMAT) return [];
+  if (format > DATA_FORMAT) {
+    const text = `${format} is newer than this release reads (${DATA_FORMAT}): upgrade Purser`;
+    return [{ level: "failure", about, text }];
+  }
+  const text = `${format}; this release also has ${DATA_FORMAT}: run purser migrate --finish once you will not roll back`;
+  return [{ level: "warning", about, text }];
 }
 
 /** On a server with other transaction IDs, new rows may be missing from the usage roll-ups. */

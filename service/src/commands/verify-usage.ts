@@ -76,7 +76,7 @@ function describeMeter({ kind, key }: NonNullable<WrongSum["meter"]>): string {
 }
 
 async function withSession<T>(url: string, work: (session: Session) => Promise<T>): Promise<T> {
-  const session = await Session.open({ url, name: "purser verify", connectTimeoutMs: CONNECT_TIMEOUT_MS });
+  const session = await Session.open({ url, name: "verify", connectTimeoutMs: CONNECT_TIMEOUT_MS });
   try {
     await refuseOtherServer(session);
     return await work(session);

@@ -44,7 +44,7 @@ test("rejected transactions return their connections", async () => {
   const backends = () =>
     database.query(
       `select pid from pg_stat_activity
-       where application_name = 'purser manage' and datname = current_database() order by backend_start`,
+       where application_name like 'purser/% manage' and datname = current_database() order by backend_start`,
     );
   await manage("GET", "customers");
   const before = await backends();

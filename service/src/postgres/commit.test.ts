@@ -28,6 +28,8 @@ beforeAll(async () => {
   await admin.connect();
   await admin.query("set synchronous_commit = local");
   await admin.query("create table notes (id integer primary key)");
+  // Connections read the data format, as in a migrated database.
+  await admin.query("create schema cell; create table cell.identity as select 1 as data_format");
 });
 
 afterAll(async () => {

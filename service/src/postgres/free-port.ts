@@ -1,10 +1,11 @@
 import { createServer } from "node:net";
 
-export function freePort(): Promise<number> {
+/** A port that nothing listens on: the preferred one if possible. */
+export function freePort(preferred = 0): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
+    server.once("error", (error) => (preferred === 0 ? reject(error) : resolve(freePort())));
+    server.listen(preferred, "127.0.0.1", () => {
       const address = server.address();
       server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
     });

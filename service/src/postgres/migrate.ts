@@ -2,15 +2,22 @@ import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Client } from "pg";
+import { VERSION } from "../version.ts";
 import { commit } from "./commit.ts";
 import { raiseIdentitySequences } from "./identity-sequences.ts";
-import { begin, claimBackend } from "./own-backend.ts";
+import { begin, claimBackend, DATA_FORMAT } from "./own-backend.ts";
 
 /** No statement, foreign key or transaction touches both schemas. */
 const SCHEMAS = ["control", "cell"] as const;
 export type Schema = (typeof SCHEMAS)[number];
 
-type Migration = { schema: Schema; number: number; name: string; checksum: string; sql: string };
+export type Migration = {
+  readonly schema: Schema;
+  readonly number: number;
+  readonly name: string;
+  readonly checksum: string;
+  readonly sql: string;
+};
 
 type MigrationState =
   | { kind: "current" }
@@ -102,6 +109,73 @@ export function followNumbers(client: Client): Promise<string[]> {
   });
 }
 
+/** Connections of an older release. */
+export type OlderProcess = {
+  readonly release: string;
+  readonly address: string;
+  readonly connections: number;
+};
+
+export type FormatRaise =
+  | { kind: "current"; format: number }
+  | { kind: "raised"; from: number; to: number }
+  | { kind: "older_processes"; processes: readonly OlderProcess[] };
+
+/**
+ * Allows new forms of stored data, unless a process of an older release is connected. Processes read the number when they
+ * connect, so while the table is locked each one is either visible in pg_stat_activity or reads the new number.
+ */
+export function raiseDataFormat(
+  client: Client,
+  { to = DATA_FORMAT, release = VERSION }: { to?: number; release?: string } = {},
+): Promise<FormatRaise> {
+  return inTransaction(client, async () => {
+    await client.query("lock table cell.identity in access exclusive mode");
+    const from = (await readDataFormat(client)) ?? 0;
+    if (from >= to) return { kind: "current", format: from };
+    const processes = await listOlderProcesses(client, release);
+    if (processes.length > 0) return { kind: "older_processes", processes };
+    await client.query("update cell.identity set data_format = $1", [to]);
+    return { kind: "raised", from, to };
+  });
+}
+
+/** Null if the database has no such number yet. */
+export async function readDataFormat(client: Client): Promise<number | null> {
+  const { rows: found } = await client.query(
+    `select exists (
+       select from pg_attribute where attrelid = to_regclass('cell.identity') and attname = 'data_format'
+     ) as exists`,
+  );
+  if (found[0]?.exists !== true) return null;
+  const { rows } = await client.query<{ format: number }>("select data_format as format from cell.identity");
+  return rows[0]?.format ?? null;
+}
+
+async function listOlderProcesses(client: Client, release: string): Promise<OlderProcess[]> {
+  const { rows } = await client.query<OlderProcess>(`
+    select
+      substring(application_name from '^purser/(\\S+)') as release,
+      coalesce(host(client_addr), 'a local socket') as address,
+      count(*)::integer as connections
+    from pg_stat_activity
+    where datname = current_database()
+      and application_name like 'purser/%'
+    group by 1, 2
+    order by 1, 2`);
+  return rows.filter((row) => isOlder(row.release, release));
+}
+
+/** Compares major, minor and patch numbers. A pre-release counts as its release. */
+export function isOlder(release: string, than: string): boolean {
+  const [ours, theirs] = [release, than].map((text) => text.split(/[.+-]/).slice(0, 3).map(Number));
+  for (const [index, number] of (ours ?? []).entries()) {
+    const other = theirs?.[index] ?? 0;
+    if (number !== other) return number < other;
+  }
+  return false;
+}
+
 export async function readMigrationState(client: Client, directory = DIRECTORY): Promise<MigrationState> {
   const pending: Migration[] = [];
   for (const schema of SCHEMAS) {
@@ -166,7 +240,7 @@ async function listMigrations(schema: Schema, directory: string): Promise<Migrat
 
 /** Holds one lock for the whole database: a second migrator waits, and then has nothing to do. */
 async function inTransaction<T>(client: Client, work: () => Promise<T>): Promise<T> {
-  await claimBackend(client);
+  await claimBackend(client, { isMigrated: false });
   await begin(client, "read committed");
   try {
     await client.query("select pg_advisory_xact_lock(hashtextextended('purser.migrations', 0))");

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import pg, { type ClientBase } from "pg";
 import { assert } from "../primitives/assert.ts";
+import { VERSION } from "../version.ts";
 import { statement, type Tx } from "./statement.ts";
 
 // Lanes, readers, pools and commands depend on session settings. This file applies them when a connection opens, and checks
@@ -20,12 +21,21 @@ const SETTINGS = `
     false
   );`;
 
+/** The newest form of stored data that this release reads and writes. See docs/decisions/0019-upgrades.md. */
+export const DATA_FORMAT = 1;
+
+/** Shown in pg_stat_activity: `purser/0.1.0 lane`. `raiseDataFormat` finds processes of older releases by it. */
+export function applicationName(part: string): string {
+  return `purser/${VERSION} ${part}`;
+}
+
 const WHY = {
   shared:
     "connections are shared between transactions, so session settings are lost: a pooler runs in transaction or statement mode; " +
     "use its session mode, or connect to PostgreSQL directly",
   standby: "the server is a standby, in recovery and read-only: Purser needs the primary",
   waiting: "an earlier commit still waits for a synchronous standby",
+  newer: "the database has data of a newer release, which this one cannot read: upgrade Purser",
 } as const;
 
 /** A connection that must not be used, with the reason. Nothing was changed. */
@@ -47,12 +57,17 @@ type Backend = { readonly mark: string; readonly pid: number };
 const backends = new WeakMap<ClientBase, Backend>();
 
 /**
- * Applies the settings, including the caller's, and marks the backend as this client's. Rejects a standby. One round trip,
- * ended after `timeoutMs`, because a pooler without a free server would let it wait.
+ * Applies the settings, including the caller's, and marks the backend as this client's. Rejects a standby, and data of a
+ * newer format if the database is migrated. One round trip, ended after `timeoutMs`, because a pooler without a free server
+ * would let it wait.
  */
 export async function claimBackend(
   client: ClientBase,
-  { settings = "", timeoutMs = CLAIM_TIMEOUT_MS }: { settings?: string; timeoutMs?: number } = {},
+  {
+    settings = "",
+    timeoutMs = CLAIM_TIMEOUT_MS,
+    isMigrated = true,
+  }: { settings?: string; timeoutMs?: number; isMigrated?: boolean } = {},
 ): Promise<void> {
   const mark = randomUUID();
   const timer = setTimeout(() => {
@@ -63,10 +78,14 @@ export async function claimBackend(
     ${settings}
     ${SETTINGS}
     set purser.connection = '${mark}';
-    select pg_backend_pid() as pid, pg_is_in_recovery() as is_standby`)
+    select
+      pg_backend_pid() as pid,
+      pg_is_in_recovery() as is_standby,
+      ${isMigrated ? "(select data_format from cell.identity)" : "0"} as data_format`)
     .finally(() => clearTimeout(timer));
   const [row] = lastOf(results).rows;
   if (row?.is_standby !== false) throw new UnfitConnection("standby");
+  if (row.data_format > DATA_FORMAT) throw new UnfitConnection("newer");
   backends.set(client, { mark, pid: Number(row.pid) });
 }
 

@@ -1,5 +1,5 @@
 import pg from "pg";
-import { claimBackend } from "./own-backend.ts";
+import { applicationName, claimBackend } from "./own-backend.ts";
 
 const CONNECT_TIMEOUT_MS = 1_000;
 
@@ -19,7 +19,7 @@ export function openPool(options: {
   const { connectTimeoutMs = CONNECT_TIMEOUT_MS } = options;
   const pool = new Pool({
     connectionString: options.url,
-    application_name: options.name,
+    application_name: applicationName(options.name),
     max: options.sizeMax,
     connectionTimeoutMillis: connectTimeoutMs,
     query_timeout: 5_000,

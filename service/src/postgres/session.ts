@@ -1,6 +1,6 @@
 import pg from "pg";
 import { commit } from "./commit.ts";
-import { backendOf, begin, claimBackend, refuseOther } from "./own-backend.ts";
+import { applicationName, backendOf, begin, claimBackend, refuseOther } from "./own-backend.ts";
 import { type Parameter, type Rows, type Statement, type Tx, toRows } from "./statement.ts";
 
 /** A lane's connection. Statements are pipelined: a batch takes two trips. */
@@ -15,7 +15,7 @@ export class Session implements Tx {
   static async open(options: { url: string; name: string; connectTimeoutMs: number }): Promise<Session> {
     const client = new pg.Client({
       connectionString: options.url,
-      application_name: options.name,
+      application_name: applicationName(options.name),
       pipeline: true,
       connectionTimeoutMillis: options.connectTimeoutMs,
       // A client-side timer, because no server timeout limits a commit that waits for a standby.

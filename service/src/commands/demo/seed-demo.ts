@@ -37,7 +37,7 @@ export async function seedDemo(
   where: { readonly projectId: ProjectId; readonly environmentId: EnvironmentId },
 ): Promise<boolean> {
   const actor = { kind: "command", id: "purser dev", requestId: null } as const;
-  const session = await Session.open({ url: databaseUrl, name: "purser command", connectTimeoutMs: 5_000 });
+  const session = await Session.open({ url: databaseUrl, name: "command", connectTimeoutMs: 5_000 });
   try {
     const now = await readClock(session);
     const lives = COMPANIES.map((company) => ({

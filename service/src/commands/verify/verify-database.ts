@@ -50,7 +50,7 @@ async function refuseDetached(tx: Tx): Promise<void> {
 /** With a lane's settings: these are point look-ups too, and a full scan would slow down other queries. */
 async function connect(url: string): Promise<Session> {
   try {
-    return await Session.open({ url, name: "purser verify", connectTimeoutMs: CONNECT_TIMEOUT_MS });
+    return await Session.open({ url, name: "verify", connectTimeoutMs: CONNECT_TIMEOUT_MS });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new Error(`cannot connect to the database in DATABASE_URL: ${reason}`, { cause: error });

@@ -76,7 +76,7 @@ test("broken connections do not stop an import", async () => {
   await expect.poll(() => database.count("cell.customers"), { interval: 5 }).toBeGreaterThan(250);
   for (let broken = 0; broken < 4 && !isOver; ) {
     const ended = await database.query(
-      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'purser manage' and state <> 'idle' and datname = current_database()",
+      "select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'purser/% manage' and state <> 'idle' and datname = current_database()",
     );
     broken += ended.length;
     await new Promise((resolve) => setTimeout(resolve, 20));

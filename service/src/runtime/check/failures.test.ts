@@ -40,7 +40,7 @@ test("after its connection was terminated, the reader serves the next check on a
   const ask = () => check({ customerId: "ada", feature: "image.render" });
   await ask();
   await database.query(
-    "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'purser reader' and datname = current_database()",
+    "select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'purser/% reader' and datname = current_database()",
   );
   const replies = await Promise.all(Array.from({ length: 20 }, ask));
   expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));

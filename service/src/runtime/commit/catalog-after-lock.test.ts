@@ -28,7 +28,7 @@ test("a consume that waited for its wallet is priced by the catalog after the wa
 async function isWaitingForLock(query: (text: string) => Promise<Record<string, unknown>[]>): Promise<void> {
   for (let attempt = 0; attempt < 200; attempt++) {
     const [row] = await query(
-      "select from pg_stat_activity where application_name = 'purser lane' and wait_event_type = 'Lock' and datname = current_database()",
+      "select from pg_stat_activity where application_name like 'purser/% lane' and wait_event_type = 'Lock' and datname = current_database()",
     );
     if (row !== undefined) return;
     await new Promise((resolve) => setTimeout(resolve, 5));

@@ -82,7 +82,7 @@ test("a terminated session is replaced without the caller noticing", async () =>
   const { database, record } = await setup({ LANES: "1" });
   await record(EVENT);
   await database.query(
-    "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'purser lane' and datname = current_database()",
+    "select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'purser/% lane' and datname = current_database()",
   );
   expect((await record(EVENT)).status).toBe(200);
 });

@@ -17,7 +17,7 @@ test("a batch sent ahead is not committed on another connection", { retry: 3 }, 
   const failures: string[] = [];
   const lane = new Lane({
     openSession: async (connectTimeoutMs) => {
-      const session = await Session.open({ url: database.serviceUrl, name: "purser lane", connectTimeoutMs });
+      const session = await Session.open({ url: database.serviceUrl, name: "lane", connectTimeoutMs });
       sessions.push(session);
       return session;
     },

@@ -1,0 +1,130 @@
+import { SETTINGS } from "../config.ts";
+import { VERSION } from "../version.ts";
+
+type Setting = keyof typeof SETTINGS;
+
+type Command = {
+  /** What follows the command's name. */
+  readonly takes?: string;
+  readonly about: string;
+  readonly options?: Readonly<Record<string, string>>;
+  readonly settings: readonly Setting[];
+};
+
+const DATABASE = ["DATABASE_URL", "DATABASE_URL_FILE"] as const;
+const CLIENT = ["PURSER_URL", "PURSER_TOKEN", "PURSER_TOKEN_FILE"] as const satisfies readonly Setting[];
+const SERVER = (Object.keys(SETTINGS) as Setting[]).filter(
+  (name) => !CLIENT.some((ofClient) => ofClient === name),
+);
+
+const CATALOG_OPTIONS = {
+  "--project ID": "the project",
+  "--environment NAME": "test or live (test)",
+};
+
+const COMMANDS: Readonly<Record<string, Command>> = {
+  dev: {
+    about: "start everything for development: PostgreSQL, a project with keys, and the service",
+    options: {
+      "--port N": "listen on this port (3300)",
+      "--directory DIR": "folder for data and keys (.purser)",
+      "--json": "print one line of JSON once ready",
+      "--no-demo": "leave the test environment empty at the first start",
+    },
+    settings: ["HOST", "PORT", "METRICS_HOST", "METRICS_PORT"],
+  },
+  migrate: {
+    about: "migrate the database to this release; safe to repeat",
+    options: {
+      "--check": "only print the pending migrations and their locks; exit code 1 if there are any",
+      "--finish": "after an upgrade: allow stored data that the previous release cannot read",
+      "--ordinal N": "for an additional database: use its own range of customer numbers (0 to 255)",
+      "--grant-to ROLE":
+        "also grant ROLE what the service needs; with IDEMPOTENCY_DAYS including key deletion",
+    },
+    settings: [...DATABASE, "IDEMPOTENCY_DAYS"],
+  },
+  serve: { about: "run the service", settings: SERVER },
+  "create-project": {
+    takes: "NAME",
+    about: "create a project and print its API keys, once",
+    settings: DATABASE,
+  },
+  "revoke-key": {
+    takes: "KEY",
+    about: "revoke an API key; takes effect within 5 seconds",
+    settings: DATABASE,
+  },
+  "reset-owner": {
+    takes: "EMAIL",
+    about: "make this member an owner, or create one, and print a one-time link to set a password",
+    settings: DATABASE,
+  },
+  doctor: {
+    about: "run diagnostics: version, durability, migrations, clock, long transactions, disk",
+    settings: [...DATABASE, "IDEMPOTENCY_DAYS"],
+  },
+  verify: {
+    about: "recompute every wallet, grant and limit from its ledger and compare, while the service runs",
+    options: {
+      "--usage": "instead, compare the usage roll-ups with the events, charges and denials",
+      "--repair DAY": "first rebuild the roll-ups of this day (2026-11-15, in UTC)",
+    },
+    settings: DATABASE,
+  },
+  "catalog export": {
+    about: "print the catalog of an environment as a JSON document",
+    options: CATALOG_OPTIONS,
+    settings: CLIENT,
+  },
+  "catalog apply": {
+    takes: "FILE",
+    about: "change the catalog of an environment to match the document, and print the changes",
+    options: {
+      ...CATALOG_OPTIONS,
+      "--dry-run": "only print the changes",
+      "--reach WHO": "who gets changed plan versions: new_assignments, next_period or now (new_assignments)",
+      "--archive-missing": "archive plans and features that are not in the document",
+    },
+    settings: CLIENT,
+  },
+  openapi: {
+    about: "print the runtime API as an OpenAPI document",
+    options: { "--manage": "print the management API instead" },
+    settings: [],
+  },
+};
+
+/** The help of one command, or the list of all commands if there is none of this name. */
+export function describeCommand(name: string | undefined): string {
+  const chosen = Object.entries(COMMANDS).filter(([full]) => full === name || full.split(" ")[0] === name);
+  if (chosen.length === 0) return listCommands();
+  const settings = new Set(chosen.flatMap(([, command]) => command.settings));
+  return [
+    ...chosen.map(([full, { takes, about, options = {} }]) => {
+      const usage = ["purser", full, takes, ...(Object.keys(options).length > 0 ? ["[options]"] : [])];
+      return `${usage.filter(Boolean).join(" ")}\n\n  ${about}\n${table(Object.entries(options), 4)}`;
+    }),
+    ...(settings.size === 0
+      ? []
+      : [`Settings, from the environment\n${table([...settings].map((name) => [name, SETTINGS[name]]))}`]),
+  ].join("\n");
+}
+
+function listCommands(): string {
+  const commands = Object.entries(COMMANDS).map(
+    ([name, { takes, about }]) => [takes === undefined ? name : `${name} ${takes}`, about] as const,
+  );
+  return `Purser ${VERSION}: usage metering and credit entitlements next to your own billing system
+
+Usage: purser <command> [options]
+
+${table(commands)}
+purser <command> --help shows the options and settings of a command.
+`;
+}
+
+function table(rows: readonly (readonly [string, string])[], indent = 2): string {
+  const width = Math.max(0, ...rows.map(([name]) => name.length)) + 2;
+  return rows.map(([name, text]) => `${" ".repeat(indent)}${name.padEnd(width)}${text}\n`).join("");
+}

@@ -1,0 +1,165 @@
+import { cp, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { expect, onTestFinished, test } from "vitest";
+import { connectTo, createDatabase, post, setup, type TestDatabase } from "../../test/harness.ts";
+import { isOlder, migrate, raiseDataFormat, readDataFormat } from "../postgres/migrate.ts";
+import { DATA_FORMAT } from "../postgres/own-backend.ts";
+import { openPool } from "../postgres/pool.ts";
+import { Session } from "../postgres/session.ts";
+import { checkMigrationsCommand, migrateCommand, readLocks } from "./migrate.ts";
+import { inspectEssentials } from "./preflight.ts";
+
+const NEWER = { to: DATA_FORMAT + 1, release: "9.0.0" };
+const MIGRATIONS = join(import.meta.dirname, "../../migrations");
+/** Migrations of the first release ran on empty databases only, and state no locks. */
+const STATED_FROM = { control: 7, cell: 24 } as const;
+
+async function connectAs(database: TestDatabase, name: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: database.serviceUrl, application_name: name });
+  onTestFinished(() => client.end());
+  await client.connect();
+  return client;
+}
+
+test("a new database has the newest data format, and finishing again changes nothing", async () => {
+  const database = await createDatabase();
+  const client = await connectTo(database);
+  await database.query("drop schema control, cell cascade");
+  await migrateCommand({ databaseUrl: database.url, grantTo: null, print: () => {} });
+  expect(await readDataFormat(client)).toBe(DATA_FORMAT);
+  expect(await raiseDataFormat(client)).toEqual({ kind: "current", format: DATA_FORMAT });
+});
+
+test("an upgrade is not finished while an older release is connected", async () => {
+  const database = await createDatabase();
+  const client = await connectTo(database);
+  const old = await connectAs(database, "purser/8.12.3 lane");
+  await connectAs(database, "purser/9.0.0 lane");
+  expect(await raiseDataFormat(client, NEWER)).toEqual({
+    kind: "older_processes",
+    processes: [{ release: "8.12.3", address: "127.0.0.1", connections: 1 }],
+  });
+  expect(await readDataFormat(client)).toBe(DATA_FORMAT);
+  await old.end();
+  const raised = { kind: "raised", from: DATA_FORMAT, to: DATA_FORMAT + 1 };
+  await expect.poll(() => raiseDataFormat(client, NEWER)).toEqual(raised);
+});
+
+test("after an upgrade is finished, an older release cannot connect or start", async () => {
+  const database = await createDatabase();
+  const client = await connectTo(database);
+  await raiseDataFormat(client, NEWER);
+  const options = { url: database.serviceUrl, name: "test", connectTimeoutMs: 5_000 };
+  await expect(Session.open(options)).rejects.toThrow("data of a newer release");
+  const pool = openPool({ ...options, sizeMax: 1, onIdleError: () => {} });
+  onTestFinished(() => pool.end());
+  await expect(pool.query("select 1")).rejects.toThrow("data of a newer release");
+  expect(await inspectEssentials(client)).toContainEqual({
+    level: "failure",
+    about: "data format",
+    text: `${DATA_FORMAT + 1} is newer than this release reads (${DATA_FORMAT}): upgrade Purser`,
+  });
+});
+
+test("an older release that connects while an upgrade is being finished waits and is then rejected", async () => {
+  const database = await createDatabase();
+  const finisher = await connectTo(database);
+  await finisher.query("begin; lock table cell.identity in access exclusive mode");
+  const opening = Session.open({ url: database.serviceUrl, name: "test", connectTimeoutMs: 10_000 });
+  opening.catch(() => {});
+  await expect
+    .poll(() =>
+      database.count("pg_stat_activity", "application_name like '%test' and wait_event_type = 'Lock'"),
+    )
+    .toBe(1);
+  await finisher.query(`update cell.identity set data_format = ${DATA_FORMAT + 1}; commit`);
+  await expect(opening).rejects.toThrow("data of a newer release");
+});
+
+test("a running service appears with its release in pg_stat_activity", async () => {
+  const { database, service, project } = await setup();
+  await post(`${service.url}/v1/check`, project.test.key.secret, { customerId: "a", feature: "b" });
+  const names = await database.query(
+    "select distinct application_name as name from pg_stat_activity where datname = current_database() and application_name like 'purser%'",
+  );
+  expect(names.map(({ name }) => name)).toContain("purser/0.1.0 reader");
+});
+
+test.each([
+  ["0.1.0", "0.1.1", true],
+  ["0.1.10", "0.1.9", false],
+  ["0.2.0-dev", "0.2.0", false],
+  ["0.9.9", "1.0.0", true],
+  ["2.0.0", "1.9.9", false],
+  ["1.0.0", "1.0.0", false],
+])("%s is older than %s: %s", (release, than, expected) => {
+  expect(isOlder(release, than)).toBe(expected);
+});
+
+test("migrate --check prints pending migrations and their locks, and changes nothing", async () => {
+  const database = await createDatabase();
+  const check = async () => {
+    const lines: string[] = [];
+    const isCurrent = await checkMigrationsCommand({
+      databaseUrl: database.url,
+      print: (line) => lines.push(line),
+    });
+    return { isCurrent, lines };
+  };
+  expect(await check()).toEqual({ isCurrent: true, lines: ["nothing to do: the database is up to date"] });
+  await database.query(
+    "alter table cell.identity drop column data_format; delete from cell.migrations where number = 24",
+  );
+  const { isCurrent, lines } = await check();
+  expect(isCurrent).toBe(false);
+  expect(lines).toEqual([
+    "cell/000024-data-format.sql",
+    expect.stringMatching(/^ {2}locks cell\.identity \(\d+ kB\) for milliseconds; /),
+  ]);
+  expect(await database.count("cell.migrations", "number = 24")).toBe(0);
+});
+
+test.each(["control", "cell"] as const)("each new %s migration states the locks it takes", async (schema) => {
+  const database = await createDatabase();
+  const client = await connectTo(database);
+  const names = (await readdir(join(MIGRATIONS, schema))).sort();
+  for (const name of names.slice(STATED_FROM[schema] - 1)) {
+    await database.query("drop schema control, cell cascade");
+    const before = await copyMigrationsBefore(schema, name);
+    await migrate(client, before);
+    const sql = await readFile(join(MIGRATIONS, schema, name), "utf8");
+    const stated = readLocks(sql).map(({ table }) => table);
+    expect(stated.sort(), name).toEqual(await listLocks(client, sql));
+  }
+});
+
+async function copyMigrationsBefore(schema: string, name: string): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), "purser-migrations-"));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  await cp(MIGRATIONS, directory, { recursive: true });
+  for (const file of await readdir(join(directory, schema)))
+    if (file >= name) await rm(join(directory, schema, file));
+  return directory;
+}
+
+/** Existing tables that block writes after this SQL, which is rolled back. */
+async function listLocks(client: pg.Client, sql: string): Promise<string[]> {
+  const tables = `
+    select n.nspname || '.' || c.relname as name, c.oid
+    from pg_class as c join pg_namespace as n on n.oid = c.relnamespace
+    where n.nspname in ('control', 'cell') and c.relkind in ('r', 'p') and not c.relispartition`;
+  const { rows: existing } = await client.query<{ name: string }>(tables);
+  await client.query("begin");
+  await client.query(sql);
+  const { rows } = await client.query<{ name: string }>(`
+    select distinct t.name
+    from pg_locks as l join (${tables}) as t on t.oid = l.relation
+    where l.pid = pg_backend_pid()
+      and l.mode in ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
+    order by t.name`);
+  await client.query("rollback");
+  const old = new Set(existing.map(({ name }) => name));
+  return rows.map(({ name }) => name).filter((name) => old.has(name));
+}
