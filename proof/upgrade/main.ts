@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,7 +7,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { grantToService } from "../../service/src/postgres/privileges.ts";
 import { CATALOG } from "../faults/catalog.ts";
 import { type Call, History } from "../faults/history.ts";
-import { isTrueWithin, type Restart } from "../faults/inject.ts";
+import { isTrueWithin } from "../faults/inject.ts";
 import { Load, retryUnknown } from "../faults/load.ts";
 import type * as OperatorModule from "../faults/operator.ts";
 import { readStored } from "../faults/read-stored.ts";
@@ -100,7 +101,6 @@ async function upgrade({ tree, seconds, historyFile, stack }: UpgradeOptions) {
   const [newA, newB] = [await prepare("a-new", THIS_TREE), await prepare("b-new", THIS_TREE)];
   const services = [oldA, oldB];
   const target = { services, secret: project.apiKey };
-  const restarts: Restart[] = [];
   await Promise.all([oldA.launch(), oldB.launch()]);
   const load = new Load(target, history);
   stack.defer(() => load.stop());
@@ -109,14 +109,13 @@ async function upgrade({ tree, seconds, historyFile, stack }: UpgradeOptions) {
 
   /** Starts one service, adds it to the load balancer, then removes and stops another. */
   const replace = async (gone: Service, added: Service): Promise<void> => {
-    const killedAtMs = performance.now();
+    const startedAtMs = performance.now();
     await added.launch();
     services.push(added);
     services.splice(services.indexOf(gone), 1);
-    const isServing = () => history.hasOkSince(killedAtMs, added.name);
+    const isServing = () => history.hasOkSince(startedAtMs, added.name);
     if (!(await isTrueWithin(READY_WITHIN_MS, isServing))) throw new Error(added.lastOutput);
     if (!(await gone.stop())) throw new Error(`${gone.name} did not stop: ${gone.lastOutput}`);
-    restarts.push({ service: added.name, killedAtMs, startedAtMs: killedAtMs });
     console.log(`${added.name} replaced ${gone.name}`);
     await pause(seconds * 1_000);
   };
@@ -176,7 +175,7 @@ async function run(
   databaseUrl: string,
 ): Promise<{ code: number | null; output: string }> {
   const child = spawnPurser(args, { DATABASE_URL: databaseUrl });
-  const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
   return { code: child.exitCode, output: `${output}${errors}`.trim() };
 }
 
