@@ -63,7 +63,8 @@ async function migrate(tree: string, environment: Readonly<Record<string, string
   if (code !== 0) throw new Error(`purser migrate of ${tree} ended with code ${code}`);
 }
 
-const RUN = /^purser_job_runs_total\{job="([^"]+)",outcome="done"\} (\d+)$/gm;
+// The label was `job` in older commits.
+const RUN = /^purser_job_runs_total\{(?:job|name)="([^"]+)",outcome="done"\} (\d+)$/gm;
 
 async function countRuns(metricsUrl: string): Promise<Map<string, number>> {
   const text = await (await fetch(`${metricsUrl}/metrics`)).text();

@@ -13,9 +13,9 @@ export class Metrics {
   readonly #batchDurations: Histogram;
   readonly #batchFailures: Counter<"kind">;
   readonly #requestLogDrops: Counter<"why">;
-  readonly #jobs: Counter<"job" | "outcome">;
-  readonly #jobSeconds: Counter<"job">;
-  readonly #jobSuccesses: Gauge<"job">;
+  readonly #jobs: Counter<"name" | "outcome">;
+  readonly #jobSeconds: Counter<"name">;
+  readonly #jobSuccesses: Gauge<"name">;
   readonly #usageRows: Counter;
   readonly #unreadableWallets: Counter;
   #usageCompleteAtMs: number | null = null;
@@ -65,19 +65,20 @@ export class Metrics {
     this.#jobs = new Counter({
       name: "purser_job_runs_total",
       help: "Runs of each job in this process, by outcome",
-      labelNames: ["job", "outcome"],
+      // Not `job`: Prometheus uses that label for the scrape configuration.
+      labelNames: ["name", "outcome"],
       registers,
     });
     this.#jobSeconds = new Counter({
       name: "purser_job_seconds_total",
       help: "Time spent in each job in this process",
-      labelNames: ["job"],
+      labelNames: ["name"],
       registers,
     });
     this.#jobSuccesses = new Gauge({
       name: "purser_job_last_success_timestamp_seconds",
       help: "When each job last succeeded in this process",
-      labelNames: ["job"],
+      labelNames: ["name"],
       registers,
     });
     this.#usageRows = new Counter({
@@ -131,10 +132,10 @@ export class Metrics {
     this.#requestLogDrops.inc({ why }, count);
   }
 
-  job({ name: job, durationMs, error }: { name: string; durationMs: number; error: unknown }): void {
-    this.#jobs.inc({ job, outcome: error === null ? "done" : "failed" });
-    this.#jobSeconds.inc({ job }, durationMs / 1000);
-    if (error === null) this.#jobSuccesses.setToCurrentTime({ job });
+  job({ name, durationMs, error }: { name: string; durationMs: number; error: unknown }): void {
+    this.#jobs.inc({ name, outcome: error === null ? "done" : "failed" });
+    this.#jobSeconds.inc({ name }, durationMs / 1000);
+    if (error === null) this.#jobSuccesses.setToCurrentTime({ name });
   }
 
   /** `lagMs` is measured by the database's clock, and grows by this process's clock afterwards. */

@@ -147,9 +147,9 @@ test("metrics show for every job how often it ran, how long, and its last succes
   for (const job of ["usage", "expiries"])
     await expect
       .poll(read, { timeout: 10_000 })
-      .toMatch(new RegExp(`^purser_job_runs_total\\{job="${job}",outcome="done"\\} [1-9]`, "m"));
+      .toMatch(new RegExp(`^purser_job_runs_total\\{name="${job}",outcome="done"\\} [1-9]`, "m"));
   const text = await read();
-  expect(text).toMatch(/^purser_job_last_success_timestamp_seconds\{job="usage"\} \d{10}/m);
-  expect(text).toMatch(/^purser_job_seconds_total\{job="usage"\} 0\.\d/m);
+  expect(text).toMatch(/^purser_job_last_success_timestamp_seconds\{name="usage"\} \d{10}/m);
+  expect(text).toMatch(/^purser_job_seconds_total\{name="usage"\} 0\.\d/m);
   expect(Number(/^purser_usage_lag_seconds (.*)$/m.exec(text)?.[1])).toBeLessThan(5);
 });
