@@ -5,7 +5,7 @@ import type { Config } from "./config.ts";
 import { ApiKeyCache } from "./edge/api-key-cache.ts";
 import { Certificate } from "./edge/certificate.ts";
 import { createHealthServer, Readiness } from "./edge/health.ts";
-import { Metrics } from "./edge/metrics.ts";
+import { Metrics, type PoolCounts } from "./edge/metrics.ts";
 import { ProxyWatch, UNTRUSTED_PROXY } from "./edge/proxy-watch.ts";
 import { forgetOldRequests } from "./jobs/forget-old-requests.ts";
 import { keepPartitions } from "./jobs/keep-partitions.ts";
@@ -17,9 +17,9 @@ import { finishErasures } from "./manage/customers/erase-customer.ts";
 import { createManagerAuthenticator } from "./manage/manager-authenticator.ts";
 import { FailedLogIns } from "./manage/people/failed-log-ins.ts";
 import { LiveSessions } from "./manage/people/live-sessions.ts";
-import { openPool } from "./postgres/pool.ts";
+import { openPool, type Pool } from "./postgres/pool.ts";
 import { Session } from "./postgres/session.ts";
-import { isOutOfReach } from "./postgres/sql-error.ts";
+import { findDatabaseTrouble, isOutOfReach } from "./postgres/sql-error.ts";
 import { lossyTransaction, single } from "./postgres/transaction.ts";
 import { assert } from "./primitives/assert.ts";
 import { brandAs, type Instant } from "./primitives/brand.ts";
@@ -79,10 +79,21 @@ export async function startService(config: Config, log: Logger): Promise<Service
   const managePool = open("manage");
   const jobPool = open("jobs");
   const catalogPool = open("catalogs");
+  const startMs = performance.now();
   await keepPartitions(pool);
+  const partitions = { name: "partitions", durationMs: performance.now() - startMs, error: null };
 
   const readiness = new Readiness();
-  const metrics = new Metrics(() => lanes.queueLengths());
+  const metrics = new Metrics({
+    queueLengths: () => lanes.queueLengths(),
+    pools: () => ({
+      keys: countsOf(pool, "keys"),
+      manage: countsOf(managePool, "manage"),
+      jobs: countsOf(jobPool, "jobs"),
+      catalogs: countsOf(catalogPool, "catalogs"),
+    }),
+  });
+  metrics.job(partitions);
   const catalogs = new CatalogCache((work) => single(catalogPool, work));
   shareCatalogs(catalogs, [catalogPool, managePool, jobPool]);
   const openSession = (name: string) => (connectTimeoutMs: number) =>
@@ -164,6 +175,8 @@ export async function startService(config: Config, log: Logger): Promise<Service
     ],
     (run) => {
       metrics.job(run);
+      // It queries the database every second, in every process.
+      if (run.name === "usage") metrics.database({ isUp: findDatabaseTrouble(run.error) !== "lost" });
       if (run.error !== null) log.warn({ job: run.name, err: run.error }, "a job failed");
     },
   );
@@ -236,6 +249,10 @@ export async function startService(config: Config, log: Logger): Promise<Service
     await stop();
     throw error;
   }
+}
+
+function countsOf({ totalCount, idleCount, waitingCount }: Pool, name: keyof typeof POOLS): PoolCounts {
+  return { totalCount, idleCount, waitingCount, sizeMax: POOLS[name].sizeMax };
 }
 
 function listen(server: Server, host: string, port: number): Promise<string> {

@@ -18,7 +18,7 @@ export async function renderOpenApi(api: "runtime" | "manage"): Promise<string> 
     config: { trustProxy: [] },
     certificate: null,
     log: openLog("silent"),
-    metrics: new Metrics(() => []),
+    metrics: new Metrics(),
     readiness: new Readiness(),
     keys: new ApiKeyCache(
       { find: async () => new Map(), touch: async () => {}, isOutOfReach: () => false },

@@ -4,6 +4,20 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom
 const PROCESS = new Registry();
 let isObserved = false;
 
+export type PoolCounts = {
+  readonly totalCount: number;
+  readonly idleCount: number;
+  /** Calls that wait for a connection. */
+  readonly waitingCount: number;
+  readonly sizeMax: number;
+};
+
+/** What is read at each scrape. */
+type Sources = {
+  readonly queueLengths: () => readonly number[];
+  readonly pools: () => Readonly<Record<string, PoolCounts>>;
+};
+
 /** The metrics of `/metrics`. Label values come from fixed sets, so that callers cannot create new series. */
 export class Metrics {
   readonly #registry = new Registry();
@@ -18,9 +32,10 @@ export class Metrics {
   readonly #jobSuccesses: Gauge<"name">;
   readonly #usageRows: Counter;
   readonly #unreadableWallets: Counter;
+  readonly #databaseUp: Gauge;
   #usageCompleteAtMs: number | null = null;
 
-  constructor(queueLengths: () => readonly number[]) {
+  constructor({ queueLengths, pools }: Sources = { queueLengths: () => [], pools: () => ({}) }) {
     const registers = [this.#registry];
     // Once only: each call adds a garbage collection observer that is never removed.
     if (!isObserved) collectDefaultMetrics({ register: PROCESS });
@@ -91,6 +106,13 @@ export class Metrics {
       help: "Wallets that the expiry sweep skips: damaged, or written by a newer release",
       registers,
     });
+    this.#databaseUp = new Gauge({
+      name: "purser_database_up",
+      help: "1 if the last query of a job reached the database, 0 if not. Tried every second",
+      registers,
+    });
+    // A service starts only after a query has succeeded.
+    this.#databaseUp.set(1);
     const lag: Gauge = new Gauge({
       name: "purser_usage_lag_seconds",
       help: "Age of the time up to which the usage roll-ups are complete",
@@ -107,6 +129,29 @@ export class Metrics {
       registers,
       collect: () => gauge.set(queueLengths().reduce((sum, length) => sum + length, 0)),
     });
+    this.#observePools(pools);
+  }
+
+  #observePools(pools: Sources["pools"]): void {
+    const add = (name: string, help: string, read: (pool: PoolCounts) => number): void => {
+      const gauge: Gauge<"pool"> = new Gauge({
+        name,
+        help,
+        labelNames: ["pool"],
+        registers: [this.#registry],
+        collect: () => {
+          for (const [pool, counts] of Object.entries(pools())) gauge.set({ pool }, read(counts));
+        },
+      });
+    };
+    add("purser_pool_connections", "Open database connections of each pool", ({ totalCount }) => totalCount);
+    add("purser_pool_connections_idle", "Of these, the unused ones", ({ idleCount }) => idleCount);
+    add("purser_pool_connections_max", "The most that each pool opens", ({ sizeMax }) => sizeMax);
+    add(
+      "purser_pool_waiting",
+      "Calls that wait for a connection of each pool",
+      ({ waitingCount }) => waitingCount,
+    );
   }
 
   get contentType(): string {
@@ -142,6 +187,10 @@ export class Metrics {
   usage({ rows, lagMs }: { rows: number; lagMs: number }): void {
     this.#usageRows.inc(rows);
     this.#usageCompleteAtMs = performance.now() - lagMs;
+  }
+
+  database({ isUp }: { isUp: boolean }): void {
+    this.#databaseUp.set(isUp ? 1 : 0);
   }
 
   unreadableWallets(count: number): void {
