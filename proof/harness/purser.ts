@@ -93,10 +93,10 @@ export class Service {
   launch(): Promise<void> {
     const { node = ["--max-semi-space-size=64"], logLevel = "info", tree = THIS_TREE } = this.#options;
     const environment = {
+      METRICS_PORT: "0",
       ...this.#options.environment,
       DATABASE_URL: this.#databaseUrl,
       PORT: String(this.port),
-      METRICS_PORT: "0",
       LOG_LEVEL: logLevel,
     };
     const child = spawnPurser(["serve"], environment, { tree, node });
