@@ -13,7 +13,6 @@ import { checkRules, Prometheus } from "./prometheus.ts";
 const CUSTOMER = "customer_1";
 /** Longer than the longest `for` and range of the alerts below. */
 const HEALTHY_SECONDS = 45;
-const RESTARTS = 3;
 /** More than the queue alert's threshold and the requests of one batch together. */
 const CONNECTIONS = 1_500;
 const LOAD_SECONDS = 60;
@@ -77,13 +76,13 @@ packages prometheus and wrk.`,
       return () => service.launch();
     });
     await trial(["PurserRestarting"], async () => {
-      for (let restart = 0; restart < RESTARTS; restart++) {
+      const restarts = startLoop(async () => {
         await service.kill();
         await service.launch();
         // At least one scrape sees each start.
-        await pause(3_000);
-      }
-      return async () => {};
+        await pause(2_000);
+      });
+      return () => restarts.stop();
     });
     return { faults, figures };
   },

@@ -93,7 +93,16 @@ async function validate(resources: readonly Resource[]): Promise<string[]> {
     `export const wrong: import("kubernetes-models/policy/v1").IPodDisruptionBudget = ${JSON.stringify({ ...budget, spec: { maxUnavailble: 1 } })};`,
   );
   await writeFile(join(directory, "check.ts"), `${lines.join("\n")}\n`);
-  const options = ["--ignoreConfig", "--noEmit", "--strict", "--skipLibCheck", "--module", "nodenext", "--types", ""];
+  const options = [
+    "--ignoreConfig",
+    "--noEmit",
+    "--strict",
+    "--skipLibCheck",
+    "--module",
+    "nodenext",
+    "--types",
+    "",
+  ];
   await run(join(THIS_TREE, "node_modules/.bin/tsc"), [...options, "check.ts"], directory).catch(
     (error: Error) => faults.push(error.message),
   );
