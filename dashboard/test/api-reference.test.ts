@@ -12,8 +12,8 @@ test("the API reference works under a content security policy without unsafe", a
   );
   const nonces = new Set<string>();
   for (const [address, path] of [
-    ["/docs/", "/v1/consume"],
-    ["/docs/?api=manage", "/manage/v1/session"],
+    ["/docs/api/", "/v1/consume"],
+    ["/docs/api/?api=manage", "/manage/v1/session"],
   ] as const) {
     const policy = (await page.goto(address))?.headers()["content-security-policy"] ?? "";
     expect(policy).toContain("default-src 'none'");

@@ -34,4 +34,4 @@ export const WORKSPACE_SECTIONS = [
 
 type Section = { name: string; to: string; icon: LucideIcon; key: string };
 
-export const DOCS = { name: "API reference", href: "/docs/", icon: BookOpenText } as const;
+export const DOCS = { name: "Documentation", href: "/docs/", icon: BookOpenText } as const;

@@ -153,7 +153,7 @@ Purser is ready at ${url}
 
 Dashboard       ${signIn}
                 (works once; then log in as ${owner.email} with password ${owner.password})
-Reference       ${url}/docs/
+Documentation   ${url}/docs/
 Metrics         ${metricsUrl}/metrics
 
 Test key        ${keys.test}

@@ -71,10 +71,16 @@ test("an internal error is a 500 without internal details, and stores nothing", 
     expect(await database.count(`cell.${table}`)).toBe(0);
 });
 
-test("every error page and their list are served", async () => {
+test("every error page and their list are served, as HTML and as Markdown", async () => {
   const { service } = await setup();
   const list = await (await fetch(`${service.url}/docs/errors`)).text();
-  const pages = list.match(/\/docs\/errors\/\w+/g) ?? [];
-  expect(pages.map((page) => page.split("/").at(-1))).toEqual(Object.keys(PROBLEMS).sort());
-  for (const page of pages) expect((await fetch(service.url + page)).status).toBe(200);
+  const pages = [...new Set(list.match(/\/docs\/errors\/\w+/g))];
+  expect(pages.map((page) => page.split("/").at(-1)).sort()).toEqual(Object.keys(PROBLEMS).sort());
+  for (const page of pages) {
+    const html = await fetch(service.url + page);
+    const source = await fetch(service.url + page, { headers: { accept: "text/markdown" } });
+    expect(html.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect(source.headers.get("content-type")).toBe("text/markdown; charset=utf-8");
+    expect(await source.text()).toMatch(new RegExp(`^# ${page.split("/").at(-1)}\n`));
+  }
 });

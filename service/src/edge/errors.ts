@@ -72,7 +72,7 @@ function notFound(
 ): Problem {
   const methods = methodsOf.get(request.url.split("?", 1)[0] ?? "");
   if (methods === undefined) {
-    return new Problem("not_found", { detail: "See /docs for the available operations." });
+    return new Problem("not_found", { detail: "See /docs/api/ for the available operations." });
   }
   // A browser's first call is a CORS preflight with OPTIONS.
   refuseBrowsers(request);

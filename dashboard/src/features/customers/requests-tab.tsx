@@ -4,7 +4,6 @@ import { Activity } from "lucide-react";
 import type { Item } from "../../api/answer.ts";
 import { formatChange, formatCount } from "../../format/numbers.ts";
 import { KeyLink, Outcome } from "../../frame/links.tsx";
-import { DOCS } from "../../frame/sections.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { TextLink } from "../../ui/button.tsx";
 import { CodeBlock } from "../../ui/code-block.tsx";
@@ -40,8 +39,8 @@ export function RequestsTab() {
           title={windowStart === null ? "No requests yet" : "No requests in your history window"}
         >
           Requests with this customer id appear here. See the{" "}
-          <a href={DOCS.href} className="font-medium text-accent underline underline-offset-2">
-            {DOCS.name}
+          <a href="/docs/guides/integration" className="font-medium text-accent underline underline-offset-2">
+            integration guide
           </a>
           . Checks, events, replays and errors are kept for 7 days.
         </EmptyState>

@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { setup } from "../../test/harness.ts";
+import { setup } from "../../../test/harness.ts";
 
-const SCRIPT = "/docs/js/scalar.js";
+const SCRIPT = "/docs/api/js/scalar.js";
 
 function open(url: string, head: string): Socket {
   const { hostname, port } = new URL(url);
@@ -47,8 +47,8 @@ test("a client that requests the reference's script and does not read it loses t
 test("the reference is served for any Host header", async () => {
   const { service } = await setup();
   for (const [path, status] of [
-    ["/docs/", "200"],
-    ["/docs", "301"],
+    ["/docs/api/", "200"],
+    ["/docs/api", "301"],
   ]) {
     const socket = open(service.url, `GET ${path} HTTP/1.1\r\nhost: %\r\nconnection: close`);
     const [first] = (await once(socket, "data")) as [Buffer];
