@@ -6,19 +6,25 @@ import { startTemporaryServer } from "../../test/temporary-server.ts";
 import { readConfig, SETTINGS } from "../config.ts";
 import { openLog } from "../edge/log.ts";
 import { doctorCommand } from "./doctor.ts";
+import { describeCommand } from "./help.ts";
 import { migrateCommand } from "./migrate.ts";
 import { refuseUnsafeDatabase } from "./serve.ts";
 
 const purser = (args: string[], databaseUrl = "", more: Record<string, string> = {}): Promise<Ended> =>
   runPurser(args, { DATABASE_URL: databaseUrl, ...more });
 
-test("help lists every command and every setting", async () => {
+test("help lists every command, and the help of a command shows its settings and no others", async () => {
   const { code, stdout } = await purser(["help"]);
   expect(code).toBe(0);
   for (const word of ["dev", "migrate", "serve", "create-project", "revoke-key", "doctor", "openapi"]) {
     expect(stdout).toMatch(new RegExp(`^  ${word}\\b`, "m"));
   }
-  for (const setting of Object.keys(SETTINGS)) expect(stdout).toMatch(new RegExp(`^  ${setting} `, "m"));
+  const helped = `${describeCommand("serve")}${describeCommand("catalog")}`;
+  for (const setting of Object.keys(SETTINGS)) expect(helped).toMatch(new RegExp(`^  ${setting} `, "m"));
+  const doctor = await purser(["doctor", "--help"]);
+  expect(doctor.stdout).toMatch(/^purser doctor\n/);
+  expect(doctor.stdout).toContain("DATABASE_URL ");
+  expect(doctor.stdout).not.toMatch(/TLS_CERT_FILE|--ordinal/);
 });
 
 test.each([

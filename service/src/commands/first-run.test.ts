@@ -7,9 +7,6 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { createDatabase, createTestProject, post, type TestDatabase } from "../../test/harness.ts";
 import { cookieOf, send } from "../../test/manage.ts";
 import { runPurser, spawnPurser } from "../../test/purser.ts";
-import { openTestPool } from "../../test/seed.ts";
-import { createFirstOwner } from "../manage/people/set-up.ts";
-import { createFirstProject } from "../manage/projects/create-project.ts";
 import { freePort } from "../postgres/free-port.ts";
 import { startLocalServer } from "../postgres/local-server.ts";
 import { makeApiKey } from "../primitives/secret.ts";
@@ -114,19 +111,6 @@ test("owner and key are created from the environment once, even by concurrent pr
   await serve(database, other);
   expect(await database.count("control.members")).toBe(1);
   expect(await database.count("control.api_keys")).toBe(1);
-});
-
-test("concurrent processes create one first owner and one first project", async () => {
-  const database = await createDatabase();
-  const pool = openTestPool(database.serviceUrl, 8);
-  onTestFinished(() => pool.end());
-  const numbers = [1, 2, 3, 4, 5, 6];
-  const made = await Promise.all([
-    ...numbers.map((i) => createFirstOwner(pool, { ...OWNER, email: `${i}@example.com`, name: "Boss" })),
-    ...numbers.map(() => createFirstProject(pool, "First", makeApiKey("live"))),
-  ]);
-  expect(made.filter((isMade) => isMade)).toHaveLength(2);
-  expect([await database.count("control.members"), await database.count("control.projects")]).toEqual([1, 1]);
 });
 
 test("an initial key is created only in an installation without a project", async () => {

@@ -1,8 +1,13 @@
-import { expect, test } from "vitest";
-import { post } from "../../../test/harness.ts";
+import { expect, onTestFinished, test } from "vitest";
+import { createDatabase, post } from "../../../test/harness.ts";
 import { setupManage } from "../../../test/manage.ts";
+import { openTestPool } from "../../../test/seed.ts";
+import { makeApiKey } from "../../primitives/secret.ts";
+import { createFirstOwner } from "../people/set-up.ts";
+import { createFirstProject } from "./create-project.ts";
 
 const PROJECTS = "/manage/v1/projects";
+const BOSS = { name: "Boss", password: "seven-green-kettles" };
 
 test("a new project has both environments, each with a working key", async () => {
   const { manage, service, database, tokens } = await setupManage();
@@ -66,4 +71,17 @@ test("renaming a project is audited once, and another workspace's project is not
     { ...missing.body, requestId: "" },
   ]);
   expect((await manage("GET", PROJECTS)).text).not.toContain("Foreign");
+});
+
+test("concurrent processes create one first owner and one first project", async () => {
+  const database = await createDatabase();
+  const pool = openTestPool(database.serviceUrl, 8);
+  onTestFinished(() => pool.end());
+  const numbers = [1, 2, 3, 4, 5, 6];
+  const made = await Promise.all([
+    ...numbers.map((i) => createFirstOwner(pool, { ...BOSS, email: `${i}@example.com` })),
+    ...numbers.map(() => createFirstProject(pool, "First", makeApiKey("live"))),
+  ]);
+  expect(made.filter((isMade) => isMade)).toHaveLength(2);
+  expect([await database.count("control.members"), await database.count("control.projects")]).toEqual([1, 1]);
 });
