@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { readClientConfig, readConfig } from "./config.ts";
 import { makeSecret } from "./primitives/secret.ts";
 
-const URL = "postgres://purser:secret@db.internal/purser";
+const DATABASE = "postgres://purser:secret@db.internal/purser";
 const EMAIL = { INIT_OWNER_EMAIL: "boss@example.com" };
 
 function write(text: string): string {
@@ -20,11 +20,11 @@ test("every secret can be read from a file, without its final newline", () => {
   const key = makeSecret("pur_test_");
   const config = readConfig({
     ...EMAIL,
-    DATABASE_URL_FILE: write(`${URL}\n`),
+    DATABASE_URL_FILE: write(`${DATABASE}\n`),
     INIT_OWNER_PASSWORD_FILE: write("seven green kettles \r\n"),
     INIT_API_KEY_FILE: write(key),
   });
-  expect(config.databaseUrl).toBe(URL);
+  expect(config.databaseUrl).toBe(DATABASE);
   expect(config.init).toEqual({
     owner: { email: EMAIL.INIT_OWNER_EMAIL, password: "seven green kettles " },
     apiKey: key,
@@ -33,11 +33,48 @@ test("every secret can be read from a file, without its final newline", () => {
 });
 
 test("a secret that is set twice, or whose file cannot be read, is rejected without printing it", () => {
-  const both = { DATABASE_URL: URL, DATABASE_URL_FILE: write(URL) };
+  const both = { DATABASE_URL: DATABASE, DATABASE_URL_FILE: write(DATABASE) };
   expect(() => readConfig(both)).toThrow(/^DATABASE_URL and DATABASE_URL_FILE must not both be set$/);
   expect(() => readConfig({ DATABASE_URL_FILE: "/no/such/file" })).toThrow(
     /^DATABASE_URL_FILE names a file that cannot be read: ENOENT$/,
   );
   const twice = { PURSER_TOKEN: "pur_mgmt_1", PURSER_TOKEN_FILE: write("pur_mgmt_2") };
   expect(() => readClientConfig(twice)).toThrow(/^PURSER_TOKEN and PURSER_TOKEN_FILE must not both be set$/);
+});
+
+test("PUBLIC_URL is an origin, with https except on localhost", () => {
+  const read = (url: string) => readConfig({ DATABASE_URL: DATABASE, PUBLIC_URL: url }).publicUrl;
+  expect(read("")).toBe(null);
+  expect(read("https://Purser.example.com:443/")).toBe("https://purser.example.com");
+  expect(read("https://purser.example.com:8443")).toBe("https://purser.example.com:8443");
+  for (const local of ["http://localhost:3300", "http://127.0.0.1", "http://[::1]:3300", "http://a.localhost"])
+    expect(read(local)).toBe(local);
+  for (const wrong of [
+    "purser.example.com",
+    "http://purser.example.com",
+    "http://localhost.example.com",
+    "https://purser.example.com/purser",
+    "https://user:secret@purser.example.com",
+    "https://purser.example.com?x=1",
+    "ftp://localhost",
+  ])
+    expect(() => read(wrong)).toThrow(/^PUBLIC_URL must be like https:\/\/purser\.example\.com/);
+});
+
+test("a placeholder password is rejected unless PUBLIC_URL is on localhost", () => {
+  const read = (publicUrl: string, password: string) =>
+    readConfig({
+      ...EMAIL,
+      PUBLIC_URL: publicUrl,
+      DATABASE_URL: `postgres://purser:${password}@db.internal/purser`,
+      INIT_OWNER_PASSWORD: password,
+    });
+  for (const password of ["change-me", "CHANGEME", "secret", "password", "postgres"]) {
+    expect(() => read("https://purser.example.com", password)).toThrow(
+      /^DATABASE_URL has a placeholder.*\nINIT_OWNER_PASSWORD has a placeholder.*$/,
+    );
+    expect(read("http://localhost:3300", password).publicUrl).toBe("http://localhost:3300");
+    expect(read("", password).publicUrl).toBe(null);
+  }
+  expect(read("https://purser.example.com", "seven-green-kettles").init.owner).not.toBe(null);
 });

@@ -11,6 +11,8 @@ export type Config = {
   readonly databaseWaitSeconds: number;
   readonly host: string;
   readonly port: number;
+  /** Origin at which people and backends reach this installation. Null: unknown. */
+  readonly publicUrl: string | null;
   readonly metricsHost: string;
   readonly metricsPort: number;
   readonly lanes: number;
@@ -47,6 +49,8 @@ export const SETTINGS = {
   DATABASE_WAIT_SECONDS: "how long serve waits for a primary database at its start (120)",
   HOST: "address to listen on (127.0.0.1)",
   PORT: "port to listen on (3300)",
+  PUBLIC_URL:
+    "URL of this installation, such as https://purser.example.com, for links and error types (none)",
   METRICS_HOST: "address of /metrics, /livez and /readyz (127.0.0.1)",
   METRICS_PORT: "port of /metrics, /livez and /readyz (9464)",
   TLS_CERT_FILE: "serve https with this certificate chain (PEM), together with TLS_KEY_FILE",
@@ -85,6 +89,7 @@ export function readConfig(overrides: Environment = {}): Config {
     ),
     host: environment["HOST"] || "127.0.0.1",
     port: readInteger(environment, "PORT", { fallback: 3300, min: 0, max: 65_535 }, problems),
+    publicUrl: readPublicUrl(environment, problems),
     metricsHost: environment["METRICS_HOST"] || "127.0.0.1",
     metricsPort: readInteger(environment, "METRICS_PORT", { fallback: 9464, min: 0, max: 65_535 }, problems),
     lanes: readInteger(environment, "LANES", { fallback: 1, min: 1, max: 64 }, problems),
@@ -111,6 +116,7 @@ export function readConfig(overrides: Environment = {}): Config {
       apiKey: readFirstApiKey(environment, problems),
     },
   };
+  if (config.publicUrl !== null && !isLocal(new URL(config.publicUrl))) rejectPlaceholders(config, problems);
   if (problems.length > 0) throw new ConfigInvalid(problems.join("\n"));
   return Object.freeze(config);
 }
@@ -163,6 +169,37 @@ function readDatabaseUrl(environment: Environment, problems: string[]): string {
   if (/[?&]target_session_attrs=/.test(url))
     problems.push(`DATABASE_URL must not have target_session_attrs: ${FOLLOW_PRIMARY}`);
   return url;
+}
+
+function readPublicUrl(environment: Environment, problems: string[]): string | null {
+  const text = environment["PUBLIC_URL"] || null;
+  if (text === null) return null;
+  const url = URL.parse(text);
+  const isOrigin = url !== null && `${url.origin}/` === url.href && /^https?:$/.test(url.protocol);
+  if (isOrigin && (url.protocol === "https:" || isLocal(url))) return url.origin;
+  problems.push(
+    "PUBLIC_URL must be like https://purser.example.com: https, except on localhost, and without a path",
+  );
+  return null;
+}
+
+function isLocal({ hostname }: URL): boolean {
+  return /^(localhost|.*\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
+}
+
+/** Passwords of examples, without hyphens. */
+const PLACEHOLDERS = ["changeme", "example", "password", "postgres", "purser", "secret"];
+
+/** An installation that others can reach must not use a password that its documentation shows. */
+function rejectPlaceholders({ databaseUrl, init }: Pick<Config, "databaseUrl" | "init">, problems: string[]) {
+  const passwords = {
+    DATABASE_URL: URL.parse(databaseUrl)?.password,
+    INIT_OWNER_PASSWORD: init.owner?.password,
+  };
+  for (const [name, password = ""] of Object.entries(passwords)) {
+    if (!PLACEHOLDERS.includes(password.toLowerCase().replaceAll(/[-_ ]/g, ""))) continue;
+    problems.push(`${name} has a placeholder as password, which PUBLIC_URL allows only on localhost`);
+  }
 }
 
 function readInteger(

@@ -58,7 +58,7 @@ async function main(args: string[]): Promise<void> {
     case "revoke-key":
       return revokeKeyCommand({ databaseUrl: readConfig().databaseUrl, secret: argument, print });
     case "reset-owner":
-      return resetOwnerCommand({ databaseUrl: readConfig().databaseUrl, email: argument, print });
+      return resetOwnerCommand({ ...readConfig(), email: argument, print });
     case "catalog":
       return catalogCommand({ ...values, client: readClientConfig(), file: rest[1] ?? null, print });
     case "doctor": {

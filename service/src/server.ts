@@ -33,7 +33,7 @@ import type { RequestLog } from "./runtime/request-log.ts";
 import { VERSION } from "./version.ts";
 
 export type ServerParts = {
-  readonly config: Pick<Config, "trustProxy">;
+  readonly config: Pick<Config, "trustProxy" | "publicUrl">;
   /** Null: plain HTTP, behind a proxy. */
   readonly certificate: Certificate | null;
   readonly log: Logger;
@@ -55,7 +55,10 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   const { proxies } = parts.manage;
   protectReplies(app, { isTls: parts.certificate !== null, isTrustedProxy: proxies.isTrusted });
   observeRequests(app, parts.log, parts.metrics);
-  answerErrors(app, new Map(["/v1/check", "/v1/consume", "/v1/events"].map((path) => [path, "POST"])));
+  answerErrors(app, {
+    methodsOf: new Map(["/v1/check", "/v1/consume", "/v1/events"].map((path) => [path, "POST"])),
+    publicUrl: parts.config.publicUrl,
+  });
   await describeApi(app, VERSION);
 
   await app.register(async (runtime) => {
@@ -111,7 +114,11 @@ function createApp({ config, certificate, log }: ServerParts): FastifyInstance {
     return503OnClosing: false,
     // A URL that cannot be decoded has no route, and does not reach the error handler.
     frameworkErrors: (error, request, reply) =>
-      replyWithProblem(reply.headers(NO_SNIFF).header("x-request-id", request.id), toProblem(error)),
+      replyWithProblem(
+        reply.headers(NO_SNIFF).header("x-request-id", request.id),
+        toProblem(error),
+        config.publicUrl,
+      ),
     clientErrorHandler: (error, socket) => {
       // An upload takes as long as processing its rows does.
       if ("code" in error && error.code === "ERR_HTTP_REQUEST_TIMEOUT" && isUploading(socket)) return;

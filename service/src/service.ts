@@ -213,6 +213,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
         readerOf,
         missing: missingFeature,
         requestLog,
+        publicUrl: config.publicUrl,
         onFault: (error, requestId) => log.error({ err: error, requestId }, "request failed"),
       }),
     },

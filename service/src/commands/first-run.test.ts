@@ -82,6 +82,12 @@ test("serve logs a setup link until there is a member", async () => {
   expect(setupUrlOf(second)).toBe(undefined);
 });
 
+test("the setup link and the log use PUBLIC_URL", async () => {
+  const served = await serve(await createDatabase(), { PUBLIC_URL: "https://purser.example.com" });
+  await expect.poll(() => setupUrlOf(served)).toMatch(/^https:\/\/purser\.example\.com\/setup#\S+$/);
+  expect(served.ready).toMatchObject({ publicUrl: "https://purser.example.com" });
+});
+
 test("owner and key are created from the environment once, even by concurrent processes", async () => {
   const database = await createDatabase();
   const key = makeApiKey("live");

@@ -58,7 +58,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   "reset-owner": {
     takes: "EMAIL",
     about: "make this member an owner, or create one, and print a one-time link to set a password",
-    settings: DATABASE,
+    settings: [...DATABASE, "PUBLIC_URL"],
   },
   doctor: {
     about: "run diagnostics: version, durability, migrations, clock, long transactions, disk",

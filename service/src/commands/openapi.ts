@@ -15,7 +15,7 @@ import { VERSION } from "../version.ts";
 export async function renderOpenApi(api: "runtime" | "manage"): Promise<string> {
   const control = openPool({ ...NOWHERE, onIdleError: () => {} });
   const app = await buildServer({
-    config: { trustProxy: [] },
+    config: { trustProxy: [], publicUrl: null },
     certificate: null,
     log: openLog("silent"),
     metrics: new Metrics(),

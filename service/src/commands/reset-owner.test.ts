@@ -6,8 +6,12 @@ import { OWNER } from "../../test/seed.ts";
 
 const PASSWORD = "nine-blue-lanterns";
 
-async function reset(databaseUrl: string, email: string): Promise<{ stdout: string; token: string }> {
-  const { stdout } = await runPurser(["reset-owner", email], { DATABASE_URL: databaseUrl });
+async function reset(
+  databaseUrl: string,
+  email: string,
+  settings: Record<string, string> = {},
+): Promise<{ stdout: string; token: string }> {
+  const { stdout } = await runPurser(["reset-owner", email], { DATABASE_URL: databaseUrl, ...settings });
   return { stdout, token: /#(\S+)/.exec(stdout)?.[1] ?? "" };
 }
 
@@ -72,4 +76,12 @@ test("reset-owner creates an owner for an unknown email and promotes a member", 
     });
     expect(accepted.body).toMatchObject({ email, role: "owner" });
   }
+});
+
+test("reset-owner prints a whole link with PUBLIC_URL", async () => {
+  const { database } = await setupManage();
+  const { stdout } = await reset(database.serviceUrl, OWNER.email, {
+    PUBLIC_URL: "https://purser.example.com",
+  });
+  expect(stdout).toMatch(/^Open this link .*\n {2}https:\/\/purser\.example\.com\/\w+#\S+$/m);
 });

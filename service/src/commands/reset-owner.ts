@@ -6,6 +6,7 @@ import { withPool } from "./connect.ts";
 /** For an installation whose owners have all lost access. Requires access to the database. */
 export async function resetOwnerCommand(options: {
   databaseUrl: string;
+  publicUrl: string | null;
   email: string;
   print: (line: string) => void;
 }): Promise<void> {
@@ -24,10 +25,9 @@ export async function resetOwnerCommand(options: {
       `The member created ${count(ended.apiKeysKept, "API key")}, which still work. Revoke any you do not recognize.`,
     );
   }
-  options.print(
-    `Open this path on your installation to set a password, before ${formatTimestamp(link.expiresAt)}:`,
-  );
-  options.print(`  ${link.path}`);
+  const what = options.publicUrl === null ? "this path on your installation" : "this link";
+  options.print(`Open ${what} to set a password, before ${formatTimestamp(link.expiresAt)}:`);
+  options.print(`  ${options.publicUrl ?? ""}${link.path}`);
 }
 
 function describeEnded(ended: Ended): string {

@@ -20,8 +20,12 @@ export async function serveCommand(): Promise<void> {
   const setupToken = await withPool(config.databaseUrl, makeSetupLink);
   const service = await startService(config, log);
   stopOnSignal(service, log);
-  log.info({ url: service.url, metricsUrl: service.metricsUrl }, "ready");
-  if (setupToken !== null) offerSetup(`${service.url}/setup#${setupToken}`, log);
+  const { publicUrl } = config;
+  log.info(
+    { url: service.url, ...(publicUrl === null ? {} : { publicUrl }), metricsUrl: service.metricsUrl },
+    "ready",
+  );
+  if (setupToken !== null) offerSetup(`${publicUrl ?? service.url}/setup#${setupToken}`, log);
 }
 
 /** Creates the owner and project from the environment variables in an empty database, once for all processes. */

@@ -60,6 +60,19 @@ test.each(["/v1/%zz", "/%c0%af", "/v1/events%"])(
   },
 );
 
+test("with PUBLIC_URL every type is an absolute URL, also for a URL that cannot be decoded", async () => {
+  const { service } = await setup({ PUBLIC_URL: "https://purser.example.com/" });
+  for (const [path, code] of [
+    ["/nowhere", "not_found"],
+    ["/v1/events", "method_not_allowed"],
+    ["/manage/v1/projects", "sign_in_required"],
+    ["/v1/%zz", "invalid_request"],
+  ]) {
+    const problem = await (await fetch(service.url + path)).json();
+    expect(problem).toMatchObject({ code, type: `https://purser.example.com/docs/errors/${code}` });
+  }
+});
+
 test("an internal error is a 500 without internal details, and stores nothing", async () => {
   const { database, record } = await setup();
   await database.query("alter table cell.events add constraint no_bombs check (event <> 'bomb')");

@@ -6,7 +6,10 @@ import { PROBLEMS, Problem, replyWithProblem } from "./problem.ts";
 import { StrangerBrake } from "./stranger-brake.ts";
 
 /** The only place where an error becomes a reply. */
-export function answerErrors(app: FastifyInstance, methodsOf: ReadonlyMap<string, string>): void {
+export function answerErrors(
+  app: FastifyInstance,
+  { methodsOf, publicUrl }: { methodsOf: ReadonlyMap<string, string>; publicUrl: string | null },
+): void {
   const brake = new StrangerBrake();
   app.setErrorHandler(async (error: FastifyError | Problem, request, reply) => {
     const problem = toProblem(error, request.routeOptions.bodyLimit);
@@ -20,13 +23,15 @@ export function answerErrors(app: FastifyInstance, methodsOf: ReadonlyMap<string
     // Outages are reported immediately. An overload may be caused by this very caller.
     if (PROBLEMS[problem.code].status < 500 || problem.code === "overloaded")
       await brake.hold(request, performance.now());
-    return replyWithProblem(reply, problem);
+    return replyWithProblem(reply, problem, publicUrl);
   });
   // Before the body is read, because it is not needed.
   app.addHook("onRequest", (request, reply, done) =>
     request.is404 ? done(notFound(request, reply, methodsOf)) : done(),
   );
-  app.setNotFoundHandler((request, reply) => replyWithProblem(reply, notFound(request, reply, methodsOf)));
+  app.setNotFoundHandler((request, reply) =>
+    replyWithProblem(reply, notFound(request, reply, methodsOf), publicUrl),
+  );
 }
 
 export function toProblem(error: FastifyError | Problem, bodyBytesMax = BODY_BYTES_MAX): Problem {

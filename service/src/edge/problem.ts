@@ -75,23 +75,31 @@ export class Problem extends Error {
   }
 }
 
-export function replyWithProblem(reply: FastifyReply, problem: Problem): FastifyReply {
+/** `publicUrl` is the setting. Null: not set. */
+export function replyWithProblem(
+  reply: FastifyReply,
+  problem: Problem,
+  publicUrl: string | null,
+): FastifyReply {
   const { status } = PROBLEMS[problem.code];
   const { retryAfterSeconds } = problem.details;
   if (retryAfterSeconds !== undefined) reply.header("retry-after", retryAfterSeconds);
   if (status === 401) reply.header("www-authenticate", "Bearer");
   reply.problemCode = problem.code;
-  const text = renderProblem(problem, reply.request.id);
+  const text = renderProblem(problem, { requestId: reply.request.id, publicUrl });
   return reply.code(status).header("content-type", "application/problem+json").send(text);
 }
 
 /** The body of the reply. */
-export function renderProblem({ code, details }: Problem, requestId: string): string {
+export function renderProblem(
+  { code, details }: Problem,
+  { requestId, publicUrl }: { requestId: string; publicUrl: string | null },
+): string {
   const { status, title } = PROBLEMS[code];
   const { detail, errors, extra } = details;
   return JSON.stringify({
-    // Relative, because every installation serves the pages of its own release.
-    type: `/docs/errors/${code}`,
+    // Every installation serves the pages of its own release. Relative if its URL is unknown.
+    type: `${publicUrl ?? ""}/docs/errors/${code}`,
     title,
     status,
     detail,
@@ -116,7 +124,10 @@ export function problemResponses(codes: readonly ProblemCode[]): Record<number, 
 
 function problemSchema(status: number, codes: readonly ProblemCode[]) {
   return Type.Object({
-    type: Type.String({ description: "Path of the page that explains this error." }),
+    type: Type.String({
+      description:
+        "The page that explains this error: an absolute URL if the installation has a `PUBLIC_URL`, otherwise a path.",
+    }),
     title: Type.String(),
     status: Type.Literal(status),
     detail: Type.String({ description: "A message for people. Do not parse it." }),

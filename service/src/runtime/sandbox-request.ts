@@ -15,6 +15,7 @@ type SandboxParts = {
   readonly readerOf: (cell: string) => Reader;
   readonly missing: FeatureFinder;
   readonly requestLog: RequestLog;
+  readonly publicUrl: string | null;
   readonly onFault: (error: unknown, requestId: string) => void;
 };
 
@@ -59,7 +60,7 @@ async function read(parts: SandboxParts, scope: Scope, attempt: Attempt): Promis
     if (!(error instanceof Problem)) parts.onFault(error, requestId);
     const problem = error instanceof Problem ? error : internalError();
     const { code } = problem;
-    const text = renderProblem(problem, requestId);
+    const text = renderProblem(problem, { requestId, publicUrl: parts.publicUrl });
     return { status: PROBLEMS[code].status, isReplay: false, text, code, reason: null };
   }
 }
