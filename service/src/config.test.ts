@@ -47,7 +47,12 @@ test("PUBLIC_URL is an origin, with https except on localhost", () => {
   expect(read("")).toBe(null);
   expect(read("https://Purser.example.com:443/")).toBe("https://purser.example.com");
   expect(read("https://purser.example.com:8443")).toBe("https://purser.example.com:8443");
-  for (const local of ["http://localhost:3300", "http://127.0.0.1", "http://[::1]:3300", "http://a.localhost"])
+  for (const local of [
+    "http://localhost:3300",
+    "http://127.0.0.1",
+    "http://[::1]:3300",
+    "http://a.localhost",
+  ])
     expect(read(local)).toBe(local);
   for (const wrong of [
     "purser.example.com",
