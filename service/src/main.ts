@@ -4,7 +4,7 @@ import { catalogCommand } from "./commands/catalog.ts";
 import { createProjectCommand } from "./commands/create-project.ts";
 import { devCommand } from "./commands/dev.ts";
 import { doctorCommand } from "./commands/doctor.ts";
-import { describeCommand } from "./commands/help.ts";
+import { describeCommand, optionsOf } from "./commands/help.ts";
 import { checkMigrationsCommand, migrateCommand } from "./commands/migrate.ts";
 import { renderOpenApi } from "./commands/openapi.ts";
 import { resetOwnerCommand } from "./commands/reset-owner.ts";
@@ -23,13 +23,17 @@ const print = (line: string): void => console.log(line);
 class UsageError extends Error {}
 
 async function main(args: string[]): Promise<void> {
-  const { values, positionals } = parse(args);
+  const { values, positionals, tokens } = parse(args);
   const [command, ...rest] = positionals;
   if (values.version) return print(VERSION);
   if (command === "help" || command === undefined) return print(describeCommand(rest[0]));
   if (values.help) return print(describeCommand(command));
   const [argument = ""] = rest;
   checkArguments(command, rest);
+  const known = optionsOf(command === "catalog" ? `catalog ${argument}` : command);
+  for (const token of tokens)
+    if (token.kind === "option" && !known.includes(token.name))
+      throw new UsageError(`${command} takes no option ${token.rawName}`);
   switch (command) {
     case "version":
       return print(VERSION);
@@ -102,6 +106,7 @@ function parse(args: string[]) {
     return parseArgs({
       args,
       allowPositionals: true,
+      tokens: true,
       options: {
         help: { type: "boolean", short: "h", default: false },
         version: { type: "boolean", default: false },
@@ -158,6 +163,8 @@ function explain(error: unknown): string {
     case "42703": // undefined_column
     case "3F000": // invalid_schema_name
       return `${message}: the database lacks migrations, run purser migrate`;
+    case "55P03": // lock_not_available
+      return `${message}: nothing was changed; repeat the command when no long transaction runs, such as a backup`;
     case "42501": // insufficient_privilege
       return `${message}: connect as the owner of Purser's schemas, or see SECURITY.md about a separate role`;
     case "ERR_MODULE_NOT_FOUND":

@@ -1,19 +1,18 @@
 import pg from "pg";
-import { applicationName, claimBackend } from "../postgres/own-backend.ts";
+import { claimBackend } from "../postgres/own-backend.ts";
 import { openPool, type Pool } from "../postgres/pool.ts";
 
 /** Connects a command to the primary, without a statement timeout. Fails with a readable reason. */
 export async function connect(databaseUrl: string): Promise<pg.Client> {
   const client = new pg.Client({
     connectionString: databaseUrl,
-    application_name: applicationName("command"),
     connectionTimeoutMillis: 5_000,
   });
   client.on("error", () => {});
   try {
     await client.connect();
     // Migrations and diagnostics also run on a database that is not migrated.
-    await claimBackend(client, { isMigrated: false });
+    await claimBackend(client, { name: "command", isMigrated: false });
   } catch (error) {
     await client.end().catch(() => {});
     const reason = error instanceof Error ? error.message : String(error);

@@ -30,11 +30,14 @@ export async function devCommand(options: DevOptions): Promise<void> {
   const directory = resolve(options.directory);
   await mkdir(directory, { recursive: true });
   progress(options, "Starting PostgreSQL …");
+  const portFile = join(directory, "postgres-port");
   const postgres = await startLocalServer({
     dataDirectory: join(directory, "postgres"),
-    port: await steadyPort(join(directory, "postgres-port")),
+    // The same port at every start, so that a database URL can be kept, unless another program uses it now.
+    port: await freePort(Number(await readFile(portFile, "utf8").catch(() => "0"))),
     passwordFile: join(directory, "postgres-password"),
   });
+  await writeFile(portFile, new URL(postgres.url("postgres")).port);
   try {
     await serveFrom(postgres, directory, options);
   } catch (error) {
@@ -47,13 +50,6 @@ export async function devCommand(options: DevOptions): Promise<void> {
 /** The first start takes up to a minute, and the terminal should show why. */
 function progress({ json, print }: DevOptions, line: string): void {
   if (!json) print(line);
-}
-
-/** The same port at every start, so that a database URL can be kept, unless another program uses it now. */
-async function steadyPort(file: string): Promise<number> {
-  const port = await freePort(Number(await readFile(file, "utf8").catch(() => "0")));
-  await writeFile(file, `${port}\n`);
-  return port;
 }
 
 async function serveFrom(postgres: LocalServer, directory: string, options: DevOptions): Promise<void> {
@@ -94,7 +90,7 @@ async function prepareDatabase(postgres: LocalServer): Promise<string> {
     await client.end();
   }
   const databaseUrl = postgres.url("purser");
-  await migrateCommand({ databaseUrl, grantTo: null, print: () => {} });
+  await migrateCommand({ databaseUrl, grantTo: null, finish: true, print: () => {} });
   return databaseUrl;
 }
 

@@ -31,7 +31,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
       "--json": "print one line of JSON once ready",
       "--no-demo": "leave the test environment empty at the first start",
     },
-    settings: ["HOST", "PORT", "METRICS_HOST", "METRICS_PORT"],
+    settings: SERVER.filter((name) => !/^(DATABASE|INIT)_/.test(name)),
   },
   migrate: {
     about: "migrate the database to this release; safe to repeat",
@@ -94,6 +94,12 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     settings: [],
   },
 };
+
+/** Names of the options that a command takes, such as `dry-run`. */
+export function optionsOf(command: string): readonly string[] {
+  const { options = {} } = COMMANDS[command] ?? {};
+  return Object.keys(options).map((option) => option.replace(/^--(\S+).*$/, "$1"));
+}
 
 /** The help of one command, or the list of all commands if there is none of this name. */
 export function describeCommand(name: string | undefined): string {

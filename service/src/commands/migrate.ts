@@ -5,9 +5,11 @@ import {
   type Migration,
   migrate,
   raiseDataFormat,
+  readDataFormat,
   readMigrationState,
   setOrdinal,
 } from "../postgres/migrate.ts";
+import { DATA_FORMAT } from "../postgres/own-backend.ts";
 import { grantToService } from "../postgres/privileges.ts";
 import { connect } from "./connect.ts";
 
@@ -22,10 +24,13 @@ export async function migrateCommand(options: {
   ordinal?: number | null;
   /** Allows stored data that the previous release cannot read. */
   finish?: boolean;
+  /** Default: the newest format of this release. */
+  dataFormat?: number;
   print: Print;
 }): Promise<void> {
   const client = await connect(options.databaseUrl);
   try {
+    await refuseNewerData(client);
     const applied = await migrate(client);
     for (const name of applied) options.print(`applied ${name}`);
     if (applied.length === 0) options.print("nothing to do: the database is up to date");
@@ -47,15 +52,21 @@ export async function migrateCommand(options: {
             : "which runs without IDEMPOTENCY_DAYS and may not delete keys"),
       );
     }
-    const isNew = applied.some((name) => name.startsWith("cell/000001-"));
-    if (options.finish || isNew) await finishUpgrade(client, options.print);
+    if (options.finish) await finishUpgrade(client, options.print, options.dataFormat);
   } finally {
     await client.end();
   }
 }
 
-async function finishUpgrade(client: Client, print: Print): Promise<void> {
-  const outcome = await raiseDataFormat(client);
+/** Also rejects a newer release's data if that release added no migration. */
+async function refuseNewerData(client: Client): Promise<void> {
+  const format = await readDataFormat(client);
+  if (format !== null && format > DATA_FORMAT)
+    throw new Error(`the database has data format ${format}, which this release cannot read: upgrade Purser`);
+}
+
+async function finishUpgrade(client: Client, print: Print, dataFormat = DATA_FORMAT): Promise<void> {
+  const outcome = await raiseDataFormat(client, dataFormat);
   switch (outcome.kind) {
     case "current":
       return print(`the data format is ${outcome.format}, the newest of this release`);

@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Client } from "pg";
-import { VERSION } from "../version.ts";
 import { commit } from "./commit.ts";
 import { raiseIdentitySequences } from "./identity-sequences.ts";
 import { begin, claimBackend, DATA_FORMAT } from "./own-backend.ts";
@@ -42,7 +41,14 @@ export async function migrate(client: Client, directory = DIRECTORY): Promise<st
       applied.push(name);
     }
   }
+  if ((await readDataFormat(client)) !== null && (await isUnused(client))) await raiseDataFormat(client);
   return applied;
+}
+
+/** No data and no service: the newest data format applies from the beginning. */
+async function isUnused(client: Client): Promise<boolean> {
+  const { rows } = await client.query("select not exists (select from control.projects) as is_unused");
+  return rows[0]?.is_unused === true;
 }
 
 /** Whether the database was restored into another server. If so, transaction numbers continue above the existing ones. */
@@ -109,7 +115,7 @@ export function followNumbers(client: Client): Promise<string[]> {
   });
 }
 
-/** Connections of an older release. */
+/** Connections of processes that cannot read a data format. */
 export type OlderProcess = {
   readonly release: string;
   readonly address: string;
@@ -122,18 +128,17 @@ export type FormatRaise =
   | { kind: "older_processes"; processes: readonly OlderProcess[] };
 
 /**
- * Allows new forms of stored data, unless a process of an older release is connected. Processes read the number when they
- * connect, so while the table is locked each one is either visible in pg_stat_activity or reads the new number.
+ * Allows new forms of stored data, unless a process is connected that cannot read them. Processes read the number when they
+ * connect, so while the table is locked each one is either visible in pg_stat_activity or will read the new number.
  */
-export function raiseDataFormat(
-  client: Client,
-  { to = DATA_FORMAT, release = VERSION }: { to?: number; release?: string } = {},
-): Promise<FormatRaise> {
+export function raiseDataFormat(client: Client, to = DATA_FORMAT): Promise<FormatRaise> {
   return inTransaction(client, async () => {
+    // New connections of the service wait for this lock. A long reader, such as pg_dump, must not make them wait for long.
+    await client.query("set local lock_timeout = '200ms'");
     await client.query("lock table cell.identity in access exclusive mode");
     const from = (await readDataFormat(client)) ?? 0;
     if (from >= to) return { kind: "current", format: from };
-    const processes = await listOlderProcesses(client, release);
+    const processes = await listOlderProcesses(client, to);
     if (processes.length > 0) return { kind: "older_processes", processes };
     await client.query("update cell.identity set data_format = $1", [to]);
     return { kind: "raised", from, to };
@@ -152,28 +157,24 @@ export async function readDataFormat(client: Client): Promise<number | null> {
   return rows[0]?.format ?? null;
 }
 
-async function listOlderProcesses(client: Client, release: string): Promise<OlderProcess[]> {
-  const { rows } = await client.query<OlderProcess>(`
-    select
-      substring(application_name from '^purser/(\\S+)') as release,
-      coalesce(host(client_addr), 'a local socket') as address,
-      count(*)::integer as connections
-    from pg_stat_activity
-    where datname = current_database()
-      and application_name like 'purser/%'
-    group by 1, 2
-    order by 1, 2`);
-  return rows.filter((row) => isOlder(row.release, release));
-}
-
-/** Compares major, minor and patch numbers. A pre-release counts as its release. */
-export function isOlder(release: string, than: string): boolean {
-  const [ours, theirs] = [release, than].map((text) => text.split(/[.+-]/).slice(0, 3).map(Number));
-  for (const [index, number] of (ours ?? []).entries()) {
-    const other = theirs?.[index] ?? 0;
-    if (number !== other) return number < other;
-  }
-  return false;
+async function listOlderProcesses(client: Client, format: number): Promise<OlderProcess[]> {
+  const { rows } = await client.query<OlderProcess>(
+    `select
+       substring(application_name from '^purser/(\\S+)') as release,
+       -- The port is -1 for a socket, and null if this role may not see the address.
+       case client_port when -1 then 'a local socket' else coalesce(host(client_addr), 'an address hidden from this role') end
+         as address,
+       count(*)::integer as connections
+     from pg_stat_activity
+     where datname = current_database()
+       and pid <> pg_backend_pid()
+       and application_name like 'purser/%'
+       and coalesce(substring(application_name from ' format/(\\d+) ')::integer, 0) < $1
+     group by 1, 2
+     order by 1, 2`,
+    [format],
+  );
+  return rows;
 }
 
 export async function readMigrationState(client: Client, directory = DIRECTORY): Promise<MigrationState> {
@@ -240,7 +241,7 @@ async function listMigrations(schema: Schema, directory: string): Promise<Migrat
 
 /** Holds one lock for the whole database: a second migrator waits, and then has nothing to do. */
 async function inTransaction<T>(client: Client, work: () => Promise<T>): Promise<T> {
-  await claimBackend(client, { isMigrated: false });
+  await claimBackend(client, { name: "migrate", isMigrated: false });
   await begin(client, "read committed");
   try {
     await client.query("select pg_advisory_xact_lock(hashtextextended('purser.migrations', 0))");

@@ -24,9 +24,12 @@ const SETTINGS = `
 /** The newest form of stored data that this release reads and writes. See docs/decisions/0019-upgrades.md. */
 export const DATA_FORMAT = 1;
 
-/** Shown in pg_stat_activity: `purser/0.1.0 lane`. `raiseDataFormat` finds processes of older releases by it. */
-export function applicationName(part: string): string {
-  return `purser/${VERSION} ${part}`;
+/**
+ * Shown in pg_stat_activity, as `purser/0.1.0 format/1 lane`: the release, and the newest data format that it reads.
+ * `raiseDataFormat` finds processes that cannot read a new format by it.
+ */
+function applicationName(part: string): string {
+  return `purser/${VERSION} format/${DATA_FORMAT} ${part}`;
 }
 
 const WHY = {
@@ -64,10 +67,11 @@ const backends = new WeakMap<ClientBase, Backend>();
 export async function claimBackend(
   client: ClientBase,
   {
+    name,
     settings = "",
     timeoutMs = CLAIM_TIMEOUT_MS,
     isMigrated = true,
-  }: { settings?: string; timeoutMs?: number; isMigrated?: boolean } = {},
+  }: { name: string; settings?: string; timeoutMs?: number; isMigrated?: boolean },
 ): Promise<void> {
   const mark = randomUUID();
   const timer = setTimeout(() => {
@@ -78,6 +82,7 @@ export async function claimBackend(
     ${settings}
     ${SETTINGS}
     set purser.connection = '${mark}';
+    set application_name = ${pg.escapeLiteral(applicationName(name))};
     select
       pg_backend_pid() as pid,
       pg_is_in_recovery() as is_standby,

@@ -1,5 +1,5 @@
 import pg from "pg";
-import { applicationName, claimBackend } from "./own-backend.ts";
+import { claimBackend } from "./own-backend.ts";
 
 const CONNECT_TIMEOUT_MS = 1_000;
 
@@ -19,14 +19,14 @@ export function openPool(options: {
   const { connectTimeoutMs = CONNECT_TIMEOUT_MS } = options;
   const pool = new Pool({
     connectionString: options.url,
-    application_name: applicationName(options.name),
     max: options.sizeMax,
     connectionTimeoutMillis: connectTimeoutMs,
     query_timeout: 5_000,
     // Sends a read together with its `begin`.
     pipeline: true,
     keepAlive: true,
-    onConnect: (client) => claimBackend(client, { settings: SETTINGS, timeoutMs: connectTimeoutMs }),
+    onConnect: (client) =>
+      claimBackend(client, { name: options.name, settings: SETTINGS, timeoutMs: connectTimeoutMs }),
   });
   // Without a listener, a server restart during an idle connection would end the process.
   pool.on("error", options.onIdleError);

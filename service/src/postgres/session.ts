@@ -1,6 +1,6 @@
 import pg from "pg";
 import { commit } from "./commit.ts";
-import { applicationName, backendOf, begin, claimBackend, refuseOther } from "./own-backend.ts";
+import { backendOf, begin, claimBackend, refuseOther } from "./own-backend.ts";
 import { type Parameter, type Rows, type Statement, type Tx, toRows } from "./statement.ts";
 
 /** A lane's connection. Statements are pipelined: a batch takes two trips. */
@@ -15,7 +15,6 @@ export class Session implements Tx {
   static async open(options: { url: string; name: string; connectTimeoutMs: number }): Promise<Session> {
     const client = new pg.Client({
       connectionString: options.url,
-      application_name: applicationName(options.name),
       pipeline: true,
       connectionTimeoutMillis: options.connectTimeoutMs,
       // A client-side timer, because no server timeout limits a commit that waits for a standby.
@@ -28,7 +27,11 @@ export class Session implements Tx {
     client.on("end", () => session.destroy());
     try {
       await client.connect();
-      await claimBackend(client, { settings: SETTINGS, timeoutMs: options.connectTimeoutMs });
+      await claimBackend(client, {
+        name: options.name,
+        settings: SETTINGS,
+        timeoutMs: options.connectTimeoutMs,
+      });
       return session;
     } catch (error) {
       session.destroy();
