@@ -7,7 +7,7 @@ import { THIS_TREE } from "../harness/purser.ts";
 import { CHART, MANIFEST, renderChart, renderManifest } from "./manifest.ts";
 import { findHelm, findSchemas, run } from "./tools.ts";
 
-const UNIT = join(THIS_TREE, "deploy/systemd/purser.service");
+const UNITS = join(THIS_TREE, "deploy/systemd");
 /** From 0 (safest) to 10, as `systemd-analyze security` computes it. */
 const EXPOSURE_MAX = 1.5;
 
@@ -41,13 +41,25 @@ checks the systemd unit. Needs Linux on amd64, and Debian's package systemd.`,
     if (!withoutSecret.includes("database.existingSecret is required"))
       faults.push("the chart renders without a Secret for the database");
 
-    await run("systemd-analyze", ["verify", UNIT]);
-    const report = await run("systemd-analyze", ["security", "--offline=true", "--no-pager", UNIT]);
-    const exposure = Number(/exposure level for purser\.service: ([\d.]+)/.exec(report)?.[1]);
-    if (!(exposure <= EXPOSURE_MAX)) faults.push(`the systemd unit has an exposure of ${exposure}`);
+    const exposure: Record<string, number> = {};
+    await run("systemd-analyze", ["verify", join(UNITS, "purser-verify.timer")]);
+    for (const unit of ["purser.service", "purser-verify.service"]) {
+      await run("systemd-analyze", ["verify", join(UNITS, unit)]);
+      const report = await run("systemd-analyze", [
+        "security",
+        "--offline=true",
+        "--no-pager",
+        join(UNITS, unit),
+      ]);
+      const level = Number(/exposure level for \S+: ([\d.]+)/.exec(report)?.[1]);
+      if (!(level <= EXPOSURE_MAX)) faults.push(`${unit} has an exposure of ${level}`);
+      exposure[unit] = level;
+    }
 
     const kinds = [...new Set(resources.map(({ kind }) => kind))].sort();
-    console.log(`${resources.length} resources of ${kinds.length} kinds; exposure of the unit: ${exposure}`);
+    console.log(
+      `${resources.length} resources of ${kinds.length} kinds; exposure: ${JSON.stringify(exposure)}`,
+    );
     return { faults, figures: { resources: resources.length, kinds, exposure } };
   },
 );

@@ -7,6 +7,7 @@ import { doctorCommand } from "./commands/doctor.ts";
 import { describeCommand, optionsOf } from "./commands/help.ts";
 import { checkMigrationsCommand, migrateCommand } from "./commands/migrate.ts";
 import { renderOpenApi } from "./commands/openapi.ts";
+import { recordVerification } from "./commands/record-verification.ts";
 import { resetOwnerCommand } from "./commands/reset-owner.ts";
 import { revokeKeyCommand } from "./commands/revoke-key.ts";
 import { serveCommand } from "./commands/serve.ts";
@@ -77,6 +78,7 @@ async function main(args: string[]): Promise<void> {
       const isSound = usage
         ? await verifyUsageCommand({ databaseUrl, repair: readDay(repair), print })
         : await verifyCommand({ databaseUrl, print });
+      await recordVerification({ databaseUrl, kind: usage ? "usage" : "ledger", isSound, print });
       if (!isSound) process.exitCode = 1;
       return;
     }

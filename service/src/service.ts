@@ -31,6 +31,7 @@ import { RequestLog } from "./runtime/request-log.ts";
 import { sandboxRequest } from "./runtime/sandbox-request.ts";
 import { buildServer } from "./server.ts";
 import { CatalogCache, shareCatalogs } from "./store/cell/catalogs.ts";
+import { listVerifications } from "./store/cell/verifications.ts";
 import { findLiveApiKeys, touchApiKeys } from "./store/control/api-keys.ts";
 import { VERSION } from "./version.ts";
 
@@ -46,6 +47,7 @@ const USAGE_EVERY_MS = 1_000;
 const USAGE_REST_MS = 700;
 const FORGET_EVERY_MS = 5 * 60_000;
 const ERASURES_EVERY_MS = 60_000;
+const VERIFICATIONS_EVERY_MS = 10_000;
 /** Interval between two steps of a sweep over a large table. */
 const SWEEP_EVERY_MS = 1_000;
 
@@ -157,6 +159,11 @@ export async function startService(config: Config, log: Logger): Promise<Service
           metrics.usage(await rollUpUsage(jobPool, { batch: usageBatch, restMs: USAGE_REST_MS })),
       },
       { name: "old requests", everyMs: FORGET_EVERY_MS, run: () => forgetOldRequests(jobPool) },
+      {
+        name: "verifications",
+        everyMs: VERIFICATIONS_EVERY_MS,
+        run: async () => metrics.verifications(await single(jobPool, listVerifications)),
+      },
       { name: "erasures", everyMs: ERASURES_EVERY_MS, run: () => finishErasures(jobPool) },
       {
         name: "expiries",

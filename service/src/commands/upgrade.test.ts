@@ -132,13 +132,17 @@ test("migrate --check prints pending migrations and their locks, and changes not
   };
   expect(await check()).toEqual({ isCurrent: true, lines: ["nothing to do: the database is up to date"] });
   await database.query(
-    "alter table cell.identity drop column data_format; delete from cell.migrations where number = 24",
+    `alter table cell.identity drop column data_format;
+     drop table cell.verifications;
+     delete from cell.migrations where number >= 24`,
   );
   const { isCurrent, lines } = await check();
   expect(isCurrent).toBe(false);
   expect(lines).toEqual([
     "cell/000024-data-format.sql",
     expect.stringMatching(/^ {2}locks cell\.identity \(\d+ kB\) for milliseconds; /),
+    "cell/000025-verifications.sql",
+    "  locks no existing table",
   ]);
   expect(await database.count("cell.migrations", "number = 24")).toBe(0);
 });

@@ -33,6 +33,8 @@ export class Metrics {
   readonly #usageRows: Counter;
   readonly #unreadableWallets: Counter;
   readonly #databaseUp: Gauge;
+  readonly #verifySound: Gauge<"kind">;
+  readonly #verifyTimes: Gauge<"kind">;
   #usageCompleteAtMs: number | null = null;
 
   constructor({ queueLengths, pools }: Sources = { queueLengths: () => [], pools: () => ({}) }) {
@@ -113,6 +115,18 @@ export class Metrics {
     });
     // A service starts only after a query has succeeded.
     this.#databaseUp.set(1);
+    this.#verifySound = new Gauge({
+      name: "purser_verify_sound",
+      help: "1 if the last purser verify of this kind found nothing wrong, 0 if it did",
+      labelNames: ["kind"],
+      registers,
+    });
+    this.#verifyTimes = new Gauge({
+      name: "purser_verify_timestamp_seconds",
+      help: "When the last purser verify of this kind ended",
+      labelNames: ["kind"],
+      registers,
+    });
     const lag: Gauge = new Gauge({
       name: "purser_usage_lag_seconds",
       help: "Age of the time up to which the usage roll-ups are complete",
@@ -187,6 +201,13 @@ export class Metrics {
   usage({ rows, lagMs }: { rows: number; lagMs: number }): void {
     this.#usageRows.inc(rows);
     this.#usageCompleteAtMs = performance.now() - lagMs;
+  }
+
+  verifications(results: readonly { kind: string; isSound: boolean; finishedAt: number }[]): void {
+    for (const { kind, isSound, finishedAt } of results) {
+      this.#verifySound.set({ kind }, isSound ? 1 : 0);
+      this.#verifyTimes.set({ kind }, finishedAt / 1000);
+    }
   }
 
   database({ isUp }: { isUp: boolean }): void {

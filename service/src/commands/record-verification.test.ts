@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import { setupCredits } from "../../test/credits.ts";
+import { runPurser } from "../../test/purser.ts";
+
+test("the result of purser verify is in the metrics of a running service", async () => {
+  const { database, service, consume } = await setupCredits();
+  await consume({ customerId: "ada", feature: "image.render", idempotencyKey: "k" });
+  const verify = (...options: string[]) =>
+    runPurser(["verify", ...options], { DATABASE_URL: database.serviceUrl });
+  const metrics = async () => (await fetch(`${service.metricsUrl}/metrics`)).text();
+  expect(await metrics()).not.toContain("purser_verify_sound{");
+  expect((await verify()).code).toBe(0);
+  expect((await verify("--usage")).code).toBe(0);
+  await expect.poll(metrics).toMatch(/^purser_verify_sound\{kind="ledger"\} 1$/m);
+  await expect.poll(metrics).toMatch(/^purser_verify_sound\{kind="usage"\} 1$/m);
+  const time = Number(/^purser_verify_timestamp_seconds\{kind="ledger"\} (\S+)$/m.exec(await metrics())?.[1]);
+  expect(Math.abs(time - Date.now() / 1000)).toBeLessThan(60);
+
+  await database.query("update cell.wallets set balance = balance + 1");
+  expect((await verify()).code).toBe(1);
+  await expect.poll(metrics).toMatch(/^purser_verify_sound\{kind="ledger"\} 0$/m);
+  expect(await metrics()).toMatch(/^purser_verify_sound\{kind="usage"\} 1$/m);
+});
+
+test("a role that may only read can verify, and is told that the result is not stored", async () => {
+  const { database } = await setupCredits();
+  const role = `reader_${database.url.split("_").at(-1)}`;
+  await database.query(`create role ${role} login`);
+  await database.query(`grant usage on schema control, cell to ${role}`);
+  await database.query(`grant select on all tables in schema control, cell to ${role}`);
+  const url = database.url.replace("//postgres@", `//${role}@`);
+  const { code, stdout } = await runPurser(["verify"], { DATABASE_URL: url });
+  await database.query(`drop owned by ${role}`);
+  await database.query(`drop role ${role}`);
+  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("may not store the result") });
+});

@@ -1,0 +1,22 @@
+import pg from "pg";
+import { transaction } from "../postgres/transaction.ts";
+import { saveVerification, type VerificationKind } from "../store/cell/verifications.ts";
+import { withPool } from "./connect.ts";
+
+const INSUFFICIENT_PRIVILEGE = "42501";
+
+/** Stores the result of `purser verify` for /metrics. A role that may only read can still verify. */
+export async function recordVerification(options: {
+  databaseUrl: string;
+  kind: VerificationKind;
+  isSound: boolean;
+  print: (line: string) => void;
+}): Promise<void> {
+  const { databaseUrl, kind, isSound, print } = options;
+  try {
+    await withPool(databaseUrl, (pool) => transaction(pool, (tx) => saveVerification(tx, { kind, isSound })));
+  } catch (error) {
+    if (!(error instanceof pg.DatabaseError) || error.code !== INSUFFICIENT_PRIVILEGE) throw error;
+    print("This role may not store the result, so /metrics does not show it.");
+  }
+}
