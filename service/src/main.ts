@@ -17,7 +17,7 @@ import { verifyUsageCommand } from "./commands/verify-usage.ts";
 import { readClientConfig, readConfig } from "./config.ts";
 import { ORDINAL_MAX } from "./postgres/migrate.ts";
 import type { Instant } from "./primitives/brand.ts";
-import { VERSION } from "./version.ts";
+import { VERSION } from "./primitives/version.ts";
 
 const print = (line: string): void => console.log(line);
 

@@ -23,6 +23,7 @@ import { refuseUnstorableText } from "./edge/storable.ts";
 import { toRoute } from "./manage/operation.ts";
 import { manageOperations } from "./manage/operations.ts";
 import type { ManageParts } from "./manage/parts.ts";
+import { VERSION } from "./primitives/version.ts";
 import type { Reader } from "./runtime/check/reader.ts";
 import { checkRoute } from "./runtime/check/route.ts";
 import type { Lanes } from "./runtime/commit/lanes.ts";
@@ -30,7 +31,6 @@ import { consumeRoute } from "./runtime/consume/route.ts";
 import { eventsRoute } from "./runtime/events/route.ts";
 import type { FeatureFinder } from "./runtime/missing-feature.ts";
 import type { RequestLog } from "./runtime/request-log.ts";
-import { VERSION } from "./version.ts";
 
 export type ServerParts = {
   readonly config: Pick<Config, "trustProxy" | "publicUrl">;

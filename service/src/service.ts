@@ -24,6 +24,7 @@ import { lossyTransaction, single } from "./postgres/transaction.ts";
 import { assert } from "./primitives/assert.ts";
 import { brandAs, type Instant } from "./primitives/brand.ts";
 import { hashSecret } from "./primitives/secret.ts";
+import { VERSION } from "./primitives/version.ts";
 import { Reader } from "./runtime/check/reader.ts";
 import { Lanes } from "./runtime/commit/lanes.ts";
 import { findMissingFeature } from "./runtime/missing-feature.ts";
@@ -33,7 +34,6 @@ import { buildServer } from "./server.ts";
 import { CatalogCache, shareCatalogs } from "./store/cell/catalogs.ts";
 import { listVerifications } from "./store/cell/verifications.ts";
 import { findLiveApiKeys, touchApiKeys } from "./store/control/api-keys.ts";
-import { VERSION } from "./version.ts";
 
 const STARTED_AT = brandAs<Instant>(Math.floor(performance.timeOrigin));
 const LAST_USE_EVERY_MS = 10_000;

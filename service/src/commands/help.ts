@@ -1,5 +1,5 @@
 import { SETTINGS } from "../config.ts";
-import { VERSION } from "../version.ts";
+import { VERSION } from "../primitives/version.ts";
 
 type Setting = keyof typeof SETTINGS;
 

@@ -7,9 +7,9 @@ import { FailedLogIns } from "../manage/people/failed-log-ins.ts";
 import { LiveSessions } from "../manage/people/live-sessions.ts";
 import { openPool } from "../postgres/pool.ts";
 import { brandAs, type Instant } from "../primitives/brand.ts";
+import { VERSION } from "../primitives/version.ts";
 import { RequestLog } from "../runtime/request-log.ts";
 import { buildServer } from "../server.ts";
-import { VERSION } from "../version.ts";
 
 /** Renders the OpenAPI document from the route schemas. Needs no database. */
 export async function renderOpenApi(api: "runtime" | "manage"): Promise<string> {

@@ -8,7 +8,7 @@ import { migrate, raiseDataFormat, readDataFormat } from "../postgres/migrate.ts
 import { DATA_FORMAT } from "../postgres/own-backend.ts";
 import { openPool } from "../postgres/pool.ts";
 import { Session } from "../postgres/session.ts";
-import { VERSION } from "../version.ts";
+import { VERSION } from "../primitives/version.ts";
 import { checkMigrationsCommand, migrateCommand, readLocks } from "./migrate.ts";
 import { inspectEssentials } from "./preflight.ts";
 
@@ -183,7 +183,7 @@ async function listLocks(client: pg.Client, sql: string): Promise<string[]> {
     select distinct t.name
     from pg_locks as l join (${tables}) as t on t.oid = l.relation
     where l.pid = pg_backend_pid()
-      and l.mode in ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
+      and l.mode in ('RowExclusiveLock', 'ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
     order by t.name`);
   await client.query("rollback");
   const old = new Set(existing.map(({ name }) => name));

@@ -151,5 +151,6 @@ test("metrics show for every job how often it ran, how long, and its last succes
   const text = await read();
   expect(text).toMatch(/^purser_job_last_success_timestamp_seconds\{name="usage"\} \d{10}/m);
   expect(text).toMatch(/^purser_job_seconds_total\{name="usage"\} 0\.\d/m);
-  expect(Number(/^purser_usage_lag_seconds (.*)$/m.exec(text)?.[1])).toBeLessThan(5);
+  const lagSeconds = async () => Number(/^purser_usage_lag_seconds (.*)$/m.exec(await read())?.[1]);
+  await expect.poll(lagSeconds).toBeLessThan(5);
 });

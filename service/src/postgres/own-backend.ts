@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import pg, { type ClientBase } from "pg";
 import { assert } from "../primitives/assert.ts";
-import { VERSION } from "../version.ts";
+import { VERSION } from "../primitives/version.ts";
 import { statement, type Tx } from "./statement.ts";
 
 // Lanes, readers, pools and commands depend on session settings. This file applies them when a connection opens, and checks

@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { send, setupManage } from "../../../test/manage.ts";
-import { VERSION } from "../../version.ts";
+import { VERSION } from "../../primitives/version.ts";
 
 const HEALTH = "/manage/v1/health";
 
