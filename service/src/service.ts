@@ -36,6 +36,7 @@ import { listVerifications } from "./store/cell/verifications.ts";
 import { findLiveApiKeys, touchApiKeys } from "./store/control/api-keys.ts";
 
 const STARTED_AT = brandAs<Instant>(Math.floor(performance.timeOrigin));
+const DATABASE_EVERY_MS = 1_000;
 const LAST_USE_EVERY_MS = 10_000;
 const FAILED_LOG_INS_EVERY_MS = 10_000;
 const CERTIFICATE_EVERY_MS = 5_000;
@@ -51,7 +52,7 @@ const VERIFICATIONS_EVERY_MS = 10_000;
 /** Interval between two steps of a sweep over a large table. */
 const SWEEP_EVERY_MS = 1_000;
 
-/** Connections besides those of the lanes and the reader. The operations guide states their sum. */
+/** Connections besides those of the lanes and the reader. docs/operations/sizing.md states their sum. */
 export const POOLS = {
   keys: { name: "keys", sizeMax: 4 },
   // Separate pool, so that dashboard queries cannot delay API key look-ups.
@@ -131,6 +132,12 @@ export async function startService(config: Config, log: Logger): Promise<Service
   const usageBatch = newUsageBatch();
   const jobs = schedule(
     [
+      {
+        // One round trip. A standby or a shared pooler fails it as well.
+        name: "database",
+        everyMs: DATABASE_EVERY_MS,
+        run: () => single(pool, async () => {}).then(() => readiness.reachedDatabase()),
+      },
       { name: "partitions", everyMs: PARTITIONS_EVERY_MS, run: () => keepPartitions(pool) },
       { name: "last use of keys", everyMs: LAST_USE_EVERY_MS, run: () => keys.flushLastUse() },
       {

@@ -86,11 +86,15 @@ test("after a pooler switches to transaction mode, nothing is acknowledged witho
 });
 
 test("the operations guide states how many connections a process opens", () => {
-  const guide = readFileSync(new URL("../../../docs/guides/operations.md", import.meta.url), "utf8");
-  const [, forLanes, forPools] = /`LANES` \+ (\d+) connections .* at most (\d+) more/.exec(guide) ?? [];
+  const read = (page: string) =>
+    readFileSync(new URL(`../../../docs/operations/${page}.md`, import.meta.url), "utf8");
+  const sizing = read("sizing");
+  const [, forLanes, forPools] = /`LANES` \+ (\d+) connections .* at most (\d+) more/.exec(sizing) ?? [];
   const pooled = Object.values(POOLS).reduce((sum, { sizeMax }) => sum + sizeMax, 0);
   // The blocking lane and the reader.
   expect([forLanes, forPools]).toEqual(["2", String(pooled)]);
-  const [, forEach] = /`default_pool_size` .* `LANES` \+ (\d+) for each process/.exec(guide) ?? [];
+  expect(sizing).toContain(`| at most ${1 + 2 + pooled} |`);
+  expect(sizing).toContain(`| at most ${4 * (1 + 2 + pooled)} |`);
+  const [, forEach] = /`default_pool_size` .* `LANES` \+ (\d+) for each process/.exec(read("poolers")) ?? [];
   expect(forEach).toBe(String(pooled + 2));
 });

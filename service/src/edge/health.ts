@@ -2,38 +2,53 @@ import { createServer, type Server } from "node:http";
 import type { FastifyInstance } from "fastify";
 import type { Metrics } from "./metrics.ts";
 
-/** Ready until the process stops. Does not depend on the database, because its failure affects every replica alike. */
+/**
+ * Ready until the process stops. By default it does not depend on the database, because an outage affects every replica alike.
+ * With `?database=10` the process also needs a successful round trip to the database within the last 10 seconds.
+ */
 export class Readiness {
   isStopping = false;
+  #reachedDatabaseAtMs = performance.now();
 
-  get status(): 200 | 503 {
-    return this.isStopping ? 503 : 200;
+  reachedDatabase(): void {
+    this.#reachedDatabaseAtMs = performance.now();
   }
 
-  get text(): string {
-    return this.isStopping ? "stopping\n" : "ok\n";
+  /** `url` is a path with an optional query. */
+  read(url: string): { status: 200 | 400 | 503; text: string } {
+    if (this.isStopping) return { status: 503, text: "stopping\n" };
+    const secondsMax = new URL(url, "http://localhost").searchParams.get("database");
+    if (secondsMax === null) return { status: 200, text: "ok\n" };
+    if (!/^[1-9]\d{0,3}$/.test(secondsMax)) return { status: 400, text: "database: 1 to 9999 seconds\n" };
+    const seconds = (performance.now() - this.#reachedDatabaseAtMs) / 1_000;
+    if (seconds <= Number(secondsMax)) return { status: 200, text: "ok\n" };
+    return { status: 503, text: `no response from the database for ${Math.floor(seconds)} s\n` };
   }
 }
 
 export function serveHealth(app: FastifyInstance, readiness: Readiness): void {
   app.get("/livez", { schema: { hide: true } }, () => "ok\n");
-  app.get("/readyz", { schema: { hide: true } }, (_request, reply) =>
-    reply.code(readiness.status).send(readiness.text),
-  );
+  app.get("/readyz", { schema: { hide: true } }, (request, reply) => {
+    const { status, text } = readiness.read(request.url);
+    return reply.code(status).send(text);
+  });
 }
 
 /** Health and metrics on a separate port, which can stay private. */
 export function createHealthServer(readiness: Readiness, metrics: Metrics): Server {
   return createServer(async (request, response) => {
     response.setHeader("x-content-type-options", "nosniff");
-    switch (request.url) {
+    const { url = "" } = request;
+    switch (url.split("?", 1)[0]) {
       case "/livez":
         response.end("ok\n");
         return;
-      case "/readyz":
-        response.statusCode = readiness.status;
-        response.end(readiness.text);
+      case "/readyz": {
+        const { status, text } = readiness.read(url);
+        response.statusCode = status;
+        response.end(text);
         return;
+      }
       case "/metrics":
         response.setHeader("content-type", metrics.contentType);
         response.end(await metrics.print());
