@@ -189,8 +189,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     ],
     (run) => {
       metrics.job(run);
-      // It queries the database every second, in every process.
-      if (run.name === "usage") metrics.database({ isUp: findDatabaseTrouble(run.error) !== "lost" });
+      if (run.name === "database") metrics.database({ isUp: findDatabaseTrouble(run.error) !== "lost" });
       if (run.error !== null) log.warn({ job: run.name, err: run.error }, "a job failed");
     },
   );

@@ -110,7 +110,7 @@ export class Metrics {
     });
     this.#databaseUp = new Gauge({
       name: "purser_database_up",
-      help: "1 if the last query of a job reached the database, 0 if not. Tried every second",
+      help: "1 if the process's last round trip reached the database, 0 if not. Tried every second",
       registers,
     });
     // A service starts only after a query has succeeded.
