@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { setupManage } from "../../service/test/manage.ts";
 import { openWindow } from "./browser.ts";
 
-test("the API reference works under a content security policy without unsafe", async () => {
+test("the API reference works under a content security policy without unsafe-inline or unsafe-eval", async () => {
   const { service } = await setupManage();
   const page = await openWindow(service.url);
   const violations: string[] = [];

@@ -118,15 +118,15 @@ test("creating a customer never overwrites an existing one", async () => {
   const page = await signIn(service.url, CUSTOMERS);
   await tabTo(page, page.getByRole("button", { name: "Create customer" }));
   await page.keyboard.press("Enter");
-  await page.getByLabel("Id").waitFor();
+  await page.getByLabel("ID").waitFor();
   await page.keyboard.type("ada");
   await page.keyboard.press("Enter");
-  await page.getByText("This id is already in use").waitFor();
+  await page.getByText("This ID is already in use").waitFor();
   await expectAccessible(page);
   expect((await manage("GET", "customers/ada")).body).toMatchObject({ name: "Ada" });
   await tabTo(page, page.getByLabel("Name"));
   await page.keyboard.type("Bertha");
-  await page.getByLabel("Id").fill(" org/7 ");
+  await page.getByLabel("ID").fill(" org/7 ");
   await page.getByLabel("Metadata").fill('{"seats": 3}');
   await page.getByRole("button", { name: "Create customer in test" }).click();
   await page.getByRole("heading", { name: "Bertha", level: 1 }).waitFor();

@@ -63,7 +63,11 @@ test("a customer is found and opened by keyboard, and tabs have URLs", async () 
 test("an empty list explains how customers are created and links to the first event", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, "/projects/1/live/customers", { scheme: "dark" });
-  await page.getByText("Purser creates a customer with the first event, plan or credits you send.").waitFor();
+  await page
+    .getByText(
+      "Purser creates a customer when you first send an event, assign a plan or add credits for a customer ID.",
+    )
+    .waitFor();
   await expectAccessible(page);
   await page.getByRole("link", { name: "Send your first event" }).press("Enter");
   await page.waitForURL("**/projects/1/live/first-event");

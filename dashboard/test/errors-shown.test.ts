@@ -76,12 +76,12 @@ test("creating or editing never overwrites an unseen version of a customer", () 
   const spent: Customer = { ...seen, balances: [{ pool: "credits", balance: 7 }] };
   expect(() => assertNoConflict(seen, spent)).not.toThrow();
   expect(() => assertNoConflict(null, null)).not.toThrow();
-  expect(() => assertNoConflict(null, seen)).toThrow("Ada has this id");
+  expect(() => assertNoConflict(null, seen)).toThrow("Ada has this ID");
   expect(() => assertNoConflict(seen, changed)).toThrow("Nothing was saved");
   expect(() => assertNoConflict(seen, null)).toThrow("Nothing was saved");
 });
 
-test.each([".", ".."])("a customer id %s is never sent as a path segment", (customerId) => {
+test.each([".", ".."])("a customer ID %s is never sent as a path segment", (customerId) => {
   expect(
     new URL(`/customers/${encodeURIComponent(customerId)}/plan`, "http://purser").pathname,
   ).not.toContain(`/${customerId}/`);

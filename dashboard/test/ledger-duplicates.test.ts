@@ -73,7 +73,7 @@ test.each<[string, Entry[], [number, number][]]>([
   expect(twinsOf(entries)).toEqual(expected);
 });
 
-test("top-ups are possible duplicates within ten minutes; plan credits and revoked ones never are", () => {
+test("equal top-ups within ten minutes are possible duplicates; plan credits and revoked credits never are", () => {
   const given = (sequence: number, second: number): Entry =>
     entryOf(sequence, second, { kind: "grant", amount: 50, feature: null, quantity: null });
   expect(twinsOf([given(1, 0), given(2, 600)], {})).toEqual([[2, 1]]);

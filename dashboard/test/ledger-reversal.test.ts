@@ -136,7 +136,7 @@ test("the shown curl call reverses a charge", async () => {
   expect((await setup.manage("POST", path, { body })).body).toMatchObject({ outcome: "already_reversed" });
 });
 
-test("a viewer can read ledger and grants but not change them", async () => {
+test("a viewer can read the ledger and grants but cannot change them", async () => {
   const setup = await setupManage();
   await charge(setup, "render-1", 2);
   const credentials = await addMember(setup.service.url, setup.tokens.owner, "viewer");

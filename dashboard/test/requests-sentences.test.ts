@@ -186,7 +186,7 @@ test("a rejected reuse is compared with the original request", () => {
   ]);
 });
 
-test("the result of a key is one sentence, and its uses are counted by kind", () => {
+test("one sentence describes what a key did, and its uses are counted by kind", () => {
   expect(describeKey(STORY)).toBe("Charged ada 10 credits for 1 × image.render.");
   const nothing = { customerId: null, charge: null, denial: null, event: null };
   expect(describeKey({ ...nothing, event: { event: "tokens", quantity: 1_200 } })).toBe(

@@ -35,7 +35,7 @@ test("the monthly statement adds up and is downloaded as CSV", async () => {
   ]);
   await page.getByText("Every line adds up").waitFor();
   await page.getByText(/Opening balances equal the closing balances of/).waitFor();
-  await page.getByText(/^Open: Complete to/).waitFor();
+  await page.getByText(/^Pending: Complete up to/).waitFor();
   await expectAccessible(page);
   const download = page.waitForEvent("download");
   await page.getByRole("button", { name: "Download CSV" }).click();

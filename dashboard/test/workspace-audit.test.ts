@@ -30,7 +30,7 @@ test("an API change is shown as a sentence with before and after, by keyboard", 
   const fields = await table.getByRole("rowheader").allTextContents();
   expect(fields[0]).toContain("balances › credits");
   expect(fields.at(-1)).not.toMatch(/changed|new|removed/);
-  await page.getByRole("button", { name: "Copy request id" }).focus();
+  await page.getByRole("button", { name: "Copy request ID" }).focus();
   await page.keyboard.press("Enter");
   const copied = await page.evaluate(() => navigator.clipboard.readText());
   expect(copied).toBe(reply.headers.get("x-request-id"));
@@ -82,9 +82,9 @@ test("filters are kept in the URL and survive a reload", async () => {
   await page.waitForURL("**?customerId=bob");
   await page.getByText("renamed a project").waitFor({ state: "detached" });
   await page.getByText("added 500 credits to bob").waitFor();
-  await page.getByLabel("What").selectOption("Credits added");
-  await page.getByLabel("Who").selectOption("Token The operator's");
-  await page.getByLabel("Where").selectOption("Rocket, Test");
+  await page.getByLabel("Action", { exact: true }).selectOption("Credits added");
+  await page.getByLabel("Actor").selectOption("Token The operator's");
+  await page.getByLabel("Environment").selectOption("Rocket, Test");
   await page.getByLabel("To (UTC)").fill("2099-12-31");
   await page.waitForURL(/to=2099-12-31/);
   await page.getByText("Token The operator's added 500 credits to bob").waitFor();
@@ -101,9 +101,9 @@ test("filters are kept in the URL and survive a reload", async () => {
   await page.getByText("Token The operator's added 500 credits to bob").waitFor();
   expect(await lines(page).count()).toBe(1);
   expect(await page.getByLabel("Customer").inputValue()).toBe("bob");
-  expect(await page.getByLabel("Who").inputValue()).toBe(address.searchParams.get("actor"));
+  expect(await page.getByLabel("Actor").inputValue()).toBe(address.searchParams.get("actor"));
 
-  await page.getByLabel("Where").selectOption("Rocket, Live");
+  await page.getByLabel("Environment").selectOption("Rocket, Live");
   await page.getByText("No matches").waitFor();
   await page.getByRole("button", { name: "Show all entries" }).click();
   await page.getByText("renamed a project").waitFor();
@@ -117,7 +117,7 @@ test("invalid filters in the URL are dropped", async () => {
     `${PATH}?actor=nobody&from=yesterday&projectId=-1&environment=moon&to=2099-01-01`,
   );
   await page.getByText("Olga Owner").first().waitFor();
-  expect(await page.getByLabel("Who").inputValue()).toBe("");
+  expect(await page.getByLabel("Actor").inputValue()).toBe("");
   expect(await page.getByLabel("To (UTC)").inputValue()).toBe("2099-01-01");
 });
 

@@ -103,7 +103,7 @@ test("a password is changed from the menu, and the old one stops working", async
   await page.keyboard.press("Control+a");
   await page.keyboard.type(OWNER.password);
   await page.keyboard.press("Enter");
-  await page.getByText("Changed your password").waitFor();
+  await page.getByText("Password changed").waitFor();
   expect(await page.getByLabel("Current password").inputValue()).toBe("");
   expect((await logIn(managed, OWNER.email, OWNER.password)).status).toBe(401);
   expect((await logIn(managed, OWNER.email, "eleven-silver-spoons")).status).toBe(200);

@@ -10,7 +10,7 @@ export function rejectDotSegments(params: Record<string, unknown>): void {
     throw new ApiProblem({
       status: 400,
       code: "unreachable_name",
-      title: `A browser cannot send the id "${value}"`,
+      title: `A browser cannot send the ID "${value}"`,
       detail: "No request was sent. Use the API call with curl instead.",
       requestId: null,
       errors: [],

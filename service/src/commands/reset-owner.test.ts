@@ -38,7 +38,7 @@ test("reset-owner lets an owner back in with a one-time link and audits it", asy
   ]);
 });
 
-test("reset-owner ends all access based on the old password and reports it", async () => {
+test("reset-owner ends all access obtained with the old password and lists what it ended", async () => {
   const managed = await setupManage();
   const { service, database, manage } = managed;
   const browser = { ...cookieOf(await logIn(managed, OWNER.email, OWNER.password), service.url) };

@@ -5,7 +5,7 @@ import Fastify from "fastify";
 import { expect, test } from "vitest";
 import { serveDashboard } from "./dashboard.ts";
 
-test("without a build every page explains how to build", async () => {
+test("if the dashboard was not built, every page explains how to build it", async () => {
   const app = Fastify();
   await serveDashboard(app, mkdtempSync(join(tmpdir(), "purser-dashboard-")));
   for (const url of ["/", "/log-in", "/projects/1/test/customers"]) {

@@ -34,7 +34,7 @@ test("a browser is rejected before its key is checked, and gets no CORS header",
   }
 });
 
-test("Sec-Fetch-Mode alone passes, because Node's fetch sends it", async () => {
+test("a request with only Sec-Fetch-Mode is accepted, because Node's fetch sends that header", async () => {
   const { record } = await setup();
   expect((await record(EVENT)).status).toBe(200);
   expect((await record(EVENT, { "sec-fetch-mode": "cors" })).status).toBe(200);

@@ -26,7 +26,7 @@ test.each<[PeriodKind, string, string, string, string]>([
   expect([show(period.start), show(period.end)]).toEqual([start, end]);
 });
 
-test("a one-time period has no end for any anchor", () => {
+test("a one-time period never ends, whatever its anchor", () => {
   expect(periodAt("once", at("2030-01-01"), at("2026-01-01")).end).toBeNull();
   expect(endAfter("once", at("2026-01-01"), at("2026-01-01"), 3)).toBeNull();
 });

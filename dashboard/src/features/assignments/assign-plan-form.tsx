@@ -184,7 +184,7 @@ function Change({
         {before?.name ?? "No plan"} <span className="text-muted">→</span> {plan.name}
       </p>
       {effect === undefined && <p className="text-muted">Calculating the balance…</p>}
-      {effect === null && <p>No balance preview: too many customer ids start with this one.</p>}
+      {effect === null && <p>No balance preview: too many customer IDs start with this one.</p>}
       {effect?.after.balances.map(({ pool, balance }) => (
         <p key={pool} className="tabular-nums">
           {effect.after.balances.length === 1 ? "Balance" : `Balance of ${pool}`}{" "}

@@ -33,7 +33,7 @@ export function AuditPage() {
   return (
     <Page
       title="Audit log"
-      note="Every change, with author, before and after. Append-only."
+      note="Every change: who made it, and the values before and after."
       actions={
         <>
           {Object.keys(filters).length > 0 && (
@@ -79,10 +79,10 @@ async function exportAudit(filters: AuditFilters): Promise<void> {
 
 function columnsOf(projects: readonly Project[]): Column<Entry>[] {
   return [
-    { name: "When", cell: ({ recordedAt }) => <Time at={recordedAt} /> },
-    { name: "What", isWide: true, cell: (entry) => <Sentence entry={entry} /> },
+    { name: "Time", cell: ({ recordedAt }) => <Time at={recordedAt} /> },
+    { name: "Action", isWide: true, cell: (entry) => <Sentence entry={entry} /> },
     {
-      name: "Where",
+      name: "Environment",
       hidesWhenNarrow: true,
       cell: ({ projectId, environment }) =>
         projectId === null || environment === null ? (
@@ -113,7 +113,7 @@ function Nothing({ pages, onClear }: { pages: Pages; onClear: () => void }) {
         )
       }
     >
-      {isMore ? "Thousands of entries were searched. Older ones remain." : "All entries were searched."}
+      {isMore ? "Only the most recent entries were searched." : "All entries were searched."}
       {isFetchNextPageError && <ProblemCallout error={error} />}
     </EmptyState>
   );
@@ -138,24 +138,24 @@ function FilterBar({
         isLabelShown
         type="search"
         label="Customer"
-        placeholder="Exact customer id"
+        placeholder="Exact customer ID"
         value={filters.customerId ?? ""}
         onFilter={(customerId) => set({ customerId })}
       />
       <Select
-        label="Who"
+        label="Actor"
         options={useActorOptions(filters.actor, entries)}
         value={filters.actor ?? ""}
         onChange={({ target }) => set({ actor: target.value })}
       />
       <Select
-        label="What"
+        label="Action"
         options={withUnknown([{ value: "", label: "Any action" }, ...ACTIONS], filters.action)}
         value={filters.action ?? ""}
         onChange={({ target }) => set({ action: target.value })}
       />
       <Select
-        label="Where"
+        label="Environment"
         options={[
           { value: "", label: "Everywhere" },
           ...projects.flatMap(({ id, name }) => [

@@ -28,7 +28,7 @@ export function EntryDetails({ entry }: { entry: Entry }) {
               requestId === null ? (
                 <span className="text-muted">None: not an API call</span>
               ) : (
-                <Copyable text={requestId} label="Copy request id" />
+                <Copyable text={requestId} label="Copy request ID" />
               ),
           },
           {

@@ -115,7 +115,7 @@ export function EventKeysPage() {
               </TextLink>
             }
           >
-            Keys appear here when your backend sends them to /v1/events.
+            Event keys appear here after your backend sends events to /v1/events.
           </EmptyState>
         )}
       </Card>

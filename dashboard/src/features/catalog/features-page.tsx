@@ -68,8 +68,8 @@ export function FeaturesPage() {
               </span>
             }
           >
-            A feature is something customers can use: generate an image, export a file. Plans define who gets
-            it.
+            A feature is something customers can do, such as generate an image or export a file. Plans
+            determine which customers get it.
           </EmptyState>
         )}
       </Card>

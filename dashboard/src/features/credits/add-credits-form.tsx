@@ -184,7 +184,7 @@ function CreditsFields({
         />
         <TextField
           label="Reference"
-          placeholder={isPurchase ? "Payment id" : ""}
+          placeholder={isPurchase ? "Payment ID" : ""}
           hint="Each reference adds credits once."
           maxLength={255}
           isMono

@@ -197,7 +197,7 @@ function EraseDialog({ customer: { customerId, name }, onClose }: DialogProps) {
       <p>
         This deletes the customer's id, name, email, billing reference, metadata, notes and idempotency keys.
       </p>
-      <p>Amounts stay in the ledger under an anonymous number. The id is free at once.</p>
+      <p>Amounts stay in the ledger under an anonymous number. The ID can be reused immediately.</p>
     </WriteDialog>
   );
 }

@@ -59,8 +59,8 @@ export function CustomerDialog({ customer, onClose, onSaved }: Props) {
     >
       {customer === null && (
         <TextField
-          label="Id"
-          hint="The id in your system. Cannot be changed."
+          label="ID"
+          hint="The ID in your system. Cannot be changed."
           required
           maxLength={255}
           autoFocus
@@ -76,7 +76,7 @@ export function CustomerDialog({ customer, onClose, onSaved }: Props) {
       </div>
       <TextField
         label="Billing reference"
-        hint="The id in your billing system."
+        hint="The ID in your billing system."
         maxLength={255}
         isMono
         autoComplete="off"

@@ -64,7 +64,7 @@ function Identity({ customer: { customerId, email, billingReference } }: { custo
     <div className="flex flex-wrap items-center gap-x-4">
       <span className="inline-flex min-w-0 items-center">
         <code className="font-mono wrap-anywhere">{customerId}</code>
-        <CopyButton text={customerId} label="Copy id" />
+        <CopyButton text={customerId} label="Copy ID" />
       </span>
       {email !== null && <span className="wrap-anywhere">{email}</span>}
       {billingReference !== null && (

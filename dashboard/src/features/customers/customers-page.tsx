@@ -110,7 +110,7 @@ function CustomerFilterBar({ filters }: { filters: CustomerFilters }) {
         <FilterField
           label="Search customers"
           type="search"
-          placeholder="Id, name, email or billing reference"
+          placeholder="ID, name, email or billing reference"
           maxLength={255}
           value={filters.search ?? ""}
           onFilter={(search) => change({ search }, true)}
@@ -238,7 +238,8 @@ function NoCustomers({
           </ButtonLink>
         }
       >
-        Purser creates a customer with the first event, plan or credits you send.
+        Purser creates a customer when you first send an event, assign a plan or add credits for a customer
+        ID.
         {isOperator && " You can also create one here or import a CSV file."}
       </EmptyState>
     );
@@ -253,7 +254,7 @@ function NoCustomers({
         </ButtonLink>
       }
     >
-      The search matches the start of an id, name, email or billing reference.
+      The search matches the start of an ID, name, email or billing reference.
     </EmptyState>
   );
 }

@@ -10,8 +10,8 @@ export function assertNoConflict(opened: Customer | null, now: Customer | null):
     throw problem({
       status: 409,
       code: "customer_exists",
-      title: "This id is already in use",
-      detail: `${now.name ?? now.customerId} has this id. Nothing was changed.`,
+      title: "This ID is already in use",
+      detail: `${now.name ?? now.customerId} has this ID. Nothing was changed.`,
     });
   }
   if (opened !== null && (now === null || profileOf(opened) !== profileOf(now))) {

@@ -80,8 +80,8 @@ const BalanceChart = lazy(() =>
 );
 
 const COLUMNS: readonly Column<BalancePoint>[] = [
-  { name: "When", cell: ({ at }) => <Time at={new Date(at).toISOString()} /> },
-  { name: "What", isWide: true, cell: ({ entry }) => entry?.what },
+  { name: "Time", cell: ({ at }) => <Time at={new Date(at).toISOString()} /> },
+  { name: "Change", isWide: true, cell: ({ entry }) => entry?.what },
   { name: "Change", isNumber: true, cell: ({ entry }) => formatChange(entry?.amount ?? 0) },
   { name: "Balance", isNumber: true, cell: ({ balance }) => formatCount(balance) },
 ];

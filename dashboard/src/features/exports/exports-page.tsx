@@ -18,7 +18,7 @@ import { type ExportSearch, readExportSearch } from "./export-search.ts";
 
 export function ExportsPage() {
   return (
-    <Page title="Exports" note="Download your data as CSV or JSON. Exports are audited.">
+    <Page title="Exports" note="Download your data as CSV or JSON. Each export is recorded in the audit log.">
       <UsageTabs />
       <div className="grid items-start gap-6 lg:grid-cols-[2fr_3fr]">
         <ExportForm />
@@ -55,7 +55,7 @@ function ExportForm() {
   const order: ExportOrder = { scope, kind, format, ...momentsOf(search) };
   const fileName = nameOf(order, search);
   return (
-    <Card title="Create export" note="Includes all customers. Filters of other pages are ignored.">
+    <Card title="Create export" note="Includes all customers. Filters set on other pages do not apply.">
       <form
         className="flex flex-col gap-4"
         onSubmit={(event) => {
@@ -124,7 +124,7 @@ function ExportTime({
   return (
     <>
       <Select
-        label="Time"
+        label="Time range"
         value={from === undefined ? (month ?? "") : "custom"}
         options={[
           { value: "", label: "All history" },

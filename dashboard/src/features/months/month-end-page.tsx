@@ -46,7 +46,7 @@ export function MonthEndPage() {
   return (
     <Page
       title="Monthly statement"
-      note="Credits of all customers by month, in UTC."
+      note="Credits for all customers, by month (UTC)."
       actions={
         data !== undefined &&
         data.lines.length > 0 && (
@@ -105,7 +105,7 @@ function NoCredits({ month }: { month: string }) {
         </ButtonLink>
       }
     >
-      No customer had, received or spent credits in this month.
+      No customer had, received or spent credits during this month.
     </EmptyState>
   );
 }
@@ -153,7 +153,7 @@ function MonthChecks({ month }: { month: Month }) {
         <Check state={isSound ? "sound" : "wrong"}>
           {isSound
             ? "Every line adds up: opening + granted − used − expired − revoked + reversed = closing."
-            : "A line does not add up. Run purser verify to find the wallet."}
+            : "A line does not add up. Run `purser verify` to find the affected customer."}
         </Check>
         <Before month={month} isCut={isCut} />
         <Finality month={month} isCut={isCut} />
@@ -161,7 +161,7 @@ function MonthChecks({ month }: { month: Month }) {
       {isCut && month.windowStart !== null && (
         <div className="pt-4">
           <WindowEdge windowStart={month.windowStart}>
-            The opening balance is from the start of the window.
+            The opening balance is the balance at the start of the history window.
           </WindowEdge>
         </div>
       )}
@@ -189,15 +189,16 @@ function Finality({ month: { isFinal, completeTo, to }, isCut }: { month: Month;
     return <Check state="open">Your history window starts in this month, so the figures can change.</Check>;
   return (
     <Check state="open">
-      Complete to <Time at={completeTo} />. Includes expiries and renewals that are due but not recorded.
+      Complete up to <Time at={completeTo} />. Includes expirations and renewals that are due but not yet
+      recorded.
     </Check>
   );
 }
 
 const LOOKS = {
-  sound: { icon: CircleCheck, ink: "text-good", words: "Checked" },
-  wrong: { icon: CircleAlert, ink: "text-bad", words: "Wrong" },
-  open: { icon: CircleDashed, ink: "text-muted", words: "Open" },
+  sound: { icon: CircleCheck, ink: "text-good", words: "Passed" },
+  wrong: { icon: CircleAlert, ink: "text-bad", words: "Failed" },
+  open: { icon: CircleDashed, ink: "text-muted", words: "Pending" },
 } as const satisfies Record<State, unknown>;
 
 function Check({ state, children }: { state: State; children: ReactNode }) {

@@ -59,7 +59,7 @@ function Why({ denial }: { denial: Denial }) {
   const clock = useClock();
   const [first, ...others] = whyDenied(denial, (at) => formatTime(at, clock));
   return (
-    <Card title="At the time">
+    <Card title="When the request was denied">
       <div className="flex flex-col gap-4">
         <div>
           <p className="text-section wrap-anywhere">{first}</p>
@@ -106,7 +106,7 @@ function DenialRequest({ denial }: { denial: Denial }) {
         ]),
     { name: "Plan", value: plan === null ? "None" : <Plan plan={plan} /> },
     {
-      name: "Key",
+      name: "Idempotency key",
       value: (
         <KeyLink idempotencyKey={denial.idempotencyKey} missing="No longer stored">
           <Mono>{denial.idempotencyKey}</Mono>

@@ -89,7 +89,7 @@ function eventItems({ event }: KeyHistory): Item[] {
     { name: "Event", value: <Mono>{event.event}</Mono> },
     { name: "Quantity", value: formatCount(event.quantity) },
     { name: "Occurred", value: <Time at={event.occurredAt} as="exact" /> },
-    { name: "Event id", value: <Mono>{event.eventId}</Mono> },
+    { name: "Event ID", value: <Mono>{event.eventId}</Mono> },
     { name: "Credits", value: <span className="text-muted">Events charge nothing</span> },
   ];
 }

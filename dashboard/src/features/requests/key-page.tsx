@@ -157,7 +157,7 @@ const COLUMNS: readonly Column<Use>[] = [
   { name: "Outcome", isWide: true, cell: (use) => <Outcome request={use} /> },
   { name: "Endpoint", hidesWhenNarrow: true, cell: ({ endpoint }) => endpoint },
   {
-    name: "Request id",
+    name: "Request ID",
     hidesWhenNarrow: true,
     cell: ({ requestId }) => <span className="font-mono text-caption">{requestId}</span>,
   },

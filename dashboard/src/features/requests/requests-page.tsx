@@ -115,8 +115,8 @@ function FilterBar({ filters }: { filters: RequestFilters }) {
       <div className="w-52 max-md:w-full">
         <EnterField
           type="search"
-          label="Customer id"
-          placeholder="Customer id, then Enter"
+          label="Customer ID"
+          placeholder="Customer ID, then Enter"
           maxLength={255}
           value={filters.customerId ?? ""}
           onEnter={(customerId) => {
@@ -203,7 +203,7 @@ function NoRequests({ isFiltered }: { isFiltered: boolean }) {
           </ButtonLink>
         }
       >
-        The customer filter needs the exact id.
+        The customer filter needs the exact ID.
       </EmptyState>
     );
   }

@@ -121,7 +121,7 @@ function RequestDetails({ request, onUnfold }: { request: LoggedRequest; onUnfol
             name: "Idempotency key",
             value: <KeyLink idempotencyKey={request.idempotencyKey} missing="None stored" />,
           },
-          { name: "Request id", value: <Mono>{request.requestId}</Mono> },
+          { name: "Request ID", value: <Mono>{request.requestId}</Mono> },
         ]}
       />
       <p className="text-caption text-muted">Bodies, metadata and API keys are not logged.</p>

@@ -84,14 +84,14 @@ function PasswordCard() {
   const change = useWrite("post", "/manage/v1/session/password", {
     onSuccess: () => {
       void refresh("sessions");
-      notify("Changed your password", "Other sessions and open links are revoked");
+      notify("Password changed", "Your other sessions were ended and unused links were revoked");
       reset();
     },
   });
   return (
     // Target of the user menu.
     <div id="password" className="scroll-mt-6">
-      <Card title="Your password" note="A change ends your other sessions.">
+      <Card title="Your password" note="Changing your password ends your other sessions.">
         <form className="flex flex-col gap-4" onSubmit={handleSubmit((body) => change.mutate({ body }))}>
           {/* For password managers. */}
           <input type="email" autoComplete="username" value={email ?? ""} readOnly hidden />
@@ -166,7 +166,7 @@ function columnsOf(onEnd: (id: string) => void): Column<Session>[] {
       cell: (session) =>
         !session.isCurrent && (
           <Button tone="quiet" onClick={() => onEnd(session.id)}>
-            End<span className="sr-only"> {nameOfBrowser(session.userAgent)}</span>
+            End session<span className="sr-only">: {nameOfBrowser(session.userAgent)}</span>
           </Button>
         ),
     },

@@ -183,7 +183,7 @@ function CreateTokenDialog({ onClose }: { onClose: () => void }) {
   return (
     <WriteDialog
       title="Create management token"
-      note="It is revoked when you are demoted or removed."
+      note="The token is revoked if your role is lowered or you are removed from the workspace."
       write={create}
       request={{ body: toTokenBody(wanted, openedAt) }}
       action={buttonText(wanted.reach)}
@@ -259,13 +259,13 @@ function RevokeTokenDialog({ token, onClose }: { token: Token; onClose: () => vo
       onClose={onClose}
     >
       <p>
-        Calls with <code className="font-mono">pur_mgmt_…{lastFour}</code> are rejected from now on. This
-        cannot be undone.{" "}
+        Calls with <code className="font-mono">pur_mgmt_…{lastFour}</code> will be rejected as soon as you
+        revoke the token. This cannot be undone.{" "}
         {lastUsedAt === null ? (
-          "It was never used."
+          "The token has never been used."
         ) : (
           <>
-            It was last used <Time at={lastUsedAt} as="ago" />.
+            The token was last used <Time at={lastUsedAt} as="ago" />.
           </>
         )}
       </p>

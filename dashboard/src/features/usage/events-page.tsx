@@ -81,8 +81,8 @@ function EventFilterBar({ filters }: { filters: EventFilters }) {
       <div className="w-52 max-sm:w-full">
         <EnterField
           type="search"
-          label="Customer id"
-          placeholder="Customer id, then Enter"
+          label="Customer ID"
+          placeholder="Customer ID, then Enter"
           maxLength={255}
           value={filters.customerId ?? ""}
           onEnter={(customerId) => change({ customerId })}
@@ -242,7 +242,7 @@ function EventDetails({ event }: { event: UsageEvent }) {
           { name: "Customer", value: <Customer event={event} /> },
           { name: "Occurred", value: <Time at={event.occurredAt} as="exact" /> },
           { name: "Recorded", value: <Time at={event.recordedAt} as="exact" /> },
-          { name: "Id", value: <code className="font-mono">{event.eventId}</code> },
+          { name: "ID", value: <code className="font-mono">{event.eventId}</code> },
           { name: "Request", value: <code className="font-mono">{event.requestId}</code> },
           ...Object.entries(event.metadata ?? {}).map(([name, value]) => ({ name, value: textOf(value) })),
         ]}

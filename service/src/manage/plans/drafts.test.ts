@@ -144,7 +144,7 @@ test("only one of two concurrent edits of a draft succeeds", async () => {
   expect((await manage("GET", "plans/pro")).body["draft"]).toEqual(winner);
 });
 
-test("a draft or cost changed since it was read is not published", async () => {
+test("publishing fails if the draft or a cost has changed since it was read", async () => {
   const managed = await setupManage();
   const { manage } = managed;
   await manage("PUT", "plans/pro/draft", { body: DRAFT });

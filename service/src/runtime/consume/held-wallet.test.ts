@@ -8,7 +8,7 @@ import { setDefaultPlan } from "../../manage/plans/operations.ts";
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-test("requests of a wallet locked for 300 ms wait and are then decided", async () => {
+test("requests for a wallet that is locked for 300 ms wait and are then decided", async () => {
   const credits = await setupCredits({ LANES: "1" });
   const held = await hold(credits, "ada");
   const startedAt = performance.now();

@@ -30,7 +30,7 @@ test("the same key and request replay the response byte for byte, in any spellin
   expect(await database.count("cell.events")).toBe(1);
 });
 
-test("metadata with its keys in another order is the same request", async () => {
+test("a request with the metadata keys in another order counts as the same request", async () => {
   const { record } = await setup();
   const first = await record({ ...EVENT, metadata: { a: 1, b: { c: 2, d: 3 } } });
   const again = await record({ ...EVENT, metadata: { b: { d: 3, c: 2 }, a: 1 } });
