@@ -8,7 +8,7 @@ export type Attack = {
   readonly connections: number;
   /** How many addresses of 127.0.0.0/8 the connections come from. */
   readonly addresses: number;
-  /** The bytes of the next request. Null: no more requests. */
+  /** The bytes of the next request. Null after the last request. */
   readonly next: () => string | null;
 };
 

@@ -92,7 +92,7 @@ export type ManageRequest =
   | {
       readonly operation: "reverseConsume";
       readonly consumeId: string;
-      /** Null: everything that is not reversed yet. */
+      /** Null reverses everything that is not reversed yet. */
       readonly quantity: number | null;
     };
 

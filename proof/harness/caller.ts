@@ -13,7 +13,7 @@ export type Sent = {
   /** A string is sent unchanged, anything else as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** An API key, management token or session. Null: no credential. */
+  /** An API key, management token or session. Null sends no credential. */
   readonly secret?: string | null;
 };
 

@@ -22,7 +22,7 @@ export type CatalogContent = {
 
 export type PlanContent = {
   readonly allowance: { readonly credits: number; readonly period: "month" | "once" };
-  /** Null: included without a limit. Features that are not listed are not in the plan. */
+  /** Null includes the feature without a limit. Features that are not listed are not in the plan. */
   readonly features: Readonly<Record<string, Limit | null>>;
 };
 

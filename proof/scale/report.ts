@@ -46,7 +46,7 @@ export function findFaults(questions: readonly Question[], sized: readonly Sized
       else if (msMax !== null && !(p95Ms <= msMax * slack)) faults.push(`${what}: p95 ${ms(p95Ms)}`);
       else if (msMax === null && p95Ms > LONG_MS) console.log(`slow: ${what}: p95 ${ms(p95Ms)}`);
     }
-    // Null: the verification did not finish in time, so its result is unknown.
+    // Null if the verification did not finish in time: its result is unknown.
     if (verified.code !== 0 && verified.code !== null)
       faults.push(`${count(events)} events: purser verify --usage found differences`);
   }

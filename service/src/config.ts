@@ -16,7 +16,7 @@ export type Config = {
   readonly metricsHost: string;
   readonly metricsPort: number;
   readonly lanes: number;
-  /** How long idempotency keys are kept. Null: forever. */
+  /** How long idempotency keys are kept. Null means forever. */
   readonly idempotencyDays: number | null;
   /** A session ends after this time without use. */
   readonly sessionIdleHours: number;
@@ -25,7 +25,7 @@ export type Config = {
   readonly logLevel: string;
   readonly trustProxy: readonly string[];
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
-  /** Initial owner and API key of an empty database. */
+  /** Initial owner and API key for an empty database. */
   readonly init: {
     readonly owner: { readonly email: string; readonly password: string } | null;
     readonly apiKey: string | null;
@@ -137,7 +137,7 @@ export function readClientConfig(overrides: Environment = {}): ClientConfig {
   return Object.freeze({ url: url.replace(/\/+$/, ""), token });
 }
 
-/** Null: not set. Messages name the setting, never its value. */
+/** Null if it is not set. Messages name the setting, never its value. */
 function readSecret(environment: Environment, name: Secret, problems: string[]): string | null {
   const value = environment[name] || null;
   const file = environment[`${name}_FILE`] || null;

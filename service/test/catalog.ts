@@ -30,7 +30,7 @@ type VersionInput = {
   readonly publishedAt?: Instant;
   readonly reach?: PlanVersion["reach"];
   readonly allowances?: readonly Allowance[];
-  /** Limits by feature key. Null: no limit. */
+  /** Limits by feature key. Null for no limit. */
   readonly features?: Readonly<Record<string, PlanFeature["limit"]>>;
   readonly cost?: { readonly credits: number; readonly per: number };
 };

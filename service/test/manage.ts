@@ -5,7 +5,7 @@ import { seedPeople, type Tokens } from "./seed.ts";
 
 export type CallOptions = {
   readonly body?: unknown;
-  /** A management token. Default: the owner's. Null: none. */
+  /** A management token. Default: the owner's. Null for none. */
   readonly token?: string | null;
   readonly headers?: Record<string, string>;
 };

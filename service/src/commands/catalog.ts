@@ -4,7 +4,7 @@ import { describeChanges, type ListedChange } from "./catalog-changes.ts";
 
 export type CatalogOptions = {
   readonly client: ClientConfig;
-  /** Null: export. */
+  /** Null to export. */
   readonly file: string | null;
   readonly project?: string | undefined;
   readonly environment: string;

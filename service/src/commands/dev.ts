@@ -14,7 +14,7 @@ import { migrateCommand } from "./migrate.ts";
 import { stopOnSignal } from "./serve.ts";
 
 export type DevOptions = {
-  /** Null: PORT, or 3300. */
+  /** Null uses PORT, or 3300 by default. */
   port: number | null;
   json: boolean;
   directory: string;

@@ -40,7 +40,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
       "--finish": "after an upgrade: allow stored data that the previous release cannot read",
       "--ordinal N": "for an additional database: use its own range of customer numbers (0 to 255)",
       "--grant-to ROLE":
-        "also grant ROLE what the service needs; with IDEMPOTENCY_DAYS including key deletion",
+        "also grant ROLE what the service needs; with IDEMPOTENCY_DAYS, including key deletion",
     },
     settings: [...DATABASE, "IDEMPOTENCY_DAYS"],
   },
@@ -65,7 +65,8 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     settings: [...DATABASE, "IDEMPOTENCY_DAYS"],
   },
   verify: {
-    about: "recompute every wallet, grant and limit from its ledger and compare, while the service runs",
+    about:
+      "recompute every wallet, grant and limit from the ledger and compare; can run while the service is running",
     options: {
       "--usage": "instead, compare the usage roll-ups with the events, charges and denials",
       "--repair DAY": "first rebuild the roll-ups of this day (2026-11-15, in UTC)",

@@ -18,9 +18,9 @@ type Print = (line: string) => void;
 export async function migrateCommand(options: {
   databaseUrl: string;
   grantTo: string | null;
-  /** Set: the service may delete expired keys. */
+  /** If set, the service may delete expired keys. */
   idempotencyDays?: number | null;
-  /** Range of customer numbers. Null: unchanged. */
+  /** Range of customer numbers. Null leaves it unchanged. */
   ordinal?: number | null;
   /** Allows stored data that the previous release cannot read. */
   finish?: boolean;

@@ -28,7 +28,7 @@ export async function serveCommand(): Promise<void> {
   if (setupToken !== null) offerSetup(`${publicUrl ?? service.url}/setup#${setupToken}`, log);
 }
 
-/** Creates the owner and project from the environment variables in an empty database, once for all processes. */
+/** In an empty database, creates the owner and project set by environment variables. Only one process does this. */
 async function initialize({ databaseUrl, init }: Config, log: Logger): Promise<void> {
   const { owner, apiKey } = init;
   if (owner === null && apiKey === null) return;
@@ -43,7 +43,7 @@ async function initialize({ databaseUrl, init }: Config, log: Logger): Promise<v
   });
 }
 
-/** Checked only when it is used: an existing installation may have set it under older rules. */
+/** The password is checked only when it is used, because an existing installation may have set it under older rules. */
 function refuseWeakPassword({ email, password }: { email: string; password: string }): void {
   const { length } = [...password];
   if (length < PASSWORD_LENGTH_MIN || length > PASSWORD_LENGTH_MAX) {
@@ -54,11 +54,11 @@ function refuseWeakPassword({ email, password }: { email: string; password: stri
     throw new Error("INIT_OWNER_PASSWORD is easy to guess: use several unrelated words");
 }
 
-/** Logged as a warning: until it is used nobody can log in, and anyone who can read the log may become the owner. */
+/** Logs the setup link as a warning. Until it is used, nobody can log in, and anyone who can read the log may become the owner. */
 function offerSetup(setupUrl: string, log: Logger): void {
   log.warn(
     { setupUrl },
-    "no members yet: open this link to become the first owner; it works once, within a day",
+    "there are no members yet: open this link to become the first owner. The link works once, within a day",
   );
 }
 
@@ -103,7 +103,7 @@ async function connectWithRetries(
   }
 }
 
-/** A wrong password or missing database: waiting does not help. */
+/** True for a wrong password or a missing database, where waiting does not help. */
 function isHopeless(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : null;
   return cause instanceof pg.DatabaseError && /^(28|3D)/.test(cause.code ?? "");
@@ -128,7 +128,7 @@ export function stopOnSignal(
           process.exit(0);
         },
         (error: unknown) => {
-          log.error({ err: error }, "stopping failed");
+          log.error({ err: error }, "failed to shut down");
           process.exit(1);
         },
       );

@@ -11,10 +11,10 @@ import { verifyUsage } from "./verify/usage/verify-usage.ts";
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
-/** Compares the roll-ups with the rows while the service runs. Returns whether all are right. */
+/** Compares the roll-ups with the rows while the service runs. Returns whether all of them match. */
 export async function verifyUsageCommand(options: {
   databaseUrl: string;
-  /** A day whose roll-ups to remake first. */
+  /** A day whose roll-ups are remade first. */
   repair: Instant | null;
   print: (line: string) => void;
 }): Promise<boolean> {

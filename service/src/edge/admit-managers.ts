@@ -139,7 +139,7 @@ function refuseNarrowToken({ environmentId }: Principal): void {
   });
 }
 
-/** A scope of another workspace, or beyond the token's reach, gets the same response as a missing one. */
+/** A scope in another workspace, or beyond the token's reach, gets the same response as a missing one. */
 async function findScopeOf(
   request: FastifyRequest,
   principal: Principal,

@@ -16,7 +16,7 @@ const FRESH_MS = 2_000;
 const STALE_MS = 4_000;
 /** How long a request waits for a look-up. The look-up itself continues, and its result is cached. */
 const WAIT_MS = 800;
-/** Queued look-ups of new keys: enough for a start under load from many projects. */
+/** Maximum number of queued look-ups of new keys: enough for a start under load from many projects. */
 const FIRST_LOOKUPS_MAX = 2_048;
 const FIRST_LOOKUPS_PER_STATEMENT = 512;
 /** Two, so that one slow statement does not block all others; fewer than the pool's connections. */
@@ -55,12 +55,12 @@ export class ApiKeyCache {
   readonly #known = new BoundedMap<string, Entry>(KNOWN_MAX);
   readonly #unknown = new BoundedMap<string, number>(UNKNOWN_MAX);
   readonly #used = new Set<number>();
-  /** At most one per key, so that an older response never replaces a newer one. */
+  /** At most one look-up per key runs at a time, so that an older response never replaces a newer one. */
   readonly #lookups = new Map<string, Promise<void>>();
   readonly #firstInLine: InLine[] = [];
   #firstStatements = 0;
 
-  /** `graceMs`: how long a known key is trusted while the database is unreachable. */
+  /** `graceMs` is how long a known key is trusted while the database is unreachable. */
   constructor(source: ApiKeySource, { graceMs }: { graceMs: number }) {
     this.#source = source;
     this.#graceMs = graceMs;
@@ -95,7 +95,7 @@ export class ApiKeyCache {
     return entry.key;
   }
 
-  /** Looked up recently; or the database was unreachable a moment ago, and the grace period is not over. */
+  /** Whether the key was looked up recently, or the database was unreachable a moment ago and the grace period is not over. */
   #isTrusted(entry: Entry, nowMs: number): boolean {
     const ageMs = nowMs - entry.askedAtMs;
     return ageMs < STALE_MS || (nowMs - entry.outOfReachAtMs < STALE_MS && ageMs < this.#graceMs);

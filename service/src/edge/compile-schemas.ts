@@ -47,7 +47,7 @@ function once<T>(build: Build<T>, compiled: Map<string, T>): Build<T> {
 
 /**
  * Stops at the first error, and lists all errors only for a small value: 30,000 wrong elements would give 30,000 errors, and
- * a pattern must not run on a text that is already too long.
+ * a pattern must not run on a string that is already too long.
  */
 function listErrorsOfSmallValues(build: Build<Validate>): Build<Validate> {
   return (schemas, options) => {

@@ -66,7 +66,7 @@ export async function* readText({ raw }: FastifyRequest): AsyncGenerator<string>
 }
 
 async function* decode(pieces: AsyncIterable<Buffer>): AsyncGenerator<string> {
-  // A lenient decoder would replace invalid bytes and could merge two customer ids. It also removes a byte order mark.
+  // A lenient decoder would replace invalid bytes and could merge two customer IDs. It also removes a byte order mark.
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let bytes = 0;
   for await (const piece of pieces) {
@@ -113,7 +113,7 @@ async function* readPieces(raw: IncomingMessage): AsyncGenerator<Buffer> {
   }
 }
 
-/** Null: end of file. */
+/** Null at the end of the file. */
 async function nextPiece(pieces: AsyncIterator<Buffer>, allowedMs: number): Promise<Buffer | null> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(tooSlow()), allowedMs);

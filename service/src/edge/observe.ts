@@ -18,7 +18,7 @@ declare module "fastify" {
   }
 }
 
-/** Counts every reply, sets its request id header, and logs errors. */
+/** Counts every reply, sets its request ID header, and logs errors. */
 export function observeRequests(app: FastifyInstance, log: Logger, metrics: Metrics): void {
   app.decorateRequest("apiKey", null);
   app.decorateRequest("principal", null);

@@ -15,7 +15,7 @@ export type Principal = {
   readonly role: Role;
   /** Whether the role may manage members, links and tokens. A token can only if it was created with it. */
   readonly managesAccess: boolean;
-  /** Null: the whole workspace. */
+  /** Null for the whole workspace. */
   readonly environmentId: EnvironmentId | null;
   /** Identifies the session, to end it. Null for a token. */
   readonly sessionHash: Buffer | null;

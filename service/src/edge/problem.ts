@@ -1,7 +1,7 @@
 import type { FastifyReply } from "fastify";
 import { Type } from "typebox";
 
-/** Every error of the API. Codes are stable; each has a page under docs/errors. */
+/** Every error that the API returns. Codes are stable; each has a page under docs/errors. */
 export const PROBLEMS = {
   invalid_json: { status: 400, title: "The body is not valid JSON" },
   invalid_request: { status: 400, title: "The request is not valid" },
@@ -131,8 +131,8 @@ function problemSchema(status: number, codes: readonly ProblemCode[]) {
     title: Type.String(),
     status: Type.Literal(status),
     detail: Type.String({ description: "A message for people. Do not parse it." }),
-    code: Type.Enum([...codes], { description: "For programs. Codes are stable." }),
-    requestId: Type.String({ description: "Also in the header X-Request-Id." }),
+    code: Type.Enum([...codes], { description: "A stable code for programs." }),
+    requestId: Type.String({ description: "The request ID, which is also in the header X-Request-Id." }),
     ...(status === 400
       ? {
           errors: Type.Optional(

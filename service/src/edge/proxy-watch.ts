@@ -17,7 +17,7 @@ export class ProxyWatch {
     this.#onFirst = onFirst;
   }
 
-  /** The last address that forwarded a call without being trusted. Null: none did. */
+  /** The last address that forwarded a call without being trusted. Null if none did. */
   get untrusted(): string | null {
     return this.#untrusted;
   }

@@ -7,7 +7,7 @@ export const customerIdField = (note: string): TString =>
   Type.String({
     minLength: 1,
     maxLength: 255,
-    description: `Your own stable id of the customer. ${note}`,
+    description: `Your own stable ID for the customer. ${note}`,
     examples: ["customer_42"],
   });
 

@@ -6,7 +6,7 @@ import { Problem } from "./problem.ts";
 const PATH_LENGTH_MAX = 200;
 
 /**
- * Rejects text that PostgreSQL cannot store, in any field. Runs after validation, so that a body that fails its schema is
+ * Rejects strings that PostgreSQL cannot store, in any field. Runs after validation, so that a body that fails its schema is
  * rejected without visiting all of it.
  */
 export function refuseUnstorableText(app: FastifyInstance): void {
@@ -22,7 +22,7 @@ export function refuseUnstorableText(app: FastifyInstance): void {
 type Value = Readonly<Record<string, unknown>>;
 type Node = { readonly value: Value; readonly name: string; readonly parent: Node | null };
 
-/** The path of the first such text, or null. Not recursive, because a body can be nested as deep as it is long. */
+/** The path of the first such string, or null. Not recursive, because a body can be nested as deep as it is long. */
 function findUnstorable(value: unknown): string | null {
   if (typeof value === "string") return isStorableText(value) ? null : "";
   if (!isObject(value)) return null;
@@ -39,7 +39,7 @@ function findUnstorable(value: unknown): string | null {
   return null;
 }
 
-/** Built on demand, and truncated for deep bodies. */
+/** The path is built on demand, and truncated for deep bodies. */
 function pathOf(node: Node): string {
   const names: string[] = [];
   for (let next: Node | null = node; next?.parent != null; next = next.parent) names.push(next.name);

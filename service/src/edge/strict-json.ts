@@ -54,7 +54,7 @@ function countNames(text: string): number {
   return names;
 }
 
-/** Null: a member would poison a prototype. Not recursive, because a body can be nested as deep as it is long. */
+/** Null if a member would poison a prototype. Not recursive, because a body can be nested as deep as it is long. */
 function countMembers(value: unknown): number | null {
   let members = 0;
   const rest: unknown[] = [value];

@@ -4,7 +4,7 @@ import { createDatabase, createTestProject, post, type Reply, startTestService }
 
 const EVENT = { customerId: "c", event: "e", quantity: 1 };
 
-/** A service whose workspace plan allows this many requests per second; null: no limit. */
+/** A service whose workspace plan allows this many requests per second, or null for no limit. */
 async function setupWithRate(rate: number | null) {
   const database = await createDatabase();
   const project = await createTestProject(database);

@@ -6,7 +6,7 @@ import type { Uuid } from "../primitives/uuid.ts";
 import type { Decision, Position, Reason } from "./decide.ts";
 
 /**
- * How a response is stored under its idempotency key. Its text is not stored but rendered again from an id and a few
+ * How a response is stored under its idempotency key. The text is not stored but rendered again from an ID and a few
  * numbers. A replay has the same bytes because the rendering of a format never changes. The caller's own fields are not
  * stored either: a replay is only sent for the same request, which contains them.
  */
@@ -15,7 +15,7 @@ export const ANSWER_FORMAT_CONSUME = 2;
 
 export type StoredAnswer = {
   readonly format: number;
-  /** Id of the event, consume or denial. */
+  /** The ID of the event, charge or denial. */
   readonly subjectId: Uuid;
   /** Null for an event. */
   readonly verdict: StoredVerdict | null;
@@ -58,7 +58,7 @@ export function renderAnswer(answer: StoredAnswer, asked: Asked | null): string 
     case ANSWER_FORMAT_EVENT:
       return `{"accepted":true,"eventId":"${publicId("evt", subjectId)}"}`;
     case ANSWER_FORMAT_CONSUME: {
-      assert(verdict !== null && asked !== null, "a consume has a verdict");
+      assert(verdict !== null && asked !== null, "a consume request has a verdict");
       const { reason, creditsRequired } = verdict;
       const consumed =
         reason === null

@@ -8,13 +8,13 @@ import type { Assignment, Wallet } from "./wallet.ts";
 
 export type AssignmentRequest = {
   readonly plan: PlanId;
-  /** The moment that periods are counted from. Null: not given; a plan that starts now counts from now. */
+  /** The moment that periods are counted from. Null if not given: a plan that starts now counts from now. */
   readonly anchor: Instant | null;
-  /** Null: no end. Undefined: not given, so the current end stays. */
+  /** Null for no end. Undefined keeps the current end. */
   readonly endsAt: Instant | null | undefined;
   /** Allows an end earlier than the current one. */
   readonly shorten?: boolean;
-  /** Time of the billing event behind this call. Null: not given. */
+  /** Time of the billing event behind this call. Null if not given. */
   readonly asOf?: Instant | null;
 };
 
@@ -25,11 +25,11 @@ export type AssignmentOutcome =
   | { kind: "ends_in_the_past" | "as_of_out_of_range" }
   /** An archived plan renews for its customers, but cannot be assigned. */
   | { kind: "plan_archived" }
-  /** With the current value. */
+  /** The last two have the current value. */
   | { kind: "would_shorten"; endsAt: Instant | null }
   | { kind: "anchor_fixed"; anchor: Instant };
 
-/** As for usage events. An event dated far in the future would make every real one until then look old. */
+/** The same limit as for usage events. An event dated far in the future would make every real event until then look old. */
 const AS_OF_AHEAD_MS_MAX = 5 * 60_000;
 
 /**
@@ -79,7 +79,7 @@ export function assignPlan(
   return change === null ? { kind: "unchanged", change } : { kind: "changed", change };
 }
 
-/** The default plan can always be given an end: the customer was never assigned it. */
+/** The default plan can always be given an end, because it was never assigned to the customer. */
 function endsSooner(active: Assignment, endsAt: Instant | null | undefined): boolean {
   if (active.isDefault || endsAt === undefined || endsAt === null) return false;
   return active.endsAt === null || endsAt < active.endsAt;

@@ -26,7 +26,7 @@ export function findPaused({ paused }: Wallet, plan: PlanId, at: Instant): Pause
   return paused.find((left) => left.assignment.plan === plan && isAlive(left, at));
 }
 
-/** Ends the allowances, keeps purchased and given credits, and remembers the plan so that it can resume. */
+/** Ends the allowances, keeps purchased and manually added credits, and remembers the plan so that it can resume. */
 export function leavePlan(draft: Draft): void {
   const { assignment } = draft.wallet;
   if (assignment === null) return;
@@ -86,7 +86,7 @@ function isAlive({ assignment, grants }: PausedPlan, at: Instant): boolean {
   );
 }
 
-/** Ends are exclusive: at its end a thing is over. Null never ends. */
+/** Ends are exclusive: something that ends at `at` is over at `at`. Null means no end. */
 export function isAhead(end: Instant | null, at: Instant): boolean {
   return end === null || end > at;
 }

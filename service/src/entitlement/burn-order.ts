@@ -12,7 +12,7 @@ export function burnOrder(a: Grant, b: Grant): number {
   return bought !== 0 ? bought : a.number - b.number;
 }
 
-/** How much each grant of the pool pays. Expects grants in burn order that hold enough credits. */
+/** How much each grant in the pool pays. Expects grants in burn order that hold enough credits. */
 export function burn(grants: readonly Grant[], pool: PoolId, credits: number): Part[] {
   const parts: Part[] = [];
   let left = credits;

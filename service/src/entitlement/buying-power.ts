@@ -5,7 +5,7 @@ import type { Wallet } from "./wallet.ts";
 /** How many units of each feature an amount of credits pays for. */
 type BuyingPower = readonly { readonly feature: FeatureId; readonly quantity: number }[];
 
-/** Covers features of the pool with a cost. Ignores limits. */
+/** Covers the features in the pool that have a cost. Ignores limits. */
 export function buyingPower(
   version: PlanVersion | null,
   { pool, credits }: { readonly pool: PoolId; readonly credits: number },
@@ -15,7 +15,7 @@ export function buyingPower(
     .map(({ feature, cost }) => ({ feature, quantity: unitsFor(cost, credits) }));
 }
 
-/** The plan version the next decision would use: a new customer gets the default plan with it. */
+/** The plan version that the next decision would use. A new customer gets the default plan with that decision. */
 export function findCurrentVersion(
   catalog: Catalog,
   { assignment, assignmentCount }: Wallet,

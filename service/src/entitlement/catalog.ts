@@ -10,11 +10,11 @@ export type Catalog = {
   readonly features: ReadonlyMap<FeatureKey, Feature>;
   readonly plans: ReadonlyMap<PlanId, Plan>;
   readonly versions: ReadonlyMap<PlanVersionId, PlanVersion>;
-  /** The plan of customers without an assigned plan. `since` is when it was last set or cleared. */
+  /** The plan for customers without an assigned plan. `since` is when it was last set or cleared. */
   readonly defaultPlan: { readonly plan: PlanId | null; readonly since: Instant };
 };
 
-/** A kind of credits that several features share. */
+/** A type of credit that several features can share. */
 export type Pool = { readonly id: PoolId; readonly key: string; readonly name: string };
 
 /** 3 credits per 1,000 tokens is `{credits: 3, per: 1000}`. */
@@ -27,7 +27,7 @@ export type Feature = {
   readonly unit: string | null;
   readonly pool: PoolId;
   readonly cost: Cost;
-  /** From then on it cannot be added to a plan. Plans that include it keep it. Null: not archived. */
+  /** When the feature was archived, or null. An archived feature cannot be added to a plan, but plans that include it keep it. */
   readonly archivedAt: Instant | null;
 };
 
@@ -35,21 +35,21 @@ export type Plan = {
   readonly id: PlanId;
   readonly key: string;
   readonly name: string;
-  /** From then on it cannot be assigned. Customers on it keep it. Null: not archived. */
+  /** When the plan was archived, or null. An archived plan cannot be assigned, but customers on it keep it. */
   readonly archivedAt: Instant | null;
   /** Sorted by number, never empty. New assignments get the last one. */
   readonly versions: readonly PlanVersion[];
 };
 
-/** When existing customers of the plan get a version: never, at their next period, or immediately. */
+/** When existing customers on the plan get a version: never, at their next period, or immediately. */
 export type VersionReach = "new_assignments" | "next_period" | "now";
 
-/** A published version of a plan. It pins costs: an edit of a feature takes effect only in the next version. */
+/** A published version of a plan. A version pins costs: an edit to a feature takes effect only in the next version. */
 export type PlanVersion = {
   readonly id: PlanVersionId;
   readonly plan: PlanId;
   readonly number: number;
-  /** Never reused. Numbers and ids can be, after a failover that lost a publication. */
+  /** Never reused. Numbers and IDs can be reused after a failover that lost a publication. */
   readonly identity: string;
   readonly publishedAt: Instant;
   readonly reach: VersionReach;

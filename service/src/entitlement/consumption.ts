@@ -2,7 +2,7 @@ import type { CustomerId, FeatureKey, Quantity } from "../primitives/brand.ts";
 import { type Fingerprint, fingerprint } from "./fingerprint.ts";
 import type { Metadata } from "./metadata.ts";
 
-/** The parsed body of a consume. */
+/** The parsed body of a consume request. */
 export type Consumption = {
   readonly customerId: CustomerId;
   readonly feature: FeatureKey;

@@ -17,7 +17,7 @@ import { type Assignment, balanceOf, type LimitCounter, newWallet, type Wallet }
 
 export type Question = { readonly feature: FeatureKey; readonly quantity: number };
 
-/** In the order in which they are checked. The first match decides. */
+/** Reasons for a denial, in the order in which they are checked. The first match decides. */
 export const REASONS = [
   "customer_blocked",
   "customer_not_found",
@@ -49,9 +49,9 @@ export type Decision =
       allowed: boolean;
       reason: Reason | null;
       creditsRequired: number;
-      /** With all due changes applied. Null for an unknown customer. */
+      /** The position with all due changes applied. Null for an unknown customer. */
       before: Position | null;
-      /** After the charge. For a denial: the same as `before`. */
+      /** The position after the charge. For a denial, the same as `before`. */
       after: Position | null;
       change: Change | null;
       /** The charge, which is also in `change`. */
@@ -143,7 +143,7 @@ function charge(
   return entry;
 }
 
-/** A counter starts with the first use of a limited feature in a period, and counts until the period ends. */
+/** A counter starts at the first use of a limited feature in a period, and counts until the period ends. */
 function count(
   { counters, anchor }: Assignment,
   { feature, limit }: PlanFeature,

@@ -94,7 +94,7 @@ export class Draft {
     return this.#lastGrant();
   }
 
-  /** Adds a new grant's credits to an open grant of the same kind and expiry. */
+  /** Adds a new grant's credits to an open grant with the same kind and expiry. */
   merge(into: Grant, credits: number): NewGrant {
     this.#record(into, credits, into.number);
     this.move({ kind: "grant", pool: into.pool, parts: [{ grant: into.number, amount: credits }] });
@@ -122,7 +122,7 @@ export class Draft {
     });
   }
 
-  /** Null: nothing changed, so nothing is written. */
+  /** Null if nothing changed: then nothing is written. */
   finish(now: Instant): Change | null {
     if (this.wallet === this.#before) return null;
     return {

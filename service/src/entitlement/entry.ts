@@ -1,13 +1,13 @@
 import type { FeatureId, Instant, PlanId, PlanVersionId, PoolId } from "../primitives/brand.ts";
 import type { GrantKind, Wallet } from "./wallet.ts";
 
-/** `grant` and `reverse` add credits; `expire`, `revoke` and `consume` subtract. A consume at cost 0 moves nothing. */
+/** `grant` and `reverse` add credits; `expire`, `revoke` and `consume` subtract. A `consume` entry at cost 0 moves nothing. */
 export type EntryKind = "grant" | "consume" | "expire" | "revoke" | "reverse";
 
 /** One grant's share of an entry's amount, with the same sign. The amount is the sum of its parts. */
 export type Part = { readonly grant: number; readonly amount: number };
 
-/** One immutable change of a wallet. The balance is the sum of all amounts. */
+/** One immutable change to a wallet. The balance is the sum of all amounts. */
 export type Entry = {
   readonly sequence: number;
   readonly kind: EntryKind;
@@ -17,7 +17,7 @@ export type Entry = {
   readonly balanceAfter: number;
   readonly effectiveAt: Instant;
   readonly parts: readonly Part[];
-  /** Set for consumes and reversals. */
+  /** Set for charges and reversals. */
   readonly usage: Usage | null;
 };
 
@@ -26,7 +26,7 @@ export type Usage = {
   readonly quantity: number;
   readonly planVersion: PlanVersionId;
   readonly assignment: number;
-  /** For a reversal: the consume's sequence. */
+  /** The sequence of the reversed charge. Set only for a reversal. */
   readonly reverses: number | null;
 };
 
@@ -38,7 +38,7 @@ export type NewGrant = {
   readonly credits: number;
   readonly expiresAt: Instant | null;
   readonly effectiveAt: Instant;
-  /** The open grant of the same kind and expiry that its credits were added to. */
+  /** The open grant with the same kind and expiry that the credits were added to. */
   readonly mergedInto: number | null;
 };
 

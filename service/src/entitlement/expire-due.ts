@@ -6,7 +6,7 @@ import { Draft, decisionTime } from "./draft.ts";
 import type { Change } from "./entry.ts";
 import type { Wallet } from "./wallet.ts";
 
-/** Writes due expiries of an idle wallet, and never grants anything. Null: no credits have expired. */
+/** Writes due expiries for an idle wallet, and never grants anything. Null if no credits have expired. */
 export function expireDue(catalog: Catalog, wallet: Wallet, clock: Instant): Change | null {
   const draft = new Draft(wallet);
   catchUpOnExpiries(catalog, draft, decisionTime(catalog, wallet, clock));

@@ -6,10 +6,10 @@ import { FoldedLimits } from "./folded-limits.ts";
 import type { GrantFacts } from "./revoke-grant.ts";
 import type { Wallet } from "./wallet.ts";
 
-/** One customer's rows of all tables except the ledger. */
+/** One customer's rows in all tables except the ledger. */
 export type Account = {
   readonly wallet: Wallet;
-  /** The wallet's balance column: all pools together. */
+  /** The wallet's balance column: the sum of all pools. */
   readonly balance: number;
   /** All grants, sorted by number. */
   readonly grants: readonly GrantFacts[];
@@ -23,7 +23,7 @@ export type ReversedConsume = Pick<Entry, "kind" | "pool" | "parts" | "usage"> &
 };
 
 /**
- * Recomputes a wallet from its ledger, entry by entry, and compares. It keeps the state of a wallet and a few numbers per
+ * Recomputes a wallet from its ledger, entry by entry, and compares. Keeps the state of a wallet and a few numbers per
  * grant, never the entries. `add` and `finish` return a description of the first error, or null.
  */
 export class Fold {
@@ -39,7 +39,7 @@ export class Fold {
     this.#limits = new FoldedLimits(account.wallet, account.versions);
   }
 
-  /** Adds the next entry. For a reversal, `reversed` is the consume it refers to, or null if it does not exist. */
+  /** Adds the next entry. For a reversal, `reversed` is the charge it refers to, or null if it does not exist. */
   add(entry: Entry, reversed: ReversedConsume | null = null): string | null {
     const flaw =
       this.#follow(entry) ??
@@ -129,7 +129,7 @@ function findMischarge(entry: Entry, usage: Usage, { pool, cost }: PlanFeature):
   return due + entry.amount === 0 ? null : `charges ${-entry.amount} instead of ${due}`;
 }
 
-/** Reversals return credits to the grants the consume took them from, and together never more than it took. */
+/** Reversals return credits to the grants that the charge took them from, and together never more than it took. */
 function findMisreversal(
   entry: Entry,
   { reverses, ...usage }: Usage,
@@ -159,7 +159,7 @@ function findMisreversal(
   return `is one of those that give back ${reversedCredits} credits for consume ${reverses}, where ${due} are due`;
 }
 
-/** The consume that each reversal of a complete ledger refers to. */
+/** The charge that each reversal in a complete ledger refers to. */
 export function reversedConsumes(ledger: readonly Entry[]): Map<Entry, ReversedConsume | null> {
   const reversals = ledger.filter(({ usage }) => usage !== null && usage.reverses !== null);
   const found = new Map<Entry, ReversedConsume | null>();

@@ -10,17 +10,17 @@ type Slot = {
   readonly head: GrantFacts;
   /** When the customer left its plan, if the plan can resume. */
   readonly leftAt: Instant | null;
-  /** Credits of all its grants, and of those not revoked. */
+  /** The credits of all grants in the slot, and of those that are not revoked. */
   credits: number;
   creditsOwned: number;
   held: number;
-  /** Sum of `grant` entries. For an allowance only the first one: later ones resume or adjust it. */
+  /** The sum of `grant` entries. For an allowance, only the first entry counts: later ones resume or adjust it. */
   given: number;
-  /** Consumed or revoked, minus reversed. */
+  /** Credits charged or revoked, minus credits reversed. */
   used: number;
-  /** Taken when its plan was left, and since then. It returns when the plan resumes. */
+  /** Credits taken when the plan was left, and since then. They return when the plan resumes. */
   away: number;
-  /** Reversed since the last consume. */
+  /** Credits reversed since the last charge. */
   back: number;
 };
 

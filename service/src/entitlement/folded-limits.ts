@@ -9,7 +9,7 @@ import type { Assignment, LimitCounter, Wallet } from "./wallet.ts";
 type Watched = {
   readonly assignment: Assignment;
   readonly tallies: readonly Tally[];
-  /** By plan version and feature, filled on demand: the time from which consumes must be counted. */
+  /** By plan version and feature, filled on demand: the time from which charges must be counted. */
   readonly countedSince: Map<string, Instant | null>;
 };
 
@@ -17,7 +17,7 @@ type Tally = { readonly counter: LimitCounter; used: number };
 
 /**
  * A wallet's limit counters, recomputed from the ledger. Counters whose period has ended are ignored: they may lack later
- * consumes.
+ * charges.
  */
 export class FoldedLimits {
   readonly #watched: readonly Watched[];
@@ -45,7 +45,7 @@ export class FoldedLimits {
       let isCounted = false;
       for (const tally of watched.tallies) {
         const { feature, fromSequence } = tally.counter;
-        // A reversal is subtracted from the counter that counted its consume.
+        // A reversal is subtracted from the counter that counted its charge.
         if (feature !== usage.feature || (usage.reverses ?? sequence) < fromSequence) continue;
         tally.used += kind === "consume" ? usage.quantity : -usage.quantity;
         isCounted = true;
@@ -99,7 +99,7 @@ export class FoldedLimits {
     return true;
   }
 
-  /** The current period of the current limit. Null: no limit. */
+  /** The current period of the current limit. Null if there is no limit. */
   #currentPeriod({ version, anchor }: Assignment, feature: FeatureId): Period | null {
     const limit = this.#versions.get(version)?.features.get(feature)?.limit ?? null;
     return limit === null ? null : periodAt(limit.period, anchor, this.#decidedAt);

@@ -2,7 +2,7 @@ import canonicalize from "canonicalize";
 import { assert } from "../primitives/assert.ts";
 import { isStorableText, UNSTORABLE_TEXT } from "../primitives/storable-text.ts";
 
-/** A caller's JSON object with its measures. The canonical text is fingerprinted and stored. */
+/** A caller's JSON object and its size. The canonical JSON text is fingerprinted and stored. */
 export type Metadata = {
   readonly canonical: string;
   readonly bytes: number;

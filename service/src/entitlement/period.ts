@@ -2,7 +2,7 @@ import { brandAs, type Instant } from "../primitives/brand.ts";
 
 export type PeriodKind = "day" | "week" | "month" | "year" | "once";
 
-/** Half-open: includes `start`, excludes `end`. Null: no end. */
+/** Half-open: includes `start`, excludes `end`. A null `end` means that the period never ends. */
 export type Period = { readonly start: Instant; readonly end: Instant | null };
 
 const DAY_MS = 86_400_000;
@@ -24,7 +24,7 @@ export function periodAt(kind: PeriodKind, anchor: Instant, at: Instant): Period
   return { start: boundary(kind, anchor, index), end: boundary(kind, anchor, index + 1) };
 }
 
-/** The end of the period that is `count` periods after the one starting at `start`. Null: no end. */
+/** The end of the period that is `count` periods after the one starting at `start`. Null if it never ends. */
 export function endAfter(kind: PeriodKind, anchor: Instant, start: Instant, count: number): Instant | null {
   if (kind === "once") return null;
   let index = estimateIndex(kind, anchor, start);
@@ -37,7 +37,7 @@ export function periodBefore(kind: PeriodKind, anchor: Instant, start: Instant):
   return periodAt(kind, anchor, brandAs<Instant>(start - 1));
 }
 
-/** Never too high, and at most one period too low. */
+/** An estimate that is never too high, and at most one period too low. */
 function estimateIndex(kind: Exclude<PeriodKind, "once">, anchor: Instant, at: Instant): number {
   if (kind === "day" || kind === "week") return Math.floor((at - anchor) / LENGTH_MS[kind]);
   const from = new Date(anchor);

@@ -20,7 +20,7 @@ export function findDueVersion(catalog: Catalog, assignment: Assignment, from: I
   return due;
 }
 
-/** For a plan that resumes: the version that took effect at a period boundary while it was paused. */
+/** The version for a plan that resumes, which took effect at a period boundary while it was paused. */
 export function findMissedVersion(
   catalog: Catalog,
   assignment: Assignment,

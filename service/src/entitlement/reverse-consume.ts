@@ -8,15 +8,15 @@ import type { Change, Entry, Part, Usage } from "./entry.ts";
 import type { GrantFacts } from "./revoke-grant.ts";
 import { type Assignment, hasRoomFor, type LimitCounter, type PausedPlan, type Wallet } from "./wallet.ts";
 
-/** A consume from the ledger, and how much of it is already reversed. */
+/** A charge from the ledger, and how much of it is already reversed. */
 export type ConsumeFacts = Pick<Entry, "sequence" | "pool" | "parts"> &
   Pick<Usage, "feature" | "quantity" | "planVersion" | "assignment"> & { readonly reversedQuantity: number };
 
 type ReversalRequest = {
   readonly consume: ConsumeFacts;
-  /** Null: everything not yet reversed. */
+  /** Null reverses everything not yet reversed. */
   readonly quantity: number | null;
-  /** All grants of the slots that the consume took credits from. */
+  /** All grants in the slots that the charge took credits from. */
   readonly grants: readonly GrantFacts[];
 };
 
@@ -27,8 +27,8 @@ export type ReversalOutcome =
   | { kind: "balance_too_large" };
 
 /**
- * Reverses a consume, fully or in part. Credits return to the grants they came from, with their expiry, and the limit
- * counter is lowered. The remaining charge is the cost of the remaining quantity, independent of the steps in which it was reversed.
+ * Reverses a charge, fully or in part. Credits return to the grants they came from and keep their expiry, and the limit
+ * counter decreases. The remaining charge is the cost of the remaining quantity, independent of the steps in which it was reversed.
  */
 export function reverseConsume(
   catalog: Catalog,
@@ -49,11 +49,11 @@ export function reverseConsume(
   catchUp(catalog, draft, now);
 
   const terms = getVersion(catalog, consume.planVersion).features.get(consume.feature);
-  assert(terms !== undefined, "a consume was priced by its plan version");
+  assert(terms !== undefined, "a charge was priced by its plan version");
   const charged = chargeFor(terms.cost, reversible);
   const kept = chargeFor(terms.cost, reversible - quantity);
   const parts = partsBetween(consume.parts, kept, charged);
-  // As for added credits. Allowances have reserved room.
+  // The same limit as for added credits. Room is reserved for allowances.
   const bought = parts.filter(({ grant }) => getFacts(grants, grant).kind !== "allowance");
   if (!hasRoomFor(draft.wallet, sumOf(bought))) return { kind: "balance_too_large" };
   const homes = parts.map(({ grant }) => findHome(draft.wallet, getFacts(grants, grant), now));
@@ -80,7 +80,7 @@ export function reverseConsume(
   return { kind: "reversed", credits: charged - kept, quantity, change };
 }
 
-/** The credits to return: those burned from `kept` up to `charged`. The last burned are returned first. */
+/** The credits to return: those burned from `kept` up to `charged`. The credits burned last are returned first. */
 function partsBetween(parts: readonly Part[], kept: number, charged: number): Part[] {
   const back: Part[] = [];
   let burned = 0;
@@ -136,7 +136,7 @@ function giveBack(plan: PausedPlan, number: number, amount: number): PausedPlan 
   return { ...plan, grants };
 }
 
-/** An allowance dropped by a version gets no credits back, but the reversed amount no longer counts as used. */
+/** An allowance that a version dropped gets no credits back, but the reversed amount no longer counts as used. */
 function forgetUse(assignment: Assignment, number: number, amount: number): Assignment {
   const allowances = assignment.allowances.map((granted) =>
     granted.grant === number ? { ...granted, base: granted.base - amount } : granted,
@@ -162,7 +162,7 @@ function revokeAgain(
 
 function getFacts(grants: readonly GrantFacts[], number: number): GrantFacts {
   const facts = grants.find((grant) => grant.number === number);
-  assert(facts !== undefined, "a consume burned grants that were recorded");
+  assert(facts !== undefined, "a charge spent grants that were recorded");
   return facts;
 }
 
@@ -179,7 +179,7 @@ function lowerCounter(draft: Draft, consume: ConsumeFacts, quantity: number): vo
   };
 }
 
-/** Lowers only the counter that counted the consume, not one of a later period. */
+/** Lowers only the counter that counted the charge, not one for a later period. */
 function lowered(counter: LimitCounter, { feature, sequence }: ConsumeFacts, quantity: number): LimitCounter {
   const isItsOwn = counter.feature === feature && counter.fromSequence <= sequence;
   return isItsOwn ? { ...counter, used: counter.used - quantity } : counter;

@@ -5,7 +5,7 @@ import { Draft, decisionTime } from "./draft.ts";
 import type { Change } from "./entry.ts";
 import type { GrantKind, Wallet } from "./wallet.ts";
 
-/** A grant's row. Grants of the same pool, kind and expiry share a slot in the wallet, numbered by the first of them. */
+/** A grant's row. Grants with the same pool, kind and expiry share a slot in the wallet, numbered by the first of them. */
 export type GrantFacts = {
   readonly number: number;
   readonly slot: number;
@@ -20,7 +20,7 @@ type RevocationOutcome =
   | { kind: "revoked"; credits: number; change: Change | null }
   | { kind: "already_revoked" };
 
-/** Revokes what remains of a grant. Spent credits stay spent. */
+/** Revokes the credits left in a grant. Spent credits are not affected. */
 export function revokeGrant(
   catalog: Catalog,
   wallet: Wallet,
@@ -40,7 +40,7 @@ export function revokeGrant(
   return { kind: "revoked", credits, change: draft.finish(now) };
 }
 
-/** Allowances of a paused plan are in no balance, so no entry removes them, but they must not return with the plan. */
+/** Allowances of a paused plan are not part of any balance, so no entry removes them, but they must not return with the plan. */
 function forgetPaused(draft: Draft, number: number): void {
   const waits = draft.wallet.paused.some(({ grants }) => grants.some((grant) => grant.number === number));
   if (!waits) return;

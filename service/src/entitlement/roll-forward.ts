@@ -3,7 +3,7 @@ import type { Instant, PoolId } from "../primitives/brand.ts";
 import type { Change, EntryKind } from "./entry.ts";
 import type { GrantKind, Wallet } from "./wallet.ts";
 
-/** Sum of all entries of one kind on grants of one kind, within the range or after it. */
+/** The sum of all entries of one kind on grants of one kind, within the range or after it. */
 export type Moved = {
   readonly pool: PoolId;
   readonly grantKind: GrantKind;

@@ -2,7 +2,7 @@ import { brandAs, type CustomerId, type EventKey, type Instant, type Quantity } 
 import { type Fingerprint, fingerprint } from "./fingerprint.ts";
 import { type ExceededLimit, exceededLimit, type Metadata, type MetadataLimits } from "./metadata.ts";
 
-/** A parsed usage event (spec 2.1). It moves no credits. */
+/** A parsed usage event (spec 2.1). An event changes no balance. */
 export type UsageEvent = {
   readonly customerId: CustomerId;
   readonly event: EventKey;

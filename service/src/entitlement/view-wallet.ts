@@ -13,7 +13,7 @@ export function viewWallet(catalog: Catalog, wallet: Wallet, clock: Instant): Wa
   return draft.wallet;
 }
 
-/** The due changes that the next decision would write first. Null: nothing is due. */
+/** The due changes that the next decision would write first. Null if nothing is due. */
 export function viewDue(catalog: Catalog, wallet: Wallet, clock: Instant): Change | null {
   const now = decisionTime(catalog, wallet, clock);
   const draft = new Draft(wallet);
@@ -21,7 +21,7 @@ export function viewDue(catalog: Catalog, wallet: Wallet, clock: Instant): Chang
   return draft.finish(now);
 }
 
-/** For the audit: the plan and each pool's balance before a change (with due changes applied) and after it. */
+/** For the audit log: the plan and each pool's balance before a change (with due changes applied) and after it. */
 export function compareWallets(
   { catalog, wallet, clock }: { readonly catalog: Catalog; readonly wallet: Wallet; readonly clock: Instant },
   after: Wallet,

@@ -2,7 +2,7 @@ import type { FeatureId, Instant, PlanId, PlanVersionId, PoolId } from "../primi
 
 /** Everything a decision needs to know about one customer. Read and written as one row, under one lock. */
 export type Wallet = {
-  /** Sequence of the last ledger entry; 0 before the first. */
+  /** Sequence of the last ledger entry, or 0 before the first one. */
   readonly sequence: number;
   /** Time of the last decision. No later decision is dated earlier, even if the clock steps back. */
   readonly decidedAt: Instant;
@@ -15,9 +15,9 @@ export type Wallet = {
   readonly grants: readonly Grant[];
   /** Plans the customer left during a period. They resume with their remaining allowance. */
   readonly paused: readonly PausedPlan[];
-  /** Time of the latest billing event that set or ended a plan. Older events are ignored. Null: no event had a time. */
+  /** Time of the latest billing event that set or ended a plan. Older events are ignored. Null if no event had a time. */
   readonly planAsOf: Instant | null;
-  /** A billing event at `planAsOf` ended or shortened the plan: another one at the same time cannot start or extend it. */
+  /** True if a billing event at `planAsOf` ended or shortened the plan: another one at the same time cannot start or extend it. */
   readonly isPlanCut: boolean;
 };
 
@@ -28,7 +28,7 @@ export type Grant = {
   readonly pool: PoolId;
   readonly kind: GrantKind;
   readonly remaining: number;
-  /** Exclusive: usable before this moment, not at it. Null: never expires. */
+  /** Exclusive: the credits are usable before this moment, but not at it. Null if they never expire. */
   readonly expiresAt: Instant | null;
 };
 
@@ -39,7 +39,7 @@ export type Assignment = {
   readonly version: PlanVersionId;
   readonly anchor: Instant;
   readonly endsAt: Instant | null;
-  /** It is the environment's default plan, not one that was assigned. */
+  /** True if this is the environment's default plan, not one that was assigned. */
   readonly isDefault: boolean;
   /** The last allowance granted in each pool. */
   readonly allowances: readonly GrantedAllowance[];
@@ -48,7 +48,7 @@ export type Assignment = {
 
 export type GrantedAllowance = {
   readonly pool: PoolId;
-  /** End of the period it was granted for. Null for a one-time allowance. */
+  /** End of the period the allowance was granted for. Null for a one-time allowance. */
   readonly end: Instant | null;
   readonly grant: number;
   /** What the grant would hold if nothing had been used, so that used is `base - remaining`. */
@@ -60,7 +60,7 @@ export type LimitCounter = {
   readonly feature: FeatureId;
   readonly end: Instant | null;
   readonly used: number;
-  /** The first ledger entry it counts: `used` is the sum of quantities from there on. */
+  /** The first ledger entry that the counter counts: `used` is the sum of quantities from there on. */
   readonly fromSequence: number;
 };
 

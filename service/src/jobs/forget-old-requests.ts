@@ -6,9 +6,9 @@ import { purgeRequestCounts, purgeRequestLog, tryPurgeLock } from "../store/cell
 
 export const REQUEST_LOG_DAYS = 7;
 
-/** Rows of one transaction. Small, because a long snapshot slows down a busy wallet. */
+/** Rows deleted per transaction. Small, because a long snapshot slows down a busy wallet. */
 const ROWS_MAX = 2_000;
-/** Transactions of one run. The next run continues. */
+/** Transactions per run. The next run continues. */
 const TRANSACTIONS_MAX = 1_000;
 const DAY_MS = 24 * 3_600_000;
 

@@ -3,9 +3,9 @@ import { transaction } from "../postgres/transaction.ts";
 import { countKeyPages, KEY_PARTITIONS, purgeKeys } from "../store/cell/keyed-requests.ts";
 import { lockSweep, moveSweep } from "../store/cell/sweeps.ts";
 
-/** Pages of one transaction: about two thousand rows. */
+/** Pages per transaction: about two thousand rows. */
 const PAGES_MAX = 64;
-/** Transactions of one run: at most 8 MB per second and process, so that requests still get the disk. */
+/** Transactions per run: at most 8 MB per second and process, so that requests still get the disk. */
 const STEPS_MAX = 16;
 /** Pause between two sweeps. */
 const REST_MS = 6 * 3_600_000;
@@ -28,7 +28,7 @@ export async function purgeEndedKeys(
   return total;
 }
 
-/** Null: another process sweeps, or the sweep is paused. */
+/** Null if another process sweeps, or the sweep is paused. */
 function purgeStep(
   cell: Pool,
   days: number,

@@ -16,7 +16,7 @@ import {
 import { addToRollUps, findStretch, prepareRollUp } from "../store/cell/usage/roll-up.ts";
 
 const GROWTH = 9 / 8;
-/** In one run; the next one continues. */
+/** The maximum in one run. The next run continues. */
 const TRANSACTIONS_MAX = 1_000;
 
 export type RollUp = {

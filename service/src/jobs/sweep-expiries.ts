@@ -10,7 +10,7 @@ import { lockSweep, moveSweep } from "../store/cell/sweeps.ts";
 import { WalletChanges, writeChanges } from "../store/cell/wallet-changes.ts";
 import { listNextWallets, lockSweptWallets, type SweptWallet } from "../store/cell/wallet-sweep.ts";
 
-/** Wallets of one step, which is one short transaction. */
+/** Wallets per step. A step is one short transaction. */
 const WALLETS_MAX = 500;
 /** Pause between two sweeps. */
 const REST_MS = 10 * 60_000;
@@ -19,8 +19,8 @@ const REST_MS = 10 * 60_000;
 export type Sweep = { readonly changed: number; readonly unreadable: number };
 
 /**
- * Writes due expiries of wallets without requests, so that reports are current. Grants nothing. One step of a sweep over all wallets,
- * by one process at a time.
+ * Writes due expiries for wallets without requests, so that reports are current. Grants nothing. Each call takes one step of a sweep over
+ * all wallets, in one process at a time.
  */
 export function sweepExpiries(
   cell: Pool,
@@ -52,7 +52,7 @@ async function expireWallets(
   const environments = [...new Set(suspects.map(({ environmentId }) => environmentId))];
   await loadCatalogs(tx, environments);
   const locked = await lockSweptWallets(tx, suspects);
-  // Catalog and clock after the locks, as for a consume: the catalogs may have changed meanwhile.
+  // The catalog and clock are read after the locks, as for a consume request: the catalogs may have changed meanwhile.
   const catalogs = await loadCatalogs(tx, environments);
   const clock = await readClock(tx);
   const changes = new WalletChanges();

@@ -12,10 +12,10 @@ import { refuseLargeCatalog } from "./catalog/bounds.ts";
 import { FIRST_POOL } from "./catalog/content.ts";
 import type { Context } from "./context.ts";
 
-/** An audit entry of a catalog edit. */
+/** An audit entry for a catalog edit. */
 export type CatalogAudit = {
   readonly action: string;
-  /** A key of the catalog. */
+  /** A key in the catalog. */
   readonly subject: string;
   readonly before: object | null;
   readonly after: object | null;
@@ -23,7 +23,7 @@ export type CatalogAudit = {
 
 export type CatalogEdit<T> = {
   readonly outcome: T;
-  /** Empty: nothing was changed, and the transaction is rolled back. */
+  /** Empty if nothing was changed: the transaction is rolled back. */
   readonly audits: readonly CatalogAudit[];
 };
 

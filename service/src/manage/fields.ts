@@ -45,9 +45,9 @@ export const actorField = Type.Object({
   ),
 });
 
-export const createdByField = nullable({ ...actorField, description: "Null: unknown." });
+export const createdByField = nullable({ ...actorField, description: "Null if unknown." });
 
-/** Parses a validated text field. Undefined and null are returned unchanged. */
+/** Parses a validated string field. Undefined and null are returned unchanged. */
 export function readTime<T extends string | null | undefined>(
   field: string,
   text: T,

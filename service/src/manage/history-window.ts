@@ -8,7 +8,7 @@ import { type Call, principalOf } from "./operation.ts";
 
 const DAY_MS = 24 * 3_600_000;
 
-/** Spec 8: rows before this moment are kept but not shown. Null: everything is shown. */
+/** Spec 8: rows before this moment are kept but not shown. Null if everything is shown. */
 export function readHistoryStart(control: Pool, workspaceId: number): Promise<Instant | null> {
   return single(control, async (tx) => {
     const { historyDaysMax } = (await getWorkspace(tx, workspaceId)).limits;
@@ -30,7 +30,7 @@ export function notBefore(start: Instant | null, at: Instant): Instant {
 export const windowAnswer = {
   windowStart: nullable(
     timeOf(
-      "Start of the workspace's history window. Older data is kept but not shown. Null: everything is shown.",
+      "Start of the workspace's history window. Older data is kept but not shown. Null if everything is shown.",
       "2026-08-17T08:30:00.000Z",
     ),
   ),

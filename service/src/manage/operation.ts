@@ -34,7 +34,7 @@ export type Operation = {
   readonly description: string;
   readonly params?: TObject;
   readonly query?: TObject;
-  /** Request headers the operation reads, such as If-Match. */
+  /** Request headers that the operation reads, such as If-Match. */
   readonly headers?: TObject;
   readonly body?: TSchema;
   /** Overrides the default body limit. */
@@ -87,12 +87,12 @@ export const ENVIRONMENT_PATH = "/manage/v1/projects/:projectId/:environment";
 export const PROJECT_PATH = "/manage/v1/projects/:projectId";
 
 export const projectParams = {
-  projectId: Type.String({ description: "The project's id.", examples: ["1"] }),
+  projectId: Type.String({ description: "The project's ID.", examples: ["1"] }),
 };
 
 export const environmentParams = {
   ...projectParams,
-  environment: Type.Enum(["test", "live"], { description: "Which of the project's environments." }),
+  environment: Type.Enum(["test", "live"], { description: "One of the project's two environments." }),
 };
 
 const CODES_OF_ALL = [
@@ -107,7 +107,7 @@ const CODES_OF_FILES = ["body_too_large", "unsupported_media_type"] as const;
 
 const NO_QUERY = strictObject({});
 
-/** The Fastify route of an operation. */
+/** The Fastify route for an operation. */
 export function toRoute(operation: Operation): RouteOptions {
   const { method, path, access, params, query, body, takesCsv, answer, files, handle } = operation;
   const bodyLimit =

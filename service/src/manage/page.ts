@@ -17,14 +17,16 @@ export const pageQuery = {
       examples: ["50"],
     }),
   ),
-  cursor: Type.Optional(Type.String({ maxLength: 1000, description: "`nextCursor` of the previous page." })),
+  cursor: Type.Optional(
+    Type.String({ maxLength: 1000, description: "The `nextCursor` from the previous page." }),
+  ),
 };
 
 export function pageOf<T extends TSchema>(item: T) {
   return Type.Object({
     items: Type.Array(item),
     nextCursor: Type.Union([Type.String({ examples: ["WzQyXQ"] }), Type.Null()], {
-      description: "Send it as `cursor` to read the next page. Null: this is the last page.",
+      description: "Send this value as `cursor` to read the next page. Null on the last page.",
     }),
   });
 }
@@ -38,7 +40,7 @@ export function encodeCursor(values: readonly (string | number)[]): string {
   return Buffer.from(JSON.stringify(values)).toString("base64url");
 }
 
-/** `kinds` are the types of the cursor's values. */
+/** `kinds` lists the types of the values in the cursor. */
 export function decodeCursor<const K extends readonly ("string" | "number")[]>(
   cursor: string | undefined,
   kinds: K,
@@ -97,7 +99,7 @@ export function pageByKey<T extends { readonly key: string }>(
   };
 }
 
-/** `next`: the sort value of the last row. Null: this is the last page. */
+/** `next` is the sort value of the last row. Null on the last page. */
 export function cursorOf(next: string | number | null): string | null {
   return next === null ? null : encodeCursor([next]);
 }
@@ -106,13 +108,13 @@ export function toPage<T>(items: readonly T[], next: string | number | null) {
   return { items: [...items], nextCursor: cursorOf(next) };
 }
 
-/** The row id to continue after. Null: the first page. */
+/** The row id to continue after. Null for the first page. */
 export function readIdCursor(cursor: string | undefined): number | null {
   const [id = null] = decodeCursor(cursor, ["number"]) ?? [];
   return id;
 }
 
-/** Expects one row more than `limit`, if there are more. */
+/** Expects one row more than `limit`, if there are more rows. */
 export function pageById<T extends { readonly id: number }, I>(
   rows: readonly T[],
   limit: number,

@@ -11,7 +11,7 @@ export type ManageParts = {
   readonly version: string;
   /** Start of this process. */
   readonly startedAt: Instant;
-  /** How long an idempotency key is kept. Null: forever. */
+  /** How long an idempotency key is kept. Null means forever. */
   readonly idempotencyDays: number | null;
   readonly proxies: ProxyWatch;
   readonly control: Pool;

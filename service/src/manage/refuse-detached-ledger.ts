@@ -4,7 +4,7 @@ import { brandAs, type Instant } from "../primitives/brand.ts";
 import { formatTimestamp } from "../primitives/timestamp.ts";
 import { findWholeLedgerSince } from "../store/cell/usage/attached-months.ts";
 
-/** Rejects a calculation that needs every entry since `from` (null: since the first) while some are detached. */
+/** Rejects a calculation that needs every entry since `from` (null means since the first) while some are detached. */
 export async function refuseDetachedLedger(tx: Tx, from: Instant | null): Promise<void> {
   const wholeSince = await findWholeLedgerSince(tx);
   if (wholeSince === null || (from !== null && wholeSince <= from)) return;

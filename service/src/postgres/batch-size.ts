@@ -1,11 +1,11 @@
 import { isTooLong } from "./sql-error.ts";
 
-/** Rows that one statement of a job or check reads or writes: about half a second of work. */
+/** Rows that one statement in a job or check reads or writes: about half a second of work. */
 export const ROWS_MAX = 20_000;
 
 type Limits = {
   readonly first: number;
-  /** Sizes are multiples of it. */
+  /** Sizes are multiples of this number. */
   readonly least?: number;
   readonly most: number;
   /** Factor by which a size grows. */

@@ -30,7 +30,7 @@ const LIST = `
     and (not $1 or exists (select from pg_index as i where i.indrelid = t.oid and i.indkey[0] = a.attnum))
   order by 2`;
 
-/** In one statement: rows visible in its snapshot got their numbers before it reads the sequence. */
+/** Reads both in one statement: rows visible in its snapshot got their numbers before it reads the sequence. */
 function standing({ sequence, table, column, min, max }: Listed): string {
   return `
     from ${sequence} as s
@@ -41,8 +41,8 @@ const IS_BEHIND =
   "coalesce(r.highest > s.last_value or (r.highest = s.last_value and not s.is_called), false)";
 
 /**
- * Sequences of both schemas that this role may read. `quickly`: only those whose highest number can be read from an index,
- * including cell.customers.
+ * Sequences in both schemas that this role may read. With `quickly`, only those whose highest number can be read from an
+ * index, including cell.customers.
  */
 export async function readIdentitySequences(
   client: Client,

@@ -19,7 +19,7 @@ export type LocalServer = {
 export type LocalServerOptions = {
   dataDirectory: string;
   port: number;
-  /** Folder of initdb and postgres. Default: the npm package. */
+  /** Folder that contains initdb and postgres. Default: the npm package. */
   binDirectory?: string;
   /**
    * File with the password that every connection needs; created if missing. Without this option every connection is
@@ -135,7 +135,7 @@ async function packagedBinaries(): Promise<string> {
   return dirname(binaries.postgres);
 }
 
-/** A server that is still running, from an earlier `purser dev` or another terminal. It is reused. */
+/** A server that is still running, from an earlier `purser dev` or another terminal. The server is reused. */
 async function findRunningPort(dataDirectory: string, password: string | null): Promise<number | null> {
   const lines = await readFile(join(dataDirectory, "postmaster.pid"), "utf8").then(
     (text) => text.split("\n"),

@@ -60,7 +60,7 @@ type Backend = { readonly mark: string; readonly pid: number };
 const backends = new WeakMap<ClientBase, Backend>();
 
 /**
- * Applies the settings, including the caller's, and marks the backend as this client's. Rejects a standby, and data of a
+ * Applies the settings, including the caller's, and marks the backend as this client's. Rejects a standby, and data in a
  * newer format if the database is migrated. One round trip, ended after `timeoutMs`, because a pooler without a free server
  * would let it wait.
  */
@@ -94,7 +94,7 @@ export async function claimBackend(
   backends.set(client, { mark, pid: Number(row.pid) });
 }
 
-/** The backend's real process id; a pooler may report another one to the driver. */
+/** The backend's real process ID; a pooler may report another one to the driver. */
 export function backendOf(client: ClientBase): number {
   return claimed(client).pid;
 }

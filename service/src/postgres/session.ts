@@ -47,7 +47,7 @@ export class Session implements Tx {
     return this.#isOpen;
   }
 
-  /** Process id of the server's backend. */
+  /** Process ID of the server's backend. */
   get backend(): number {
     return backendOf(this.#client);
   }

@@ -101,7 +101,7 @@ function codeOf(error: Error): unknown {
 }
 
 /**
- * Whether an arbitrary error is caused by the state of the database, rather than by a bug. For errors of queries only,
+ * Whether an arbitrary error is caused by the state of the database, rather than by a bug. For query errors only,
  * `decodeSqlError` is enough.
  */
 export function findDatabaseTrouble(error: unknown): "lost" | "busy" | null {

@@ -73,7 +73,7 @@ async function commitOn(pool: Pool, client: PoolClient): Promise<void> {
 
 /** An open snapshot prevents cleanup of dead row versions, so it may last only as long as one statement. */
 const SNAPSHOT_MS = 4_000;
-/** Tolerance, so that short statements do not need a new timeout before each. */
+/** Tolerance, so that short statements do not each need a new timeout. */
 const LATE_MS = 200;
 
 /**

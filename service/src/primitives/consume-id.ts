@@ -2,7 +2,7 @@ import { assert } from "./assert.ts";
 import { brandAs, type CustomerNumber, type Instant } from "./brand.ts";
 import type { Uuid } from "./uuid.ts";
 
-/** The parts of a consume's id locate its row: month, customer, and sequence in the customer's ledger. */
+/** The parts of a consume ID locate its ledger entry: month, customer, and sequence in the customer's ledger. */
 export type ConsumeId = {
   readonly recordedAt: Instant;
   readonly customerNumber: CustomerNumber;
@@ -13,7 +13,7 @@ const FIVE_BYTES = 2 ** 40;
 
 /** 6 bytes of milliseconds, 5 of customer number, 5 of sequence. Unique without a column or an index. */
 export function consumeId({ recordedAt, customerNumber, sequence }: ConsumeId): Uuid {
-  assert(customerNumber < FIVE_BYTES && sequence < FIVE_BYTES, "a consume's id has room for 2^40 of each");
+  assert(customerNumber < FIVE_BYTES && sequence < FIVE_BYTES, "a consume ID has room for 2^40 of each");
   const id = Buffer.allocUnsafe(16);
   id.writeUIntBE(recordedAt, 0, 6);
   id.writeUIntBE(customerNumber, 6, 5);

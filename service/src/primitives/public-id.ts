@@ -8,11 +8,11 @@ const CODES = Buffer.from(ALPHABET);
 /** Reused buffer: appending to a string digit by digit would allocate thirty strings. */
 const DIGITS = Buffer.alloc(32);
 
-/** For example `evt_01k9…`: the prefix names the type; 26 characters encode 16 bytes and sort like them, by time. */
+/** A public ID looks like `evt_01k9…`. The prefix names the type; the 26 characters encode 16 bytes and sort in the same order, by time. */
 export type PublicIdPrefix = "con" | "den" | "evt" | "log" | "req";
 
 export function publicId(prefix: PublicIdPrefix, uuid: Uuid): string {
-  assert(uuid.length === 16, "a public id is made of 16 bytes");
+  assert(uuid.length === 16, "a public ID encodes 16 bytes");
   let length = DIGITS.write(`${prefix}_`, "latin1");
   // 128 bits in 26 digits of 5 bits: the first digit carries the top 3 bits.
   let bits = 0;
@@ -29,7 +29,7 @@ export function publicId(prefix: PublicIdPrefix, uuid: Uuid): string {
   return DIGITS.toString("latin1", 0, length);
 }
 
-/** Null if the text is not an id with this prefix. */
+/** Parses a public ID. Null if the text is not an ID with this prefix. */
 export function parsePublicId(prefix: PublicIdPrefix, text: string): Uuid | null {
   const digits = text.slice(prefix.length + 1);
   if (!text.startsWith(`${prefix}_`) || digits.length !== 26) return null;
@@ -52,7 +52,7 @@ export function parsePublicId(prefix: PublicIdPrefix, text: string): Uuid | null
   return uuid;
 }
 
-/** For ids that start with the time of creation. Null also if that time is beyond the year 9999. */
+/** Parses a public ID that starts with its time of creation. Null also if that time is beyond the year 9999. */
 export function parseTimedId(prefix: PublicIdPrefix, text: string): Uuid | null {
   const id = parsePublicId(prefix, text);
   return id === null || id.readUIntBE(0, 6) > TIME_MAX ? null : id;

@@ -9,7 +9,7 @@ const pool = Buffer.allocUnsafe(POOL_BYTES);
 let poolOffset = POOL_BYTES;
 
 export function uuidV7(at: Instant): Uuid {
-  // Random bytes are generated 16 KiB at a time, which takes a ninth of the time of one call per id.
+  // Random bytes are generated 16 KiB at a time, which takes a ninth of the time of one call per ID.
   if (poolOffset === POOL_BYTES) {
     randomFillSync(pool);
     poolOffset = 0;

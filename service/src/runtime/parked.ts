@@ -5,7 +5,7 @@ import type { CatalogCache } from "../store/cell/catalogs.ts";
 
 type ParkedOptions<T> = {
   readonly catalogs: CatalogCache;
-  /** The requests can be tried again. `isFetched`: the missing part was loaded. */
+  /** Called when the requests can be tried again. `isFetched` is true if the missing part was loaded. */
   readonly onBack: (things: readonly T[], isFetched: boolean) => void;
   readonly onFailure: (error: unknown) => void;
 };
@@ -13,14 +13,14 @@ type ParkedOptions<T> = {
 /** Requests return after this time even if nothing was loaded, because their queue checks their age. */
 const WAIT_MS_MAX = 500;
 const FAILURE_PAUSE_MS = 50;
-/** Per environment, so that one unreadable catalog cannot use the space of other environments. */
+/** Maximum per environment, so that one unreadable catalog cannot use the space of other environments. */
 const ENVIRONMENT_LENGTH_MAX = 1_000;
-/** Over all environments, to bound memory. */
+/** Maximum over all environments, to bound memory. */
 const LENGTH_MAX = 2_000;
 
 type Parkable = { readonly request: { readonly environmentId: EnvironmentId } };
 
-/** Requests that wait for a part of the catalog. It is loaded on another connection, so that other requests continue. */
+/** Requests that wait for a part of the catalog. The part is loaded on another connection, so that other requests continue. */
 export class Parked<T extends Parkable> {
   readonly #options: ParkedOptions<T>;
   readonly #lengths = new Map<EnvironmentId, number>();

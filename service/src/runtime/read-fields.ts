@@ -4,7 +4,7 @@ import { type Metadata, parseMetadata } from "../entitlement/metadata.ts";
 import { assertNever } from "../primitives/assert.ts";
 import { isStorableText, UNSTORABLE_TEXT } from "../primitives/storable-text.ts";
 
-/** Errors in text fields that the JSON schema cannot express. */
+/** Errors in string fields that the JSON schema cannot express. */
 export function checkTexts<F extends string>(
   body: Readonly<Record<F, string>>,
   fields: readonly F[],

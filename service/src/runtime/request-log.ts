@@ -25,7 +25,7 @@ export const ENTRIES_MAX = 2_000;
 export const SUCCESSES_MAX = 200;
 export const OTHERS_MAX = 1_000;
 
-/** Stored raw: look-ups, hashing and checks happen when it is written. */
+/** A request is stored raw. Look-ups, hashing and checks happen when it is written. */
 type Entry = Omit<LoggedRequest, "keyHash" | "ageMs" | "occurredAt"> & {
   readonly cell: string;
   readonly idempotencyKey: string | null;
@@ -39,7 +39,7 @@ type Tally = {
   readonly cell: string;
   successesKept: number;
   othersKept: number;
-  /** By outcome. Counts all requests, including dropped ones. */
+  /** Counts by outcome. Includes all requests, including dropped ones. */
   readonly counts: Readonly<Record<LoggedEndpoint, Map<string, number>>>;
 };
 
@@ -57,7 +57,7 @@ type RequestLogOptions = {
 };
 
 /**
- * Records recent requests for the dashboard. It is lossy to keep requests fast: an entry is added after the reply is
+ * Records recent requests for the dashboard. The log is lossy, to keep requests fast: an entry is added after the reply is
  * sent, and entries that do not fit are dropped and counted.
  */
 export class RequestLog {

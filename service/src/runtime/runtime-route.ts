@@ -28,14 +28,14 @@ const CODES_OF_ALL = [
 ] as const satisfies readonly ProblemCode[];
 
 type RuntimeRoute<B extends TSchema> = {
-  /** Also the last part of the path. */
+  /** The name of the endpoint, which is also the last part of the path. */
   readonly scope: KeyScope;
   readonly operationId: string;
   readonly summary: string;
   readonly description: string;
   readonly body: B;
   readonly answer: TSchema & { readonly description: string };
-  /** In addition to `CODES_OF_ALL`. */
+  /** Problem codes in addition to `CODES_OF_ALL`. */
   readonly codes: readonly ProblemCode[];
   readonly handle: (caller: { key: Caller; requestId: string }, body: Static<B>) => Promise<Answer>;
 };

@@ -214,7 +214,7 @@ function assign(catalog: Catalog, customer: Customer, request: Asked<"assign">):
   return { kind: "changed" };
 }
 
-/** Null: the event is not outdated. */
+/** Null if the event is not outdated. */
 function judgeAsOf({ now, planAsOf }: Customer, asOf: number | null): Answer | null {
   if (asOf === null) return null;
   if (asOf > now + 300_000) return { kind: "as_of_out_of_range" };

@@ -186,7 +186,7 @@ function findDueVersion(catalog: Catalog, plan: PlanTaken, now: number): PlanVer
   return missed ?? (boundary === now ? atBoundary : published).at(-1) ?? null;
 }
 
-/** The longest period of a plan's allowances, else of its limits. Null: none. */
+/** The longest period of a plan's allowances, else of its limits. Null if there is none. */
 function boundaryOf(version: PlanVersion): PeriodKind | null {
   const ofAllowances = version.allowances.map((allowance) => allowance.period);
   const ofLimits = [...version.features.values()].flatMap(({ limit }) =>

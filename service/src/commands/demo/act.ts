@@ -19,7 +19,7 @@ export type RuntimeAct =
       readonly event: string;
       readonly quantity: number;
       readonly metadata: object;
-      /** Key of a consume: if it was denied, the event is not sent. Null: unconditional. */
+      /** Key of a consume request. If that request was denied, the event is not sent. Null if the event is always sent. */
       readonly ifAllowed: string | null;
     };
 
@@ -32,7 +32,7 @@ export type ManageAct =
       readonly credits: number;
       readonly expiresAt: Instant | null;
     } & GrantOrigin)
-  /** Reverses the consume with this key. */
+  /** Reverses the charge with this key. */
   | { readonly kind: "reverse"; readonly key: string };
 
 export const DAY_MS = 86_400_000;

@@ -94,7 +94,7 @@ function toRequest({ projectId }: World, known: Known, act: Asking): RuntimeRequ
 
 type Checking = Extract<RuntimeAct, { kind: "check" }> & { readonly at: Instant };
 
-/** A check: decided like a consume, without its changes. */
+/** Decides a check like a consume request, without its changes. */
 export function askOnly({ catalog }: World, known: Known, act: Checking): Moment {
   const question = { feature: brandAs<FeatureKey>(act.feature), quantity: act.quantity };
   const decision = decide(catalog, known.wallet, question, act.at);

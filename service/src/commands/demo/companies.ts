@@ -6,7 +6,7 @@ export type Company = {
   readonly name: string;
   readonly email: string;
   readonly joined: number;
-  /** Null: random. */
+  /** Null for a random value. */
   readonly joinedTime: string | null;
   /** Requests on a working day. */
   readonly perDay: number;
@@ -22,7 +22,7 @@ export type PlanStep = {
   readonly lastsDays: number | null;
 };
 
-/** Always has credits and no limit: the customer of the printed `curl`. */
+/** Always has credits and no limit, because the printed `curl` command charges this customer. */
 export const RICH_COMPANY = "org_1001";
 export const TWICE_CHARGED = "org_1009";
 export const LIMITED = "org_1012";

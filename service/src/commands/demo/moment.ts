@@ -27,7 +27,7 @@ export type Moment = {
   readonly events: readonly EventRow[];
   readonly keyedRequests: readonly KeyedRequest[];
   readonly audits: readonly AuditRow[];
-  /** The request log row. Null: not a runtime request. */
+  /** The request log row. Null if it is not a runtime request. */
   readonly logged: Omit<LoggedRequest, "ageMs"> | null;
 };
 
@@ -43,7 +43,7 @@ export function findKeyedRequest(past: readonly Moment[], key: string): KeyedReq
 
 export type Charge = { readonly at: Instant; readonly row: LedgerRow };
 
-/** The ledger entry of the consume with this key, and when it was recorded. */
+/** The ledger entry of the charge with this key, and when it was recorded. */
 export function findCharge(past: readonly Moment[], key: string): Charge | null {
   const keyHash = hashKey(key);
   const isIts = (row: LedgerRow): boolean => row.keyHash === keyHash;

@@ -14,7 +14,7 @@ import type { ManageAct } from "./act.ts";
 import { planIdOf } from "./demo-catalog.ts";
 import { findCharge, type Known, type Moment, type World } from "./moment.ts";
 
-/** The change of an operation and its audit entry. */
+/** The change that an operation makes, and its audit entry. */
 type Done = {
   readonly change: Change | null;
   readonly said: Said;
@@ -39,7 +39,7 @@ export function operate(
 ): Moment {
   const done = decideAct(world, known, act, past);
   const { change, said, actor, action, subject, details } = done;
-  assert(change !== null, "an operation of the demo changes something");
+  assert(change !== null, "an operation in the demo changes something");
   const { environmentId, customerNumber } = known;
   const changes = new WalletChanges();
   changes.add(known, change, said);
@@ -126,7 +126,7 @@ function reverse(
     })),
   );
   const outcome = reverseConsume(catalog, known.wallet, { consume, quantity: null, grants }, at);
-  assert(outcome.kind === "reversed", "the demo reverses a consume once");
+  assert(outcome.kind === "reversed", "the demo reverses a charge once");
   const { change, credits, quantity } = outcome;
   const { customerNumber } = known;
   const id = consumeId({ recordedAt: charge.at, customerNumber, sequence: entry.sequence });

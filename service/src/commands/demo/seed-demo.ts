@@ -92,7 +92,7 @@ function beginningOf(acts: readonly Act[]): Instant {
   return first.at;
 }
 
-/** The feature of the printed `curl`. */
+/** The feature that the printed `curl` command charges. */
 export const DEMO_FEATURE = "image.generate";
 
 /** A demo customer with credits, or null if the environment has no demo. */

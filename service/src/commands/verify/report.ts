@@ -3,7 +3,7 @@ import type { WalletName } from "../../store/cell/wallets.ts";
 
 /** The first difference found. */
 export type Mismatch = WalletName & {
-  /** Null: the customer does not exist. */
+  /** Null if the customer does not exist. */
   readonly customerId: CustomerId | null;
   readonly text: string;
 };

@@ -7,7 +7,7 @@ import { PAGE_SIZE_MAX } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
 import { type AuditEntry, type AuditSearch, listAudit } from "./list-audit.ts";
 
-/** One JSON object per line, newest first. Reads the next page when the previous one was sent, so a slow reader slows it down. */
+/** One JSON object per line, newest first. Each page is read after the previous one was sent, so a slow reader slows the export down. */
 export async function exportAudit(
   parts: ManageParts,
   search: Omit<AuditSearch, "limit">,
@@ -46,7 +46,7 @@ async function noteExport(
     from,
     projectId: scope === null ? null : String(scope.projectId),
     environment: scope?.environment ?? null,
-    // The audit never contains a customer's id.
+    // The audit log never contains customer IDs.
     isOneCustomer: customerId !== null,
     actor: filter.actor && [filter.actor.kind, filter.actor.id].filter((part) => part !== null).join(":"),
     action: filter.actionPrefix,

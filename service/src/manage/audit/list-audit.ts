@@ -16,9 +16,9 @@ import type { ManageParts } from "../parts.ts";
 
 export type AuditSearch = {
   readonly workspaceId: number;
-  /** Null: the whole workspace. */
+  /** Null for the whole workspace. */
   readonly scope: Scope | null;
-  /** Null: all entries, including those without a customer. */
+  /** Null for all entries, including those without a customer. */
   readonly customerId: CustomerId | null;
   readonly filter: AuditFilter;
   readonly before: string | null;
@@ -37,7 +37,7 @@ export type AuditPage = { readonly entries: readonly AuditEntry[]; readonly next
 /** Entries scanned for one filtered page. A page that finds few matches is returned short, with a cursor. */
 const SCANNED_MAX = 1_000;
 
-/** Merges the audits of the control plane and the cells by id, which sorts by time. */
+/** Merges the audit logs of the control plane and the cells by ID, which sorts by time. */
 export async function listAudit(parts: ManageParts, search: AuditSearch): Promise<AuditPage> {
   const { control, cellOf } = parts;
   const { workspaceId, scope, filter, before, from, limit } = search;

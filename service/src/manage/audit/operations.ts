@@ -31,12 +31,12 @@ const Entry = Type.Object({
   recordedAt: timeField,
   actor: actorField,
   action: Type.String({ examples: ["api_key.rotated"] }),
-  subject: Type.String({ description: "The changed object.", examples: ["Production backend"] }),
+  subject: Type.String({ description: "The object that was changed.", examples: ["Production backend"] }),
   projectId: nullable(Type.String({ examples: ["1"] })),
   environment: nullable(Type.Enum(["test", "live"])),
   customerId: nullable(
     Type.String({
-      description: "Your customer id. Null after erasure.",
+      description: "Your customer ID. Null if the customer was erased.",
       examples: ["customer_42"],
     }),
   ),
@@ -51,7 +51,7 @@ const filterQuery = {
   actor: Type.Optional(
     Type.String({
       pattern: "^((member|token):[1-9][0-9]{0,8}|command|system)$",
-      description: "`member:` or `token:` and an id; or `command`, `system`.",
+      description: "`member:` or `token:` followed by an ID, or `command` or `system`.",
       examples: ["member:3"],
     }),
   ),
@@ -59,7 +59,7 @@ const filterQuery = {
     Type.String({
       minLength: 1,
       maxLength: 120,
-      description: "Beginning of the action.",
+      description: "Only actions that start with this text.",
       examples: ["api_key."],
     }),
   ),
@@ -114,7 +114,7 @@ export function auditOperations(parts: ManageParts): Operation[] {
       id: "listEnvironmentAudit",
       noun: NOUN,
       summary: "List an environment's audit log",
-      description: `${DESCRIPTION} Includes its API keys and management tokens.`,
+      description: `${DESCRIPTION} Includes changes to its API keys and management tokens.`,
       params: Type.Object(environmentParams),
       query: strictObject({ ...pageQuery, ...filterQuery }),
       answer: pageOf(Entry),
@@ -138,7 +138,7 @@ function exportOperation(parts: ManageParts): Operation {
       "NDJSON, one entry per line as in the list, with a `cursor`, newest first, streamed. To resume after an interruption, drop an " +
       "incomplete last line and send the same call with the last `cursor`. `projectId` and `environment` together select one " +
       "environment. Every export is recorded in the audit log. A workspace can run two exports at a time. An entry may become visible " +
-      "some seconds after its time: for an archive, start each export a minute before the end of the last one and drop known ids.",
+      "some seconds after its time: for an archive, start each export a minute before the end of the last one and drop known IDs.",
     params: Type.Object({}),
     query: strictObject({ cursor: pageQuery.cursor, ...filterQuery, ...scopeQuery }),
     files: {
@@ -218,7 +218,7 @@ function readIdCursor(cursor: string | undefined): string | null {
   throw invalidField({ field: "cursor", code: "wrong_form", message });
 }
 
-/** The lowest id of that millisecond. */
+/** The lowest ID in that millisecond. */
 function firstIdOf(at: Instant): string {
   const hex = Math.max(at, 0).toString(16).padStart(12, "0");
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
@@ -254,7 +254,7 @@ function describeEntry(entry: AuditEntry): Static<typeof Entry> {
 
 const ABOUT_BROWSERS: ReadonlySet<string> = new Set(["address", "addresses", "moreAddresses", "userAgent"]);
 
-/** Log-in addresses are only for admins. */
+/** Only admins can see the addresses of log-ins. */
 function withoutAddresses(entry: Static<typeof Entry>): Static<typeof Entry> {
   const strip = (values: Record<string, unknown> | null): Record<string, unknown> | null =>
     values && Object.fromEntries(Object.entries(values).filter(([name]) => !ABOUT_BROWSERS.has(name)));

@@ -132,7 +132,7 @@ function addCounts(a: BulkCounts, b: BulkCounts): BulkCounts {
   };
 }
 
-/** The search text may be personal data, so the audit only says that there was one. */
+/** The search text may be personal data, so the audit log only records that there was one. */
 function auditBulk(
   cell: Pool,
   context: Context,

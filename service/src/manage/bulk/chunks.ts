@@ -3,7 +3,7 @@ import { OutcomeUnknown } from "../../postgres/commit.ts";
 import { findDatabaseTrouble } from "../../postgres/sql-error.ts";
 import type { Patience } from "../../store/cell/open-wallets.ts";
 
-/** Customers per transaction: it ends in well under 100 ms, because charges of these customers wait for it. */
+/** Customers per transaction. A transaction must take well under 100 ms, because charges to its customers wait for it. */
 export const CHUNK_SIZE = 250;
 
 const SKIPS_MAX = 5;
@@ -12,8 +12,8 @@ const ATTEMPTS_MAX = 8;
 const ATTEMPT_PAUSE_MS = 400;
 
 /**
- * Calls `work` with the remaining items until none is left. It returns the items whose wallet was locked: they are retried after a
- * pause, and after several attempts it waits for the lock.
+ * Calls `work` with the remaining items until none is left. `work` returns the items whose wallet was locked. They are retried after
+ * a pause, and after several attempts `work` waits for the lock.
  */
 export async function untilDone<T>(
   things: readonly T[],

@@ -8,7 +8,7 @@ import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { readClock } from "../../store/cell/clock.ts";
 import { type CustomerRecord, listCustomerRecords } from "../../store/cell/customer-list.ts";
 
-/** All conditions must hold. Null: no condition. */
+/** All conditions must hold. A null field is not a condition. */
 export type BulkFilter = {
   readonly search: string | null;
   /** Key of the current plan. */
@@ -27,7 +27,7 @@ export type MatchedPage = {
 };
 
 /**
- * Yields what `look` returns for each page of matching customers, newest first. It may be called twice for a page. Stops after
+ * Yields what `look` returns for each page of matching customers, newest first. `look` may be called twice for a page. Stops after
  * LOOKED_AT_MAX customers and returns the number to continue before, or null when all customers were seen.
  */
 export async function* matchCustomers<T>(

@@ -24,7 +24,7 @@ const PATH = `${ENVIRONMENT_PATH}/bulk-assignments`;
 const planField = Type.String({
   minLength: 1,
   maxLength: 120,
-  description: "Plan key.",
+  description: "The key of the plan.",
   examples: ["pro"],
 });
 
@@ -43,13 +43,13 @@ const assignmentFields = {
         Type.String({
           minLength: 1,
           maxLength: 255,
-          description: "Beginning of the id, name, email or billing reference.",
+          description: "Beginning of the ID, name, email or billing reference.",
           examples: ["acme"],
         }),
       ),
       isBlocked: Type.Optional(Type.Boolean()),
     },
-    { description: "All conditions must hold. Empty: all customers." },
+    { description: "All conditions must hold. An empty object matches all customers." },
   ),
   plan: planField,
   endsAt: Type.Optional(nullable(timeField)),
@@ -57,20 +57,27 @@ const assignmentFields = {
     Type.Boolean({ description: "Allows an earlier end for customers who already have the plan." }),
   ),
   cursor: Type.Optional(
-    Type.String({ maxLength: 1000, description: "`nextCursor` of the previous call.", examples: ["WzQyXQ"] }),
+    Type.String({
+      maxLength: 1000,
+      description: "The `nextCursor` from the previous call.",
+      examples: ["WzQyXQ"],
+    }),
   ),
 };
 
-const matching = Type.Integer({ description: "Matching customers.", examples: [1240] });
-const unchanged = Type.Integer({ description: "Customers who already have the plan.", examples: [40] });
+const matching = Type.Integer({ description: "The number of matching customers.", examples: [1240] });
+const unchanged = Type.Integer({
+  description: "The number of customers who already have the plan.",
+  examples: [40],
+});
 const wouldShorten = Type.Integer({
   description:
-    "Customers who have the plan with a later end or none and keep it. Send `shorten` to end it earlier.",
+    "The number of customers whose plan ends later or never, and stays unchanged. Send `shorten` to end it earlier.",
   examples: [0],
 });
 const nextCursor = nullable(
   Type.String({
-    description: "Send it as `cursor` to continue. Null: all customers were checked.",
+    description: "Send this value as `cursor` to continue. Null if all customers were checked.",
     examples: ["WzQyXQ"],
   }),
 );
@@ -90,9 +97,9 @@ export function bulkOperations({ cellOf }: ManageParts): Operation[] {
       body: strictObject(assignmentFields),
       answer: Type.Object({
         matching,
-        isExact: Type.Boolean({ description: "True: all customers were checked." }),
+        isExact: Type.Boolean({ description: "True if all customers were checked." }),
         changed: Type.Integer({
-          description: "Customers whose plan or end date would change.",
+          description: "The number of customers whose plan or end date would change.",
           examples: [1200],
         }),
         unchanged,
@@ -132,20 +139,20 @@ export function bulkOperations({ cellOf }: ManageParts): Operation[] {
         expectedCount: Type.Integer({
           minimum: 0,
           maximum: LOOKED_AT_MAX,
-          description: "`matching` of the preview.",
+          description: "The value of `matching` in the preview.",
           examples: [1240],
         }),
       }),
       answer: Type.Object({
         matching,
         changed: Type.Integer({
-          description: "Customers whose plan or end date was changed.",
+          description: "The number of customers whose plan or end date was changed.",
           examples: [1200],
         }),
         unchanged,
         wouldShorten,
         skipped: Type.Integer({
-          description: "Customers who no longer matched when it was their turn.",
+          description: "The number of customers who no longer matched when it was their turn.",
           examples: [0],
         }),
         nextCursor,

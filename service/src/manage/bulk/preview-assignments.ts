@@ -61,7 +61,7 @@ export async function previewAssignments(
   }
 }
 
-/** Null: the plan no longer exists. */
+/** Null if the plan no longer exists. */
 function previewPage(
   { catalog, clock, records }: MatchedPage,
   { plan: key, endsAt, shorten }: BulkAssignment,

@@ -6,7 +6,7 @@ import type { PlanContent } from "./content.ts";
 
 // The same limits for edits and documents: every catalog can be exported, and every export can be applied.
 
-/** Pools, features, plans and event keys of an environment, each; and features of a plan. */
+/** Maximum number of pools, features, plans and event keys in an environment, each, and of features in a plan. */
 export const THINGS_MAX = 2_000;
 /** Size of the whole catalog as a document. 200 plans with 1,000 features each take up to 25 MB. */
 export const DOCUMENT_BYTES_MAX = 32 * 1024 * 1024;

@@ -16,7 +16,7 @@ type ChangeOf<N extends string, T> = {
   readonly noun: N;
   readonly key: string;
   readonly change: ChangeKind;
-  /** Null: it does not exist yet. */
+  /** Null if it does not exist yet. */
   readonly before: T | null;
   readonly after: T;
 };
@@ -81,7 +81,7 @@ function overlay<T extends { readonly key: string }>(
   return sortByKey([...given, ...current.filter(({ key }) => !keys.has(key)).map(lack)]);
 }
 
-/** The first key that neither the file nor the catalog defines. */
+/** The first referenced key that neither the file nor the catalog defines. */
 function findMissing(
   known: CatalogContent,
   given: GivenCatalog,

@@ -14,7 +14,7 @@ import {
 } from "./schema.ts";
 
 const archived = Type.Optional(
-  Type.Boolean({ description: "No longer offered. Default: false.", examples: [true] }),
+  Type.Boolean({ description: "True if the item is no longer offered. Default: false.", examples: [true] }),
 );
 
 const pinned = strictObject(
@@ -36,7 +36,7 @@ const PlanDocument = strictObject(
     }),
     archived,
   },
-  { description: "The latest version." },
+  { description: "The latest version of the plan." },
 );
 
 /** A whole catalog as one file. An export can be applied unchanged. */
@@ -55,7 +55,7 @@ export const CatalogDocument = strictObject(
       }),
     ),
     defaultPlan: Type.Optional(
-      nullable(Type.String({ ...keyField, description: "Null: no default plan.", examples: ["free"] })),
+      nullable(Type.String({ ...keyField, description: "Null for no default plan.", examples: ["free"] })),
     ),
   },
   {
@@ -106,7 +106,7 @@ function ifArchived(archived: boolean): { archived?: boolean } {
   return archived ? { archived } : {};
 }
 
-/** A plan of a file. The costs of its features come from the catalog it is applied to. */
+/** A plan in a file. The costs of its features come from the catalog it is applied to. */
 export type GivenPlan = Omit<PlanContent, "features"> & {
   readonly features: readonly {
     readonly feature: string;
@@ -115,13 +115,13 @@ export type GivenPlan = Omit<PlanContent, "features"> & {
   }[];
 };
 
-/** A document with defaults filled in. Null: the list is omitted. */
+/** A document with defaults filled in. Null if the list is omitted. */
 export type GivenCatalog = {
   readonly pools: readonly PoolContent[] | null;
   readonly features: readonly FeatureContent[] | null;
   readonly plans: readonly GivenPlan[] | null;
   readonly eventKeys: readonly EventKeyContent[] | null;
-  /** Undefined: omitted. */
+  /** Undefined if omitted. */
   readonly defaultPlan: string | null | undefined;
 };
 

@@ -18,7 +18,7 @@ export const preconditionHeaders = Type.Object({
     }),
   ),
   "if-none-match": Type.Optional(
-    Type.String({ description: "`*`: only create, never replace.", examples: ["*"] }),
+    Type.String({ description: "Send `*` to create only, and never replace.", examples: ["*"] }),
   ),
 });
 

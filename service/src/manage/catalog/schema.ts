@@ -7,25 +7,30 @@ import { THINGS_MAX } from "./bounds.ts";
 const credits = Type.Integer({
   minimum: 0,
   maximum: 1_000_000_000,
-  description: "Price in credits. 0: free.",
+  description: "Price in credits. 0 means free.",
   examples: [3],
 });
 const per = Type.Integer({
   minimum: 1,
   maximum: 1_000_000,
-  description: "Units per price. Default: 1. The charge is rounded up to whole credits.",
+  description: "Number of units the price applies to. Default: 1. The charge is rounded up to whole credits.",
   examples: [1000],
 });
 
-export const Cost = Type.Object({ credits, per }, { description: "Price of a quantity." });
+export const Cost = Type.Object({ credits, per }, { description: "The price of a number of units." });
 
 export const costInput = strictObject({ credits, per: Type.Optional(per) });
 
-/** Any text, as in the runtime. */
+/** Any text is accepted, as in the runtime API. */
 export const eventKeyField = Type.String({ minLength: 1, maxLength: 120, examples: ["tokens.used"] });
 
 export const unitField = nullable(
-  Type.String({ minLength: 1, maxLength: 60, description: "Unit that is counted.", examples: ["image"] }),
+  Type.String({
+    minLength: 1,
+    maxLength: 60,
+    description: "The unit in which usage is counted.",
+    examples: ["image"],
+  }),
 );
 
 export const poolField = Type.String({
@@ -35,7 +40,7 @@ export const poolField = Type.String({
 });
 
 export const Period = Type.Enum(["day", "week", "month", "year", "once"], {
-  description: "Starts at the customer's anchor, in UTC. `once`: it never renews.",
+  description: "Starts at the customer's anchor, in UTC. With `once`, the period never renews.",
 });
 
 export const Reach = Type.Enum(["new_assignments", "next_period", "now"], {
@@ -47,7 +52,7 @@ export const Reach = Type.Enum(["new_assignments", "next_period", "now"], {
 const rollover = Type.Integer({
   minimum: 0,
   maximum: 12,
-  description: "Number of further periods the rest of an allowance stays usable. Default: 0.",
+  description: "For how many more periods unused credits stay usable. Default: 0.",
   examples: [0],
 });
 const allowanceCredits = Type.Integer({ minimum: 1, maximum: 1_000_000_000_000, examples: [1000] });
@@ -65,12 +70,12 @@ export const Limit = nullable(
       quantity: Type.Integer({
         minimum: 0,
         maximum: Number.MAX_SAFE_INTEGER,
-        description: "Units of the feature in one period, independent of credits.",
+        description: "How many units of the feature can be used in one period, regardless of credits.",
         examples: [500],
       }),
       period: Period,
     },
-    { description: "Null: limited by credits only." },
+    { description: "Null if only credits limit the feature." },
   ),
 );
 
@@ -83,11 +88,14 @@ export const allowanceInputs = Type.Array(
     period: Period,
     rollover: Type.Optional(rollover),
   }),
-  { maxItems: ALLOWANCES_MAX, description: "Granted in each period; at most one per pool." },
+  {
+    maxItems: ALLOWANCES_MAX,
+    description: "Credits granted in each period, at most one allowance per pool.",
+  },
 );
 
 export const planFeatureInput = {
-  feature: Type.String({ ...keyField, description: "Feature key.", examples: ["image.generate"] }),
+  feature: Type.String({ ...keyField, description: "The key of the feature.", examples: ["image.generate"] }),
   limit: Type.Optional(Limit),
 };
 
@@ -96,7 +104,7 @@ export const planTermsInput = strictObject({
   allowances: allowanceInputs,
   features: Type.Array(strictObject(planFeatureInput), {
     maxItems: THINGS_MAX,
-    description: "Features customers on the plan may use, each at most once.",
+    description: "The features that customers on the plan may use. Each key may appear once.",
   }),
 });
 
@@ -111,7 +119,7 @@ export const featureInput = {
 export const archiveInput = nullable(
   strictObject({
     archived: Type.Optional(
-      Type.Boolean({ description: "False: offer it again. Default: true.", examples: [true] }),
+      Type.Boolean({ description: "Send false to offer the item again. Default: true.", examples: [true] }),
     ),
   }),
 );
@@ -129,18 +137,18 @@ const Change = Type.Object({
   noun: Type.Enum(["pool", "feature", "event_key", "plan", "default_plan"]),
   key: Type.String({ examples: ["pro"] }),
   change: Type.Enum(["create", "change", "archive", "unchanged"], {
-    description: "`archive`: no longer offered; other fields may change too.",
+    description: "`archive` means that the item is no longer offered. Other fields may change too.",
   }),
   before: nullable({
     ...content,
     description:
-      "As in a document, but plan features include their pinned pool and cost. Null: it does not exist yet.",
+      "The item as in a document, but plan features include their pinned pool and cost. Null if the item does not exist yet.",
   }),
   after: content,
 });
 
 const changes = Type.Array(Change, {
-  description: "In the order they are applied, including unchanged items.",
+  description: "All items in the order they are applied, including unchanged ones.",
 });
 
 export const CatalogDiff = Type.Object({

@@ -121,7 +121,7 @@ export async function writePlan(
   return [...audits, auditArchiving("plan", after)];
 }
 
-/** Also publishes unchanged terms: the reach may differ. */
+/** Publishes even unchanged terms, because the reach may differ. */
 export async function publishVersion(
   writing: Writing,
   before: PlanContent | null,
@@ -147,7 +147,7 @@ export async function publishVersion(
   return { action: "plan.published", subject: after.key, before, after: { ...after, number, reach } };
 }
 
-/** Plan keys; null: no default plan. */
+/** Plan keys, or null for no default plan. */
 export async function writeDefaultPlan(
   writing: Writing,
   before: string | null,

@@ -23,7 +23,7 @@ const referenceField = Type.String({
   maxLength: 255,
   pattern: "^(?!erased:)",
   description:
-    "Makes the call safe to repeat, for example a payment id. It identifies one grant of the environment permanently: the same " +
+    "Makes the call safe to repeat, for example a payment ID. It identifies one grant in the environment permanently: the same " +
     "reference again adds nothing, even with another expiry or price.",
   examples: ["pi_3MtwBwLkdIwHu7ix"],
 });
@@ -38,11 +38,11 @@ export const noteField = Type.String({
 export const CreditsBody = strictObject({
   credits: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, examples: [500] }),
   kind: Type.Enum(["purchase", "manual", "promotion"], {
-    description: "Of credits with the same expiry, free ones are spent before purchased ones.",
+    description: "If credits have the same expiry, free credits are spent before purchased ones.",
   }),
   pool: Type.Optional(keyField),
   expiresAt: Type.Optional(
-    nullable(timeOf("Omitted or null: the credits never expire.", "2027-11-15T00:00:00Z")),
+    nullable(timeOf("If omitted or null, the credits never expire.", "2027-11-15T00:00:00Z")),
   ),
   reference: Type.Optional(nullable(referenceField)),
   price: Type.Optional(nullable(priceField)),
@@ -70,7 +70,7 @@ export const BALANCE_TOO_LARGE = {
   detail: "The balance would exceed the largest supported number.",
 } as const satisfies CreditsRefusal;
 
-/** Why credits cannot be added. Shared by the call and its preview. */
+/** Reasons why credits cannot be added. The call and its preview share them. */
 export function explainRefusal(
   kind: Exclude<AddCreditsOutcome["kind"], "added" | "already_added">,
   { pool }: AddCreditsInput,
@@ -109,7 +109,7 @@ export type AddCreditsInput = GrantOrigin & {
 
 export type AddCreditsOutcome =
   | { kind: "added"; grant: number; balanceBefore: number; balanceAfter: number }
-  /** A grant with this reference, customer and amount exists: nothing was added. */
+  /** Nothing was added, because a grant with this reference, customer and amount exists. */
   | { kind: "already_added"; grant: number; balance: number }
   | { kind: "reference_reused" }
   | { kind: "pool_not_found" }
@@ -167,7 +167,7 @@ function addOnce(cell: Pool, context: Context, input: AddCreditsInput): Promise<
   );
 }
 
-/** Leaves out reference and note: they are on the grant, where they can be erased. */
+/** Leaves out the reference and note. They are stored with the grant, where they can be erased. */
 export function describeAddition(
   before: Pick<OpenWallet, "catalog" | "wallet" | "clock">,
   { change, grant }: Extract<CreditsOutcome, { kind: "added" }>,
@@ -184,7 +184,7 @@ export function describeAddition(
 }
 
 type Given = Pick<ReferencedGrant, "kind" | "credits" | "pool"> & {
-  /** Null: the customer does not exist yet. */
+  /** Null if the customer does not exist yet. */
   readonly customerNumber: CustomerNumber | null;
 };
 

@@ -38,7 +38,7 @@ const quantityField = Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: QUANTITY_MAX,
-      description: "Omitted or null: everything not yet reversed.",
+      description: "If omitted or null, everything not yet reversed is reversed.",
       examples: [1],
     }),
   ),
@@ -52,7 +52,7 @@ const ReversalBody = strictObject({
         minLength: 1,
         maxLength: 255,
         description:
-          "Makes the call safe to repeat: the same reference reverses nothing more of this charge.",
+          "Makes the call safe to repeat: the same reference reverses no further part of this charge.",
         examples: ["ticket-1234"],
       }),
     ),
@@ -60,7 +60,7 @@ const ReversalBody = strictObject({
   note: Type.Optional(nullable(noteField)),
 });
 
-/** Adding credits, revoking grants and reversing charges. */
+/** Adds credits, revokes grants and reverses charges. */
 export function creditsOperations(parts: ManageParts): Operation[] {
   return [adding(parts), previewing(parts), revoking(parts), reversing(parts), previewingReversal(parts)];
 }
@@ -80,7 +80,7 @@ function adding({ cellOf }: ManageParts): Operation {
     body: CreditsBody,
     answer: Type.Object({
       outcome: Type.Enum(["added", "already_added"]),
-      grant: Type.Integer({ description: "Number of the grant within the customer.", examples: [7] }),
+      grant: Type.Integer({ description: "Grant number, unique per customer.", examples: [7] }),
       balanceBefore: Type.Integer({ examples: [1250] }),
       balanceAfter: Type.Integer({ examples: [1750] }),
     }),
@@ -134,11 +134,11 @@ function revoking({ cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "Revoke a grant",
     description:
-      "Removes the unspent rest. Spent credits stay spent. Safe to repeat. If several grants with the same kind and expiry are open, " +
+      "Removes the unspent credits of a grant. Spent credits are not affected. Safe to repeat. If several grants with the same kind and expiry are open, " +
       "the oldest is spent first.",
     params: Type.Object({
       ...customerParams.properties,
-      grant: Type.String({ pattern: "^\\d{1,9}$", description: "Number of the grant.", examples: ["7"] }),
+      grant: Type.String({ pattern: "^\\d{1,9}$", description: "The grant's number.", examples: ["7"] }),
     }),
     answer: Type.Object({
       outcome: Type.Enum(["revoked", "already_revoked"]),
@@ -169,15 +169,16 @@ function reversing({ cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "Reverse a charge",
     description:
-      "Reverses the whole charge or part of its quantity. Credits return to their grants with their expiry, and the limit counter " +
-      "goes down. Never reverses more than was charged. Without a `reference`, repeating a partial reversal reverses another part.",
+      "Reverses the whole charge or part of its quantity. Credits return to the grants they came from and keep those grants' " +
+      "expiry, and the limit counter decreases. Never reverses more than was charged. Without a `reference`, repeating a " +
+      "partial reversal reverses another part.",
     params: consumeParams,
     body: ReversalBody,
     answer: Type.Object({
       outcome: Type.Enum(["reversed", "already_reversed"]),
       quantity: Type.Integer({ examples: [1] }),
       credits: Type.Integer({
-        description: "Returned credits. Credits of an expired grant expire again immediately.",
+        description: "Returned credits. Credits returned to an expired grant expire again immediately.",
         examples: [10],
       }),
       customer: Customer,

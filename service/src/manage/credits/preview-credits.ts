@@ -47,13 +47,15 @@ export const CreditsPreview = Type.Object({
       { description: "The error that adding the credits would return." },
     ),
   ),
-  createsCustomer: Type.Boolean({ description: "The customer does not exist yet." }),
-  balanceBefore: nullable(Type.Integer({ description: "Null: the pool does not exist.", examples: [1250] })),
+  createsCustomer: Type.Boolean({ description: "True if the customer does not exist yet." }),
+  balanceBefore: nullable(
+    Type.Integer({ description: "Null if the pool does not exist.", examples: [1250] }),
+  ),
   balanceAfter: nullable(Type.Integer({ examples: [1750] })),
   expiresAt: nullable(timeField),
   plan: nullable(
     Type.String({
-      description: "Null: no plan. Credits are kept until the customer has one.",
+      description: "Null if the customer has no plan. Credits are kept until the customer has one.",
       examples: ["pro"],
     }),
   ),
@@ -64,7 +66,7 @@ export const CreditsPreview = Type.Object({
       unit: nullable(Type.String({ examples: ["image"] })),
       quantity: Type.Integer({ examples: [50] }),
     }),
-    { description: "How much of each feature of the plan the added credits would pay for." },
+    { description: "How much of each feature in the plan the added credits would pay for." },
   ),
   twins: Type.Array(Twin, {
     description: "The same credits, added to this customer within the last ten minutes.",
@@ -73,7 +75,7 @@ export const CreditsPreview = Type.Object({
     Type.Object(
       {
         customerId: nullable(
-          Type.String({ description: "Null: the customer was erased.", examples: ["customer_42"] }),
+          Type.String({ description: "Null if the customer was erased.", examples: ["customer_42"] }),
         ),
         grant: Type.Integer({ examples: [7] }),
         credits: Type.Integer({ examples: [500] }),
@@ -187,7 +189,7 @@ async function readFacts(tx: Tx, environmentId: EnvironmentId, input: AddCredits
   return { customer, catalog, clock, wallet, pool, twins, earlier, actors };
 }
 
-/** Stands for the first pool, which `addCredits` inserts on demand. No pool has this id. */
+/** Placeholder for the first pool, which `addCredits` inserts on demand. No pool has this ID. */
 const UNWRITTEN_POOL = brandAs<PoolId>(0);
 
 function findPool({ version, pools }: Catalog, wanted: string): PoolId | null {
@@ -209,7 +211,7 @@ async function findEarlier(
   return { ...grant, customerNumber, customerId };
 }
 
-/** In the order of `addCredits`: pool, reference, wallet. */
+/** Checks in the same order as `addCredits`: pool, reference, wallet. */
 function decide(facts: Facts, input: AddCreditsInput): AddCreditsOutcome["kind"] {
   const { customer, catalog, wallet, clock, pool, earlier } = facts;
   if (pool === null) return "pool_not_found";

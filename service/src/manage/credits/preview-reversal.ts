@@ -56,7 +56,7 @@ export type PreviewOutcome =
 
 /**
  * Decides what reversing a charge would do, like the reversal itself. Writes nothing. The history window does not apply: a caller
- * who knows the id may reverse the charge and would see the same result.
+ * who knows the ID may reverse the charge and would see the same result.
  */
 export function previewReversal(
   cell: Pool,

@@ -22,11 +22,11 @@ import { walletTransaction } from "../wallet-transaction.ts";
 
 export type ReverseInput = {
   readonly consumeId: string;
-  /** Null: everything not yet reversed. */
+  /** Null reverses everything not yet reversed. */
   readonly quantity: number | null;
-  /** Must be the customer of the charge. Undefined: any customer. */
+  /** Must be the customer of the charge. Undefined allows any customer. */
   readonly customerId?: CustomerId;
-  /** Identifies this reversal: repeated, it reverses nothing more. */
+  /** Identifies this reversal. Repeating it reverses nothing more. */
   readonly reference?: string | null;
   readonly note?: string | null;
 };
@@ -37,7 +37,7 @@ export type ReverseOutcome =
   | { kind: "consume_not_found" | "customer_not_found" | "reference_reused" }
   | Exclude<ReversalOutcome, { kind: "reversed" }>;
 
-/** Reverses a charge or part of its quantity by a new ledger entry; the charge stays in the ledger. */
+/** Reverses a charge or part of its quantity with a new ledger entry; the charge stays in the ledger. */
 export function reverseConsume(cell: Pool, context: Context, input: ReverseInput): Promise<ReverseOutcome> {
   const reverseIn = async (tx: Tx): Promise<ReverseOutcome> => {
     const uuid = parseTimedId("con", input.consumeId);
@@ -82,7 +82,7 @@ async function findEarlier(
   if (reference === null) return null;
   const earlier = await findReversal(tx, id, reference);
   if (earlier === null) return null;
-  // A repeated request for the whole rest is the same request, even if nothing is left now.
+  // A repeated request to reverse everything that is left is the same request, even if nothing is left now.
   const isSame = quantity === null || quantity === earlier.quantity;
   return isSame ? { kind: "already_reversed", ...earlier } : { kind: "reference_reused" };
 }
@@ -119,7 +119,7 @@ type RevokeOutcome =
   | { kind: "revoked"; credits: number }
   | { kind: "already_revoked" | "customer_not_found" | "grant_not_found" };
 
-/** Revokes the unspent rest of a grant. */
+/** Revokes the unspent credits of a grant. */
 export function revokeGrant(
   cell: Pool,
   context: Context,

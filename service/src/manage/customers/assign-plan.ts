@@ -16,7 +16,7 @@ export type AssignPlanInput = {
   /** The plan's key. */
   readonly plan: string;
   readonly anchor: Instant | null;
-  /** Null: no end. Undefined: keep the current end. */
+  /** Null for no end. Undefined keeps the current end. */
   readonly endsAt?: Instant | null | undefined;
   readonly shorten?: boolean;
   readonly asOf?: Instant | null;

@@ -42,13 +42,13 @@ export const Customer = Type.Object({
       pool: Type.String({ examples: ["credits"] }),
       balance: Type.Integer({ examples: [1250] }),
     }),
-    { description: "Spendable credits of each pool." },
+    { description: "Spendable credits in each pool." },
   ),
 });
 
 export type Customer = Static<typeof Customer>;
 
-/** As the next decision would see the customer: due changes are applied but not written. */
+/** Describes the customer as the next decision would see them: due changes are applied but not written. */
 export function describeCustomer(record: CustomerRecord, catalog: Catalog, clock: Instant): Customer {
   const wallet = viewWallet(catalog, record.wallet, clock);
   const { assignment } = wallet;

@@ -33,13 +33,13 @@ import type { WalletName } from "../../store/cell/wallets.ts";
 import type { Context } from "../context.ts";
 import { walletTransaction } from "../wallet-transaction.ts";
 
-/** `rows`: charges, denials and events that had metadata. */
+/** `rows` counts the charges, denials and events that had metadata. */
 export type EraseOutcome = { kind: "erased"; rows: number } | { kind: "customer_not_found" };
 
 type Input = { readonly customerId: CustomerId };
 
 const WRITERS_END_MS = 12_000;
-/** An erasure that was hidden longer ago than this is not under way any more. */
+/** An erasure whose customer was hidden longer ago than this is no longer running. */
 const HIDDEN_MS = 5 * 60_000;
 
 // Each change is a transaction of some tens of milliseconds: no old snapshot slows down a busy wallet, and no statement comes near
@@ -52,7 +52,7 @@ const PAGES_MAX = 4_000;
 
 /**
  * Erases a customer's id, profile, all metadata, notes, references and the text of idempotency keys. Amounts stay, under a number
- * that identifies no person. The id goes first, so that no new request finds the customer; once the requests in flight have ended, one
+ * that identifies no person. The ID is erased first, so that no new request finds the customer; once the requests in flight have ended, one
  * sweep erases the rest. A job finishes an erasure that was interrupted (decision 18).
  */
 export async function eraseCustomer(cell: Pool, context: Context, input: Input): Promise<EraseOutcome> {

@@ -15,10 +15,10 @@ import { type Customer, describeCustomer } from "./describe-customer.ts";
 
 export type CustomerFilter = {
   readonly search: string | null;
-  /** Plan key. */
+  /** The key of the plan. */
   readonly plan: string | null;
   readonly isBlocked: boolean | null;
-  /** In any pool. */
+  /** Applies to any pool. */
   readonly balanceBelow: number | null;
 };
 

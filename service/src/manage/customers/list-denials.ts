@@ -24,7 +24,7 @@ export const Denial = Type.Object({
   feature: Type.String({ examples: ["image.generate"] }),
   quantity: Type.Integer({ examples: [3] }),
   creditsRequired: Type.Integer({ examples: [30] }),
-  balance: Type.Integer({ description: "Balance of the feature's pool at that moment.", examples: [12] }),
+  balance: Type.Integer({ description: "The balance of the feature's pool at that moment.", examples: [12] }),
   limit: nullable(
     Type.Object({ quantity: Type.Integer({ examples: [5] }), used: Type.Integer({ examples: [5] }) }),
   ),
@@ -39,7 +39,7 @@ export type Denial = Static<typeof Denial>;
 
 export type DenialPage = { readonly denials: readonly Denial[]; readonly next: string | null };
 
-/** Newest first, older than the denial `before`, back to `since`. Null: the customer does not exist. */
+/** Newest first, older than the denial `before`, back to `since`. Null if the customer does not exist. */
 export function listDenials(
   cell: Pool,
   scope: { readonly projectId: ProjectId; readonly environmentId: EnvironmentId },
@@ -73,7 +73,7 @@ const BEFORE_ALL = brandAs<Instant>(0);
 const YEAR_9999 = 253_402_300_799_999;
 const AFTER_ALL = { recordedAt: brandAs<Instant>(YEAR_9999), id: "f".repeat(32) };
 
-/** The first 48 bits of an id are its timestamp. */
+/** The first 48 bits of an ID are its timestamp. */
 function readPosition(denialId: string): typeof AFTER_ALL {
   const id = parsePublicId("den", denialId);
   if (id === null)

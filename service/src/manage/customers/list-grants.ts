@@ -28,7 +28,7 @@ export const priceField = strictObject({
 });
 
 export const Grant = Type.Object({
-  grant: Type.Integer({ description: "Number of the grant within the customer.", examples: [7] }),
+  grant: Type.Integer({ description: "Grant number, unique per customer.", examples: [7] }),
   kind: Type.Enum(["allowance", "purchase", "manual", "promotion"]),
   pool: Type.String({ examples: ["credits"] }),
   credits: Type.Integer({ description: "Granted credits.", examples: [500] }),
@@ -47,7 +47,7 @@ export type GrantPage = { readonly grants: readonly Grant[]; readonly next: numb
 
 /**
  * Newest first, below the grant number `before`, back to `since`. Older grants are listed only if credits are left, because those
- * are part of the balance. Null: the customer does not exist.
+ * are part of the balance. Null if the customer does not exist.
  */
 export function listGrants(
   cell: Pool,

@@ -30,41 +30,41 @@ export const ENTRY_KINDS = ["grant", "consume", "expire", "revoke", "reverse"] a
 
 export const LedgerEntry = Type.Object({
   sequence: Type.Integer({
-    description: "Number of the entry within the customer's ledger.",
+    description: "Entry number, unique in the customer's ledger.",
     examples: [42],
   }),
   kind: Type.Enum([...ENTRY_KINDS]),
   pool: Type.String({ examples: ["credits"] }),
   amount: Type.Integer({
-    description: "Added to or removed from the balance. The sum of all amounts is the balance.",
+    description: "Credits added to or removed from the balance. The sum of all amounts is the balance.",
     examples: [-30],
   }),
-  balanceAfter: Type.Integer({ description: "Balance of the pool.", examples: [1250] }),
-  effectiveAt: timeOf("When it happened. An expiry may be recorded later."),
+  balanceAfter: Type.Integer({ description: "The balance of the pool after this entry.", examples: [1250] }),
+  effectiveAt: timeOf("When the change took effect. An expiry may be recorded later."),
   recordedAt: timeField,
   feature: nullable(Type.String({ examples: ["image.generate"] })),
   quantity: nullable(Type.Integer({ description: "Quantity charged or reversed.", examples: [3] })),
   plan: nullable(PlanName),
   consumeId: nullable(
-    Type.String({ description: "Set for charges.", examples: ["con_01m7e9sv4w0000000000a00002"] }),
+    Type.String({ description: "Set only for charges.", examples: ["con_01m7e9sv4w0000000000a00002"] }),
   ),
   reversedQuantity: nullable(
     Type.Integer({
-      description: "Set for charges: the quantity reversed so far.",
+      description: "The quantity reversed so far. Set only for charges.",
       examples: [0],
     }),
   ),
   reverses: nullable(
     Type.String({
       description:
-        "Set for reversals: the charge's `consumeId`. Null if the charge is older than the shown part of the ledger.",
+        "The `consumeId` of the reversed charge. Set only for reversals. Null if the charge is older than the shown part of the ledger.",
       examples: ["con_01m7e9sv4w0000000000a00002"],
     }),
   ),
-  idempotencyKey: nullable(Type.String({ description: "Set for charges.", examples: ["render-7f3a"] })),
+  idempotencyKey: nullable(Type.String({ description: "Set only for charges.", examples: ["render-7f3a"] })),
   metadata: nullable(
     Type.Record(Type.String(), Type.Unknown(), {
-      description: "Metadata of a charge; `reference` and `note` of a reversal.",
+      description: "The metadata of a charge, or the `reference` and `note` of a reversal.",
     }),
   ),
   parts: Type.Array(
@@ -72,7 +72,7 @@ export const LedgerEntry = Type.Object({
       grant: Type.Integer({ examples: [2] }),
       amount: Type.Integer({ examples: [-30] }),
     }),
-    { description: "The grants it changed, and by how much." },
+    { description: "The grants this entry changed, and by how much." },
   ),
 });
 
@@ -81,7 +81,7 @@ export type LedgerEntry = Static<typeof LedgerEntry>;
 export const BroughtForward = Type.Object({
   pool: Type.String({ examples: ["credits"] }),
   amount: Type.Integer({
-    description: "Sum of the pool's amounts before `before`.",
+    description: "The sum of the pool's amounts before `before`.",
     examples: [1_240],
   }),
   before: timeField,
@@ -98,7 +98,7 @@ export type LedgerFilter = {
 export type LedgerPage = {
   readonly entries: readonly LedgerEntry[];
   readonly next: number | null;
-  /** Set on the last page: the sum of hidden older entries, so that all amounts add up to the balance. */
+  /** The sum of hidden older entries, set on the last page, so that all amounts add up to the balance. */
   readonly broughtForward: readonly BroughtForward[];
 };
 
@@ -107,7 +107,7 @@ const BEFORE_ALL = brandAs<Instant>(0);
 /** Entries scanned for one page of a filtered list. A page that finds few matches is returned short. */
 const SCANNED_MAX = 10_000;
 
-/** Newest first, below the entry `before`, back to `since`. Null: the customer does not exist. */
+/** Newest first, below the entry `before`, back to `since`. Null if the customer does not exist. */
 export function listLedger(
   cell: Pool,
   scope: { readonly projectId: ProjectId; readonly environmentId: EnvironmentId },

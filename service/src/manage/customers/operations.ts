@@ -37,7 +37,7 @@ export const customerParams = Type.Object({
   }),
 });
 
-/** Customer profiles: list, read, create and edit. */
+/** Lists, reads, creates and edits customer profiles. */
 export function customerOperations({ cellOf }: ManageParts): Operation[] {
   return [
     operation({
@@ -54,7 +54,13 @@ export function customerOperations({ cellOf }: ManageParts): Operation[] {
       query: strictObject({
         ...pageQuery,
         search: Type.Optional(Type.String({ minLength: 1, maxLength: 255, examples: ["acme"] })),
-        plan: Type.Optional(Type.String({ maxLength: 120, description: "Plan key.", examples: ["pro"] })),
+        plan: Type.Optional(
+          Type.String({
+            maxLength: 120,
+            description: "Only customers who have this plan.",
+            examples: ["pro"],
+          }),
+        ),
         blocked: Type.Optional(Type.Enum(["true", "false"])),
         balanceBelow: Type.Optional(
           Type.String({
@@ -178,7 +184,7 @@ export function putCustomer(cell: Pool, context: Context, input: PutCustomerInpu
     if (isSame(profile, { name, email, billingReference, metadata })) {
       if (!open.isNew) return;
     } else await updateCustomerProfile(tx, { environmentId, customerNumber }, profile);
-    // Field names only, no values: the audit outlives an erased customer.
+    // Field names only, no values: the audit log outlives an erased customer.
     const audit = {
       action: open.isNew ? "customer.created" : "customer.changed",
       subject: "profile",

@@ -23,31 +23,31 @@ export const Proof = Type.Object({
   ...windowAnswer,
   entries: Type.Integer({
     description:
-      "Entries since the start of the workspace's history window. Older entries are included in the sums.",
+      "The number of entries since the start of the workspace's history window. Older entries are included in the sums.",
     examples: [1_284],
   }),
   pools: Type.Array(
     Type.Object({
       pool: Type.String({ examples: ["credits"] }),
-      ledgerSum: Type.Integer({ description: "Sum of all amounts.", examples: [90] }),
+      ledgerSum: Type.Integer({ description: "The sum of all amounts.", examples: [90] }),
       grantsLeft: nullable(
         Type.Integer({
-          description: "Rest of the wallet's open grants. Null: the wallet cannot be read.",
+          description: "The credits left in the wallet's open grants. Null if the wallet cannot be read.",
           examples: [90],
         }),
       ),
-      balance: Type.Integer({ description: "Balance after the last entry.", examples: [90] }),
+      balance: Type.Integer({ description: "The balance after the last entry.", examples: [90] }),
     }),
     {
       description:
-        "All three are equal in a sound wallet. Expiries and allowances that fell due since the last request are in none of them yet.",
+        "All three are equal in a correct wallet. None of them includes expiries and allowances that fell due since the last request.",
     },
   ),
 });
 
 export type Proof = Static<typeof Proof>;
 
-/** Checks the whole ledger; `entries` counts only those from `since` on. Null: the customer does not exist. */
+/** Checks the whole ledger; `entries` counts only those from `since` on. Null if the customer does not exist. */
 export function proveWallet(cell: Pool, name: CustomerName, since: Instant | null): Promise<Proof | null> {
   return snapshot(cell, async (tx) => {
     await holdLedger(tx);
@@ -88,7 +88,7 @@ function describePool(
 ): Proof["pools"][number] {
   const sum = sums.find(({ pool }) => pool === id);
   return {
-    // An undefined pool is a finding and has no key.
+    // A pool that is not defined is reported, and has no key.
     pool: key ?? `#${id}`,
     ledgerSum: sum?.sum ?? 0,
     grantsLeft: wallet === null ? null : balanceOf(wallet, id),

@@ -36,7 +36,7 @@ function ledger({ control, cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "List a customer's ledger",
     description:
-      "Every change of the balance, newest first. The sum of all amounts of a pool is its balance. Expiries and allowances that fell " +
+      "Every change to the balance, newest first. The sum of all amounts in a pool is its balance. Expiries and allowances that fell " +
       "due since the last request are written with the next one. With a filter, a page may hold fewer than `limit` items or none: " +
       "continue while there is a `nextCursor`. Entries before the workspace's history window or before the end of a detached month " +
       "are hidden; `broughtForward` has their sum.",
@@ -45,7 +45,11 @@ function ledger({ control, cellOf }: ManageParts): Operation {
       ...pageQuery,
       kind: Type.Optional(Type.Enum([...ENTRY_KINDS])),
       feature: Type.Optional(
-        Type.String({ maxLength: 120, description: "Feature key.", examples: ["image.generate"] }),
+        Type.String({
+          maxLength: 120,
+          description: "Only charges and reversals for this feature.",
+          examples: ["image.generate"],
+        }),
       ),
     }),
     answer: Type.Object({
@@ -78,7 +82,7 @@ function proof({ control, cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "Prove that a customer's ledger sums to the balance",
     description:
-      "Adds up the customer's whole ledger and compares it with the wallet in one snapshot, so concurrent charges cannot disturb it. " +
+      "Adds up the customer's whole ledger and compares it with the wallet in one snapshot, so concurrent charges do not affect the result. " +
       "Entries must be numbered without gaps, and each balance must follow from the previous one. Takes about half a second for " +
       "100,000 entries and holds no lock. After 4 seconds it fails with `overloaded`; use `purser verify` then, which also checks " +
       "prices, limits and single grants.",
@@ -105,7 +109,7 @@ function grants({ control, cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "List a customer's grants",
     description:
-      "Newest first, with the credits left of each. Grants older than the workspace's history window are listed only if credits are " +
+      "Newest first, with the credits left in each. Grants older than the workspace's history window are listed only if credits are " +
       "left; a page may then hold fewer than `limit` items.",
     params: customerParams,
     query,
@@ -187,7 +191,7 @@ type PlanChange = Static<typeof PlanChange>;
 
 type PlanChangePage = { readonly changes: readonly PlanChange[]; readonly next: number | null };
 
-/** Newest first, older than the change `before`. Null: the customer does not exist. */
+/** Newest first, older than the change `before`. Null if the customer does not exist. */
 function listPlanChanges(
   cell: Pool,
   environmentId: EnvironmentId,

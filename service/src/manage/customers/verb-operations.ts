@@ -38,7 +38,7 @@ const AssignmentBody = strictObject({
   anchor: Type.Optional(
     nullable(
       timeOf(
-        "Start of the periods. Default: now. Fixed while the plan runs: another value is 409 `anchor_fixed`.",
+        "Start of the periods. Default: now. Fixed while the plan runs: another value returns 409 `anchor_fixed`.",
         "2026-11-15T00:00:00Z",
       ),
     ),
@@ -46,7 +46,7 @@ const AssignmentBody = strictObject({
   endsAt: Type.Optional(
     nullable(
       timeOf(
-        "Null: no end. Omitted: keeps the current end. An earlier end than the current one is 409 `would_shorten`, unless `shorten`.",
+        "Null for no end. If omitted, the current end stays. An end earlier than the current one returns 409 `would_shorten`, unless `shorten`.",
         "2026-12-15T00:00:00Z",
       ),
     ),
@@ -60,7 +60,7 @@ const AssignmentBody = strictObject({
   asOf: Type.Optional(nullable(asOfField)),
 });
 
-/** Plan, block and erasure of a customer. */
+/** Assigns and ends plans, and blocks and erases customers. */
 export function customerVerbOperations(parts: ManageParts): Operation[] {
   return [assigning(parts), ending(parts), blocking(parts), erasing(parts)];
 }

@@ -97,7 +97,7 @@ function nameEventKey(cell: Pool, context: Context, input: EventKeyContent): Pro
 
 const EventKey = Type.Object({
   key: Type.String({ examples: ["tokens.used"] }),
-  name: nullable(Type.String({ description: "Null: not named.", examples: ["Tokens used"] })),
+  name: nullable(Type.String({ description: "Null if the key has no name.", examples: ["Tokens used"] })),
   unit: nullable(Type.String({ examples: ["token"] })),
   seen: nullable(
     Type.Object(
@@ -105,7 +105,10 @@ const EventKey = Type.Object({
         events: Type.Integer({ examples: [1204] }),
         lastSeenAt: timeField,
       },
-      { description: "Among the newest events. Null: not seen." },
+      {
+        description:
+          "How often and when the key appeared among the newest events. Null if it did not appear.",
+      },
     ),
   ),
 });

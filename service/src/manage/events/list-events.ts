@@ -25,9 +25,13 @@ import { type EventTimes, eventTimes } from "./event-time.ts";
 
 export const UsageEvent = Type.Object({
   eventId: Type.String({ examples: ["evt_01k9zq6n2wf3rvd0m6zj8b6c1t"] }),
-  event: Type.String({ description: "Event key.", examples: ["tokens.generated"] }),
-  featureId: Type.Null({ description: "Always null: an event has no feature and changes no credits." }),
-  customerId: nullable(Type.String({ description: "Null: erased.", examples: ["customer_42"] })),
+  event: Type.String({ description: "The event key.", examples: ["tokens.generated"] }),
+  featureId: Type.Null({
+    description: "Always null, because an event has no feature and changes no credits.",
+  }),
+  customerId: nullable(
+    Type.String({ description: "Null if the customer was erased.", examples: ["customer_42"] }),
+  ),
   quantity: Type.Integer({ examples: [1840] }),
   occurredAt: timeOf("The event's `timestamp`, or when it was recorded if it had none."),
   recordedAt: timeField,
@@ -62,7 +66,7 @@ export const AFTER_ALL: EventPosition = {
 const WALKED_MAX = 2_000;
 const WALKED_OF_CUSTOMER_MAX = 1_000;
 
-/** Newest first by the event's own time. Null: the customer does not exist. */
+/** Ordered by `occurredAt`, newest first. Null if the customer does not exist. */
 export function listEvents(
   cell: Pool,
   environmentId: EnvironmentId,
@@ -93,7 +97,7 @@ export function listEvents(
   });
 }
 
-/** Null: the event does not exist in this environment or is older than `since`. */
+/** Null if the event does not exist in this environment or is older than `since`. */
 export function readEvent(
   cell: Pool,
   environmentId: EnvironmentId,

@@ -28,7 +28,7 @@ const filterQuery = {
     Type.String({
       minLength: 1,
       maxLength: 120,
-      description: "Event key.",
+      description: "Only events with this key.",
       examples: ["tokens.generated"],
     }),
   ),
@@ -39,7 +39,7 @@ const filterQuery = {
       pattern: "^[^=]+=",
       maxLength: 500,
       description:
-        "`key=value`: only events with this value at the top level of their metadata, compared as text.",
+        "Only events that have this `key=value` at the top level of their metadata. Values are compared as text.",
       examples: ["model=large"],
     }),
   ),
@@ -48,7 +48,7 @@ const filterQuery = {
 const EventPage = Type.Object({ ...pageOf(UsageEvent).properties, ...windowAnswer });
 
 const DESCRIPTION =
-  "Newest first by the event's own time. `from` is inclusive, `to` exclusive. With a filter by event key or metadata, a page may hold " +
+  "Ordered by `occurredAt`, newest first. `from` is inclusive, `to` exclusive. With a filter by event key or metadata, a page may hold " +
   "fewer than `limit` items or none: continue while there is a `nextCursor`. Events before the workspace's history window are not " +
   "shown.";
 

@@ -22,7 +22,9 @@ export const DenialExplanation = Type.Object({
     description: "For display. Do not parse them.",
     examples: [["Needed 50 credits, 12 were left.", "Plan credits reset on 1 December 2026 00:00 UTC."]],
   }),
-  customerId: nullable(Type.String({ description: "Null: erased.", examples: ["customer_42"] })),
+  customerId: nullable(
+    Type.String({ description: "Null if the customer was erased.", examples: ["customer_42"] }),
+  ),
   feature: Type.String({ examples: ["image.generate"] }),
   quantity: Type.Integer({ examples: [5] }),
   idempotencyKey: nullable(Type.String({ examples: ["job-7f3a-charge"] })),
@@ -36,7 +38,7 @@ export const DenialExplanation = Type.Object({
   ),
   pool: Type.String({ examples: ["credits"] }),
   creditsRequired: Type.Integer({ examples: [50] }),
-  balance: Type.Integer({ description: "Balance of the pool.", examples: [12] }),
+  balance: Type.Integer({ description: "The balance of the pool.", examples: [12] }),
   resetsAt: nullable(timeField),
   limit: LimitPosition,
   openGrants: nullable(
@@ -51,7 +53,7 @@ export const DenialExplanation = Type.Object({
       }),
       {
         description:
-          "Grants with credits at that moment, in all pools. Null: too many ledger entries to compute it, or some are detached.",
+          "Grants with credits at that moment, in all pools. Null if the ledger has too many entries to compute them, or some entries are detached.",
       },
     ),
   ),
@@ -70,7 +72,7 @@ export const DenialExplanation = Type.Object({
       },
       {
         description:
-          "The response of a check of the same request now. Null: the customer was erased, or the feature no longer exists.",
+          "What a check of the same request returns now. Null if the customer was erased, or the feature no longer exists.",
       },
     ),
   ),
@@ -80,7 +82,7 @@ export type DenialExplanation = Static<typeof DenialExplanation>;
 
 type Facts = Omit<DenialExplanation, "sentences">;
 
-/** Sentences: why it was denied, when that changes, and what the same request would get now. */
+/** Sentences that explain why the request was denied, when that changes, and how it would be decided now. */
 export function denialSentences(facts: Facts): string[] {
   return [...whyDenied(facts), ...whatNow(facts)];
 }

@@ -24,10 +24,10 @@ import { type DenialExplanation, denialSentences } from "./denial-explanation.ts
 import { describeCharge, parseMetadata } from "./key-story.ts";
 
 const CHARGES_MAX = 10;
-/** Entries summed to find the grants of a moment: some tens of milliseconds. */
+/** The most ledger entries to sum when computing the grants at a given time. Summing them takes some tens of milliseconds. */
 const ENTRIES_MAX = 20_000;
 
-/** The numbers of a denial, and what the same request would get now. Null: the denial does not exist here. */
+/** Explains a denial, and how the same request would be decided now. Null if the denial does not exist in this environment. */
 export function explainDenial(
   cell: Pool,
   scope: Scope,
@@ -131,13 +131,13 @@ async function describeGrants(
 }
 
 type Moment = {
-  /** Sequence of the last entry before the moment. */
+  /** Sequence of the last entry before that time. */
   readonly sequence: number;
   /** The current wallet. */
   readonly wallet: Wallet | null;
 };
 
-/** Rest of each grant. Null: too many entries, or some are detached. */
+/** The credits left in each grant. Null if there are too many entries, or some are detached. */
 async function sumFromStart(
   tx: Tx,
   name: WalletName,
@@ -146,7 +146,7 @@ async function sumFromStart(
   return sequence > ENTRIES_MAX ? null : sumParts(tx, name, { after: 0, until: sequence });
 }
 
-/** The same, backwards from the current wallet. */
+/** The same result, computed backwards from the current wallet. */
 async function sumFromEnd(
   tx: Tx,
   name: WalletName,
@@ -160,7 +160,7 @@ async function sumFromEnd(
   return held;
 }
 
-/** Decides like a check. Writes nothing. */
+/** Decides the request as a check would, and writes nothing. */
 function decideNow(
   catalog: Catalog,
   wallet: Wallet,

@@ -25,7 +25,7 @@ export const ChargeDetails = Type.Object({
 
 const DenialDetails = Type.Object({
   denialId: Type.String({
-    description: "Use it to read the explanation.",
+    description: "Use this ID to read the explanation.",
     examples: ["den_01k9zq6n2wf3rvd0m6zj8b6c1t"],
   }),
   recordedAt: timeField,
@@ -58,7 +58,7 @@ export const KeyStory = Type.Object({
   customerId: nullable(Type.String({ examples: ["customer_42"] })),
   answer: nullable(
     Type.Record(Type.String(), Type.Unknown(), {
-      description: "The response with status 200. While the key is kept, the same request gets it again.",
+      description: "The response with status 200. While the key is kept, the same request returns it again.",
     }),
   ),
   charge: nullable(ChargeDetails),

@@ -60,7 +60,7 @@ export function explanationOperations({ control, cellOf, idempotencyDays }: Mana
       noun: NOUN,
       summary: "Explain a denial",
       description:
-        "The numbers at that moment, what led to them, whether the same request would be allowed now, and all of it as sentences.",
+        "Returns the balance and limits at that moment, the charges before it, whether the same request would be allowed now, and an explanation in sentences.",
       params: Type.Object({
         ...environmentParams,
         denialId: Type.String({ maxLength: 40, examples: ["den_01k9zq6n2wf3rvd0m6zj8b6c1t"] }),

@@ -33,7 +33,7 @@ import { describeSubject, type KeyStory, type Subject } from "./key-story.ts";
 
 const USES_MAX = 50;
 
-/** What a key did in this project, limited to what the caller may see. Null: it was not used. */
+/** What a key did in this project, limited to what the caller may see. Null if it was not used. */
 export function readKey(
   cell: Pool,
   scope: Scope,
@@ -105,7 +105,7 @@ async function describeKept(
   };
 }
 
-/** An event counts by its own time. If its month is detached, the time is unknown and so outside every window. */
+/** An event counts at the time it occurred. If its month is detached, that time is unknown and therefore outside every window. */
 function timeOf({ endpoint, recordedAt }: KeptRequest, subject: Subject | null): Instant {
   if (endpoint !== "events") return recordedAt;
   return subject?.kind === "event" ? subject.row.occurredAt : brandAs<Instant>(0);
@@ -144,7 +144,7 @@ async function findSubject(
   return row === null ? null : { kind: "denial", row };
 }
 
-/** The original response; for an erased customer without the id. */
+/** The original response; without the customer ID if the customer was erased. */
 function renderKept(
   { answer, endpoint }: KeptRequest,
   subject: Subject | null,
@@ -162,7 +162,7 @@ function renderKept(
   return rendered === null ? null : { ...rendered, customerId };
 }
 
-/** Null: written by a newer release during a rollout. */
+/** Null if it was written by a newer release during a rollout. */
 function render(answer: StoredAnswer, asked: Asked | null): Record<string, unknown> | null {
   try {
     return JSON.parse(renderAnswer(answer, asked));
@@ -206,13 +206,13 @@ async function describeUses(
 type AskedBefore = {
   readonly endpoint: "consume" | "events";
   readonly customerNumber: CustomerNumber;
-  /** After an erasure, id and metadata cannot be compared. */
+  /** After an erasure, the customer ID and metadata cannot be compared. */
   readonly isErased: boolean;
   readonly subject: string;
   readonly quantity: number;
   /** JSON. */
   readonly metadata: string | null;
-  /** Null: the event had none. */
+  /** Null if the event had none. */
   readonly timestamp: Instant | null;
 };
 

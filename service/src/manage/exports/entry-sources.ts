@@ -29,7 +29,7 @@ import {
 type Row = ExportedEntry & {
   readonly names: CatalogNames;
   readonly key: string | null;
-  /** Start of the export; earlier charges are not named. */
+  /** Start of the export. Charges before it are not named. */
   readonly from: Instant;
 };
 
@@ -83,8 +83,8 @@ export const chargeSource: Source<Row> = {
 export const ledgerSource: Source<Row> = {
   kind: "ledger",
   about:
-    "Every change of a balance, by customer, oldest first. If the history window or `from` hides earlier entries, the balance brought " +
-    "forward is `balanceAfter - amount` of a customer's first row of a pool.",
+    "Every change to a balance, by customer, oldest first. If the history window or `from` hides earlier entries, the balance brought " +
+    "forward is `balanceAfter - amount` in a customer's first row for a pool.",
   columns: [
     CUSTOMER,
     column("sequence", "number of the entry within the customer's ledger", ({ sequence }) => sequence),
@@ -141,7 +141,7 @@ async function* readPages(
 
 const OWNERS_MAX = 500;
 
-/** Splits the ledgers of an environment into runs of one statement. Sometimes yields none, so that the export can be ended. */
+/** Splits the ledgers of an environment into runs that one statement reads. Sometimes yields no run, so that the export can be ended. */
 export async function* entryRuns(
   { cell, environmentId, from }: { cell: Pool; environmentId: EnvironmentId; from: Instant },
   start: Position | null,

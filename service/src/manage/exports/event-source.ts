@@ -13,23 +13,27 @@ type Row = StoredEvent & { readonly eventId: string; readonly customerId: Custom
 
 export const eventSource: Source<Row> = {
   kind: "events",
-  about: "Usage events, oldest first by their own time.",
+  about: "Usage events, ordered by `occurredAt`, oldest first.",
   columns: [
-    { name: "eventId", about: "id of the event", of: ({ eventId }) => eventId },
+    { name: "eventId", about: "event ID", of: ({ eventId }) => eventId },
     { name: "event", about: "event key", of: ({ event }) => event },
-    { name: "customerId", about: "customer id; empty after erasure", of: ({ customerId }) => customerId },
+    {
+      name: "customerId",
+      about: "customer ID; empty if the customer was erased",
+      of: ({ customerId }) => customerId,
+    },
     { name: "quantity", about: "quantity", of: ({ quantity }) => quantity },
     {
       name: "occurredAt",
-      about: "the event's own time",
+      about: "when the event occurred",
       of: ({ occurredAt }) => formatTimestamp(occurredAt),
     },
     {
       name: "recordedAt",
-      about: "when it was recorded",
+      about: "when the event was recorded",
       of: ({ recordedAt }) => formatTimestamp(recordedAt),
     },
-    { name: "featureId", about: "always empty: an event has no feature", of: () => null },
+    { name: "featureId", about: "always empty, because an event has no feature", of: () => null },
     {
       name: "metadata",
       about: "metadata as JSON",
@@ -55,7 +59,7 @@ async function* readPages(
   let after = startAfter(job, start);
   for (;;) {
     const page = await single(cell, async (tx) => {
-      // Limited to the remaining times, so that finished partitions are not read again.
+      // Limited to the remaining range, so that finished partitions are not read again.
       const times = eventTimes({ from: after.occurredAt, to, historyStart: null });
       const walked = await listExportedEvents(tx, { ...job, ...times }, { after, limit: ROWS_MAX });
       const events = walked.filter(({ isSettled }) => isSettled);
@@ -74,7 +78,7 @@ async function* readPages(
   }
 }
 
-/** Settled events are not later than this, so events recorded since the start are not scanned. */
+/** No settled event occurred after this time, so events recorded since the export started are not scanned. */
 function endOf({ to, settled }: ExportJob): Instant {
   return brandAs<Instant>(Math.min(to, settled.latestEvent + TIMESTAMP_FUTURE_MAX_MS + 1));
 }

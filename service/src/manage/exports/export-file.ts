@@ -38,8 +38,8 @@ export type Ends = {
  * Streams a file: the next page is read when the previous one was sent, so a slow reader slows it down and a disconnect ends it. No
  * transaction lasts longer than a page.
  *
- * Its rows are fixed when it starts, in an order that never changes. A reader can resume after its last row, on any process, without
- * gaps or duplicates, whatever is written meanwhile.
+ * The rows of a file are fixed when it starts, in an order that never changes. A reader can resume after its last row, on any process,
+ * without gaps or duplicates, whatever is written meanwhile.
  */
 export async function exportFile<Row>(
   cell: Pool,

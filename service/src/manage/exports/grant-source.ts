@@ -17,21 +17,33 @@ type Row = ExportedGrant & { readonly names: CatalogNames };
 /** Maximum of the column. */
 const GRANT_NUMBER_MAX = 2 ** 31 - 1;
 
-/** Grants as created. The rest is not exported, because it changes over time. */
+/** Grants as created. The remaining credits are not exported, because they change over time. */
 export const grantSource: Source<Row> = {
   kind: "grants",
   about: "Grants by customer, oldest first.",
   columns: [
-    { name: "customerId", about: "customer id; empty after erasure", of: ({ customerId }) => customerId },
-    { name: "grant", about: "number of the grant within the customer", of: ({ number }) => number },
+    {
+      name: "customerId",
+      about: "customer ID; empty if the customer was erased",
+      of: ({ customerId }) => customerId,
+    },
+    { name: "grant", about: "grant number, unique per customer", of: ({ number }) => number },
     { name: "kind", about: "`allowance`, `purchase`, `manual` or `promotion`", of: ({ kind }) => kind },
     { name: "pool", about: "pool key", of: ({ pool, names }) => names.pool(pool) },
     { name: "credits", about: "granted credits", of: ({ credits }) => credits },
-    { name: "effectiveAt", about: "when it was granted", of: ({ effectiveAt }) => timeOrNull(effectiveAt) },
-    { name: "recordedAt", about: "when it was recorded", of: ({ recordedAt }) => timeOrNull(recordedAt) },
+    {
+      name: "effectiveAt",
+      about: "when the credits were granted",
+      of: ({ effectiveAt }) => timeOrNull(effectiveAt),
+    },
+    {
+      name: "recordedAt",
+      about: "when the grant was recorded",
+      of: ({ recordedAt }) => timeOrNull(recordedAt),
+    },
     { name: "expiresAt", about: "expiry, if any", of: ({ expiresAt }) => timeOrNull(expiresAt) },
-    { name: "revokedAt", about: "when it was revoked", of: ({ revokedAt }) => timeOrNull(revokedAt) },
-    { name: "reference", about: "reference, for example a payment id", of: ({ reference }) => reference },
+    { name: "revokedAt", about: "when the grant was revoked", of: ({ revokedAt }) => timeOrNull(revokedAt) },
+    { name: "reference", about: "reference, for example a payment ID", of: ({ reference }) => reference },
     { name: "priceAmount", about: "price in the smallest unit", of: ({ price }) => price?.amount ?? null },
     { name: "priceCurrency", about: "ISO 4217", of: ({ price }) => price?.currency ?? null },
     { name: "note", about: "note", of: ({ note }) => note },

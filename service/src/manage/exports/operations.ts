@@ -26,7 +26,7 @@ import { type Column, describeColumns, type Source } from "./source.ts";
 
 const ABOUT_FILES =
   "The file contains the rows that existed when it started, back to the start of the workspace's history window, and is streamed. " +
-  "Headers: `Purser-Rows-Estimate` is the estimated number of rows of the whole file; every request that returned before " +
+  "Headers: `Purser-Rows-Estimate` is the estimated number of rows in the whole file; every request that returned before " +
   "`Purser-Export-As-Of` is included; `Purser-Window-Start` is the start of the history window or `none`. Each row ends with a `cursor`. " +
   "To resume after an interruption, drop an incomplete last row, send the same call with the last `cursor`, and append the result, " +
   "which has no header line. With a history window, a file can be resumed for a day. A file is complete when the transfer ended without " +
@@ -117,7 +117,7 @@ function exportOperation<Row>(
 function ownTime(which: string) {
   return Type.String({
     ...timeField,
-    description: `${which}, by \`occurredAt\` of events and the effective time of other rows.`,
+    description: `${which}, by \`occurredAt\` for events and the effective time for other rows.`,
   });
 }
 
@@ -125,7 +125,7 @@ function describeFiles<Row>(columns: readonly Column<Row>[]) {
   const names = [...columns.map(({ name }) => name), "cursor"];
   return {
     "text/csv": Type.String({
-      description: "With a header line, unless it is resumed.",
+      description: "Has a header line, unless the export is resumed.",
       examples: [`${names.join(",")}\n`],
     }),
     "application/x-ndjson": Type.String({ description: "One object per line.", examples: ["{}\n"] }),

@@ -10,7 +10,7 @@ import type { Moment, Position, Resume, Source } from "./source.ts";
 /** With a history window, how long a file can be resumed. */
 const CONTINUED_MS_MAX = 24 * 3_600_000;
 
-/** The start state of an export and the position to resume at. */
+/** The state in which an export started, and the position at which it resumes. */
 export function writeCursor({ asOf, settled, windowStart, about }: Moment, position: Position): string {
   return encodeCursor([asOf, writeSettled(settled), writeWindow(windowStart), ...position, about]);
 }
@@ -73,7 +73,7 @@ function writeWindow(start: Instant | null): string {
   return start === null ? "none" : String(Math.max(0, start));
 }
 
-/** Undefined: invalid. */
+/** Undefined if invalid. */
 function readWindow(text: string): Instant | null | undefined {
   if (text === "none") return null;
   const start = Number(text);
@@ -84,7 +84,7 @@ function refused(message: string): Problem {
   return invalidField({ field: "cursor", code: "wrong_form", message });
 }
 
-/** In every row, so transactions that were running are written as short distances. */
+/** Every row contains this, so the transactions that were running are written as short differences. */
 function writeSettled({ below, without, latestEvent }: Settled): string {
   return [latestEvent, below, ...without.map((number) => below - number)].join("-");
 }

@@ -2,7 +2,7 @@ import type { Pool } from "../../postgres/pool.ts";
 import type { Instant, ProjectId } from "../../primitives/brand.ts";
 import type { ExportKind, ExportRange } from "../../store/cell/export-range.ts";
 
-/** A cell of an exported row. JSON is nested in NDJSON and text in CSV. */
+/** The value of one column in an exported row. JSON values are nested objects in NDJSON and strings in CSV. */
 export type Cell = string | number | null | { readonly json: string };
 
 /** A column of an export, with the same name in CSV and NDJSON. */
@@ -17,17 +17,17 @@ export const CURSOR = "cursor";
 
 export function describeColumns(columns: readonly Column<never>[]): string {
   const lines = columns.map(({ name, about }) => `- \`${name}\`: ${about}`);
-  return [...lines, `- \`${CURSOR}\`: to resume after this row.`].join("\n");
+  return [...lines, `- \`${CURSOR}\`: cursor for resuming the export after this row.`].join("\n");
 }
 
-/** The rows of an export, and where they are. */
+/** The rows an export selects, and the cell that holds them. */
 export type ExportJob = ExportRange & Moment & { readonly cell: Pool; readonly projectId: ProjectId };
 
 /** When an export started, and which rows existed. */
 export type Moment = Pick<ExportRange, "asOf" | "settled"> & {
-  /** Start of the history window at that time. Null: none. */
+  /** Start of the history window at that time. Null if there is none. */
   readonly windowStart: Instant | null;
-  /** Hash of the request: a cursor is only valid for the same one. */
+  /** Hash of the request. A cursor is valid only for the same request. */
   readonly about: string;
 };
 
@@ -44,16 +44,16 @@ export type Source<Row> = {
   readonly kind: ExportKind;
   readonly about: string;
   readonly columns: readonly Column<Row>[];
-  /** Null: invalid. */
+  /** Null if the position is invalid. */
   readonly readPosition: (values: readonly [number, string | number]) => Position | null;
-  /** Pages after `after`, each from its own short statements. A page may be empty. */
+  /** Yields the pages after `after`. Each page is read with its own short statements and may be empty. */
   readonly pages: (job: ExportJob, after: Position | null) => AsyncGenerator<readonly Positioned<Row>[]>;
 };
 
 /** Rows per page: a few milliseconds of CPU, so that other requests are served in between. */
 export const ROWS_MAX = 500;
 
-/** A forged cursor must not exceed the columns' range. */
+/** Rejects forged cursors whose values exceed the range of their columns. */
 export function readNumbers(
   [first, second]: readonly [number, string | number],
   secondMax = Number.MAX_SAFE_INTEGER,

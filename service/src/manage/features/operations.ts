@@ -68,7 +68,7 @@ export function featureOperations({ cellOf }: ManageParts): Operation[] {
       id: "readFeature",
       noun: NOUN,
       summary: "Read a feature",
-      description: "Send the `ETag` header as `If-Match` when you edit it.",
+      description: "Send the `ETag` header as `If-Match` when you edit the feature.",
       params: featureParams,
       answer: Feature,
       handle: async (call) => answer(cellOf, call, await readCatalog(cellOf, call)),
@@ -181,19 +181,19 @@ async function describeFeatures(
 const Feature = Type.Object({
   key: Type.String({ examples: ["image.generate"] }),
   name: Type.String({ examples: ["Image rendering"] }),
-  unit: nullable(Type.String({ description: "Unit that is counted.", examples: ["image"] })),
+  unit: nullable(Type.String({ description: "The unit in which usage is counted.", examples: ["image"] })),
   pool: Type.String({ description: "Key of the pool to spend from.", examples: ["credits"] }),
   cost: Cost,
   archivedAt: nullable(timeField),
   usedBy: Type.Array(Type.String(), {
-    description: "Keys of the plans whose latest version includes it.",
+    description: "Keys of the plans whose latest version includes the feature.",
     examples: [["pro"]],
   }),
 });
 
 type Feature = Static<typeof Feature>;
 
-/** `users`: plan versions that include the feature. */
+/** `users` are the plan versions that include the feature. */
 function describeFeature(
   catalog: Catalog,
   feature: CatalogFeature,

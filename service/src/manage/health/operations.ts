@@ -37,12 +37,15 @@ const Installation = Type.Object({
   nodeVersion: Type.String({ description: "Node.js version of this process.", examples: ["24.7.0"] }),
   startedAt: timeOf("When the responding process started, by its own clock."),
   postgresVersion: Type.String({ examples: ["18.1"] }),
-  databaseClock: timeOf("Current time of the database, which all decisions use."),
-  databaseBytes: Type.Integer({ description: "Size of the database.", examples: [73_400_320] }),
+  databaseClock: timeOf("The database's current time, which all decisions use."),
+  databaseBytes: Type.Integer({ description: "Size of the database in bytes.", examples: [73_400_320] }),
   tables: Type.Array(
     Type.Object({
       table: Type.String({ examples: ["cell.ledger"] }),
-      bytes: Type.Integer({ description: "Including partitions and indexes.", examples: [41_943_040] }),
+      bytes: Type.Integer({
+        description: "Size in bytes, including partitions and indexes.",
+        examples: [41_943_040],
+      }),
     }),
     { description: `The ${TABLES_MAX} largest tables, largest first.` },
   ),

@@ -14,22 +14,22 @@ import type { Column, ImportedCredits, ImportRow, RowError } from "./import-row.
 /** What the database has about a row's customer. */
 export type Known = {
   readonly wallet: Wallet;
-  /** Null: the customer was created with the row's profile. */
+  /** Null if the customer was created with the row's profile. */
   readonly profile: ImportedProfile | null;
   readonly reference: string | null;
   /** The grant that already uses the row's reference. */
   readonly earlier: ReferencedGrant | null;
-  /** Null: a dry run, and the customer does not exist yet. */
+  /** Null in a dry run if the customer does not exist yet. */
   readonly customerNumber: CustomerNumber | null;
 };
 
 export type Decision = {
   readonly kind: "decided";
-  /** Null: unchanged. */
+  /** Null if unchanged. */
   readonly profile: ImportedProfile | null;
   readonly isPlanChanged: boolean;
   readonly areCreditsAdded: boolean;
-  /** Successive edits of one wallet. */
+  /** Successive changes to one wallet. */
   readonly edits: readonly Omit<WalletEdit, keyof WalletName>[];
 };
 
@@ -41,7 +41,7 @@ const UNCHANGED: Unchanged = { kind: "unchanged", change: null };
 /** An imported opening balance is neither a purchase nor a promotion. */
 const KIND = "manual" as const;
 
-/** All or nothing of a row: profile, plan, credits. Repeated, it changes nothing. */
+/** Applies a row's profile, plan and credits, all or nothing. Repeating it changes nothing. */
 export function decideRow(
   { catalog, clock }: { readonly catalog: Catalog; readonly clock: Instant },
   known: Known,
@@ -52,7 +52,7 @@ export function decideRow(
   const fields = Object.entries(row.profile).flatMap(([field, value]) => (value === null ? [] : [field]));
   if (profile !== null || known.profile === null) {
     const action = known.profile === null ? "customer.created" : "customer.changed";
-    // Field names only, no values: the audit outlives an erased customer.
+    // Field names only, no values: the audit log outlives an erased customer.
     edits.push({ change: null, audits: [{ action, subject: "profile", before: null, after: { fields } }] });
   }
 

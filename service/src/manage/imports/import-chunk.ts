@@ -149,7 +149,7 @@ type DecidedRow = {
   readonly outcome: RowOutcome;
 };
 
-/** In file order. Reads its facts after the locks. */
+/** Decides the rows in file order. Facts are read after the locks are taken. */
 async function decideRows(
   tx: Tx,
   job: ImportJob,
@@ -203,8 +203,8 @@ async function readFacts(
 }
 
 /**
- * Uses our customer number, not the caller's id: a reference is kept forever and must not contain an erased id. Null: no credits,
- * or a dry run of a new customer.
+ * Contains our customer number, not the caller's ID, because a reference is kept forever and must not contain an erased ID. Null for
+ * a row without credits, and in a dry run for a new customer.
  */
 function referenceOf(
   { name }: ImportJob,

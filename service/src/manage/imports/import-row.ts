@@ -21,7 +21,7 @@ export type Column = (typeof COLUMNS)[number];
 /** Rows are numbered as in a spreadsheet: the header is row 1. */
 export type RowError = {
   readonly row: number;
-  /** Null: the whole row. */
+  /** Null if the error concerns the whole row. */
   readonly column: Column | null;
   readonly code: string;
   readonly message: string;
@@ -40,7 +40,7 @@ export type ImportedCredits = {
   readonly credits: number;
   readonly pool: string;
   readonly expiresAt: Instant | null;
-  /** Null: derived from the import's name and the customer. */
+  /** Null if it is derived from the import's name and the customer. */
   readonly reference: string | null;
 };
 
@@ -49,7 +49,7 @@ const KEY_LENGTH_MAX = 120;
 const CREDITS_MAX = 1_000_000_000_000;
 const FIRST_POOL = "credits";
 
-/** Strict: an invalid cell is an error of its row and is never guessed. */
+/** Parses strictly: an invalid cell is reported as an error in its row, and its value is never guessed. */
 export function parseRow(
   row: number,
   header: readonly Column[],

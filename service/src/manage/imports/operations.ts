@@ -19,25 +19,28 @@ const count = (description: string) => Type.Integer({ description, examples: [0]
 
 const ImportAnswer = Type.Object({
   outcome: Type.Enum(["completed", "stopped"], {
-    description: "`stopped`: at an error with `onError=stop`, or where the file cannot be parsed.",
+    description:
+      "`stopped` means that the import stopped at an error with `onError=stop`, or where the file cannot be parsed.",
   }),
   isDryRun: Type.Boolean({
-    description: "True: nothing was written, and the counts show what would be done.",
+    description: "True if nothing was written: the counts show what would be done.",
   }),
-  rows: count("Processed rows, without the header."),
+  rows: count("The number of processed rows, without the header."),
   created: count("New customers."),
-  changed: count("Existing customers whose profile, plan or balance changed."),
-  unchanged: count("Customers who already matched the file."),
-  failed: count("Rows with errors. Such a row changes nothing."),
-  planChanged: count("Rows that changed the plan or its end date."),
-  creditsAdded: count("Rows that added credits."),
+  changed: count("The number of existing customers whose profile, plan or balance changed."),
+  unchanged: count("The number of customers who already matched the file."),
+  failed: count("The number of rows with errors. Such a row changes nothing."),
+  planChanged: count("The number of rows that changed the plan or its end date."),
+  creditsAdded: count("The number of rows that added credits."),
   errors: Type.Array(
     Type.Object({
       row: Type.Integer({
         description: "Row number as in a spreadsheet: the header is row 1.",
         examples: [17],
       }),
-      column: nullable(Type.String({ description: "Null: the whole row.", examples: ["plan"] })),
+      column: nullable(
+        Type.String({ description: "Null if the error concerns the whole row.", examples: ["plan"] }),
+      ),
       code: Type.String({ examples: ["unknown_key"] }),
       message: Type.String({ examples: ["does not exist in this environment"] }),
     }),

@@ -4,7 +4,7 @@ import { BrokenFile } from "../../edge/csv-body.ts";
 import { type FieldError, Problem } from "../../edge/problem.ts";
 import { COLUMNS, type Column, type ImportRow, parseRow, type RowError } from "./import-row.ts";
 
-/** Limits memory: all customer ids of a file are kept to find duplicates. */
+/** Limits memory use: all customer IDs in a file are kept to find duplicates. */
 export const ROWS_MAX = 200_000;
 /** Only commas and double quotes: guessing the format could read the same file in two ways. */
 const STRICT = {
@@ -86,7 +86,7 @@ function invalidHeader(errors: readonly FieldError[]): Problem {
   return new Problem("invalid_request", { detail, errors: errors.slice(0, 10) });
 }
 
-/** Null: the error has another cause. */
+/** Null if the error has another cause. */
 function describeBreak(error: unknown, row: number): RowError | null {
   if (error instanceof BrokenFile) return { row, column: null, code: error.code, message: error.message };
   if (!(error instanceof CsvError)) return null;

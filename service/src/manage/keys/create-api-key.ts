@@ -17,7 +17,7 @@ export type ApiKeyInput = {
   readonly kind: EnvironmentKind;
   readonly name: string;
   readonly scopes: readonly KeyScope[];
-  /** Omitted: the key never expires. */
+  /** If omitted, the key never expires. */
   readonly expiresAt?: Instant | null;
   readonly createdBy: Pick<Actor, "kind" | "id">;
 };
@@ -58,7 +58,7 @@ export async function auditCreatedKey(tx: Tx, actor: Actor, key: ApiKeyRecord): 
 
 export type IssueOutcome = { kind: "issued"; key: CreatedApiKey } | { kind: Refusal | "ends_in_the_past" };
 
-/** Creates a key. It outlives its creator's access, because a product's backend may depend on it. */
+/** Creates a key. The key stays valid after its creator loses access, because a product's backend may depend on it. */
 export function issueApiKey(
   control: Pool,
   author: Author,

@@ -23,13 +23,13 @@ export const ApiKey = Type.Object({
   expiresAt: nullable(timeField),
   revokedAt: nullable(timeField),
   lastUsedAt: nullable(timeField),
-  isValid: Type.Boolean({ description: "Neither revoked nor expired." }),
+  isValid: Type.Boolean({ description: "True if the key is neither revoked nor expired." }),
 });
 
 export type ApiKey = Static<typeof ApiKey>;
 
 export const secretField = Type.String({
-  description: "Shown only once: Purser stores only its hash.",
+  description: "The secret is shown only once, because Purser stores only its hash.",
   examples: ["pur_test_…"],
 });
 
@@ -49,7 +49,7 @@ export function describeApiKey(key: ApiKeyRecord): ApiKey {
   };
 }
 
-/** Identifies a key in the audit, without its secret. */
+/** Identifies a key in the audit log, without its secret. */
 export function summarizeApiKey(key: ApiKeyRecord): object {
   const { id, name, lastFour, scopes, expiresAt } = describeApiKey(key);
   return { id, name, lastFour, scopes, expiresAt };

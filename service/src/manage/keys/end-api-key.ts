@@ -62,7 +62,7 @@ export function rotateApiKey(
   });
 }
 
-/** Safe to repeat. Null: the environment has no such key. */
+/** Safe to repeat. Null if the environment has no such key. */
 export function endApiKey(
   control: Pool,
   { actor, scope }: { actor: Actor; scope: Scope },
@@ -81,7 +81,7 @@ export async function endApiKeyIn(
   return revoke(tx, actor, key);
 }
 
-/** Finds the key by its secret. False: it does not exist or is already revoked. */
+/** Finds the key by its secret. False if it does not exist or is already revoked. */
 export function endApiKeyBySecret(control: Pool, actor: Actor, secret: string): Promise<boolean> {
   return transaction(control, async (tx) => {
     const key = await lockApiKeyBySecret(tx, hashSecret(secret));

@@ -78,7 +78,7 @@ export function apiKeyOperations({ control }: ManageParts): Operation[] {
       id: "revokeApiKey",
       noun: NOUN,
       summary: "Revoke an API key",
-      description: "Permanent. All processes reject the key within 5 seconds. Safe to repeat.",
+      description: "Revoking is permanent. All processes reject the key within 5 seconds. Safe to repeat.",
       params: keyParams,
       answer: ApiKey,
       handle: async (call) => {

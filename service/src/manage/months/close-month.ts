@@ -11,7 +11,7 @@ import { CatalogNames } from "../customers/catalog-names.ts";
 import { refuseDetachedLedger } from "../refuse-detached-ledger.ts";
 
 const WALLETS_MAX = 500;
-/** Entries summed by one statement: milliseconds, and well below a second from a cold disk. */
+/** Entries summed by one statement. This takes milliseconds, and well below a second from a cold disk. */
 const ENTRIES_MAX = 5_000;
 
 export type MonthRange = { readonly from: Instant; readonly to: Instant };
@@ -25,7 +25,7 @@ export type ClosedMonth = {
 
 /**
  * Computes the monthly statement over all customers. Wallets are read a few at a time, each with the number of its last entry, so
- * charges continue and no transaction is long. Null: the caller has gone, or the month has not started.
+ * charges continue and no transaction is long. Null if the caller has gone, or the month has not started.
  */
 export async function closeMonth(
   cell: Pool,
@@ -63,7 +63,7 @@ type Walk = {
   readonly asOf: Instant;
 };
 
-/** Returns the customer to continue after. Null: all are done. */
+/** Returns the customer to continue after. Null if all are done. */
 async function addPage(walk: Walk, after: number): Promise<number | null> {
   const { cell, environmentId, roll, asOf } = walk;
   const page = await single(cell, async (tx) => {
@@ -81,7 +81,7 @@ async function addPage(walk: Walk, after: number): Promise<number | null> {
   return last === undefined || page.length < WALLETS_MAX ? null : last.customerNumber;
 }
 
-/** Splits the entries of the month or later into runs of one statement. */
+/** Splits the entries since the start of the month into runs that one statement reads. */
 async function* runsOf(walk: Walk, page: readonly OwnedWallet[]): AsyncGenerator<readonly MovedRun[]> {
   let runs: MovedRun[] = [];
   let room = ENTRIES_MAX;

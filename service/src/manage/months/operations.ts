@@ -33,15 +33,15 @@ const Month = Type.Object({
     Type.Object({
       pool: Type.String({ examples: ["credits"] }),
       kind: Type.Enum(["allowance", "purchase", "manual", "promotion"], {
-        description: "Kind of the grants.",
+        description: "The kind of grant.",
       }),
-      opening: amount("Balance at `from`."),
+      opening: amount("The balance at `from`."),
       granted: amount("Granted credits."),
       used: amount("Charged credits."),
       expired: amount("Expired credits, including those that ended with a plan."),
       revoked: amount("Revoked credits."),
-      reversed: amount("Credits of reversed charges."),
-      closing: amount("Balance at `to`."),
+      reversed: amount("Credits returned by reversals."),
+      closing: amount("The balance at `to`."),
     }),
     {
       description:
@@ -62,7 +62,7 @@ export function monthOperations({ control, cellOf }: ManageParts): Operation[] {
       noun: "Months",
       summary: "Read a monthly statement",
       description:
-        "A roll-forward of all customers' credits by pool and kind of grant, in UTC. A month's closing balance is the next month's opening " +
+        "A roll-forward of the credits of all customers, by pool and kind of grant, in UTC. A month's closing balance is the next month's opening " +
         "balance. Reads every wallet and all entries since the start of the month in short statements: about a second per 100,000 customers " +
         "or entries. A process runs two at a time.",
       params: Type.Object({
@@ -92,7 +92,7 @@ export function monthOperations({ control, cellOf }: ManageParts): Operation[] {
   ];
 }
 
-/** Null: the whole month is before the history window. */
+/** Null if the whole month is before the history window. */
 function rangeOf(month: string, start: Instant | null): MonthRange | null {
   const first = firstOf(month);
   const to = nextUtcMonth(first);

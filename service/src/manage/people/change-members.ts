@@ -23,7 +23,7 @@ export type LinkOutcome = { kind: "done"; member: Member; link: MadeLink } | { k
 
 const isDone = ({ kind }: { kind: string }): boolean => kind === "done";
 
-/** `email`: lower case. */
+/** `email` must be in lower case. */
 export function inviteMember(
   control: Pool,
   author: Author,

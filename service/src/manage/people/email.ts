@@ -9,7 +9,7 @@ export function isEmail(text: string): boolean {
   return text.toLowerCase().length <= EMAIL_LENGTH_MAX && new RegExp(EMAIL_PATTERN, "u").test(text);
 }
 
-/** Lower case, where some letters take more characters. */
+/** Returns the email in lower case. The length is checked there, because some letters become longer. */
 export function readEmail(text: string): string {
   if (isEmail(text)) return text.toLowerCase();
   throw invalidField({

@@ -14,7 +14,7 @@ export type FailedAction = "member.sign_in_failed" | "member.password_refused";
 
 type Subject = {
   readonly action: FailedAction;
-  /** Null: unknown email, recorded in the first workspace. */
+  /** Null for an unknown email, which is recorded in the first workspace. */
   readonly workspaceId: number | null;
   /** Unknown emails are not stored, because users sometimes type their password there. */
   readonly text: string;
@@ -24,11 +24,11 @@ type Pending = { attempts: number; readonly addresses: Set<string>; readonly unt
 
 /**
  * Records wrong passwords in the audit log. The first is written immediately; more within a minute become one row with a count, so
- * that guessing cannot fill the table. The response must not wait for it: its time would reveal which emails exist.
+ * that guessing cannot fill the table. The response must not wait for the row, because its duration would reveal which emails exist.
  */
 export class FailedLogIns {
   readonly #control: Pool;
-  /** At most one per member, plus one. */
+  /** At most one item per member, plus one for unknown emails. */
   readonly #pending = new Map<string, { readonly subject: Subject; pending: Pending }>();
 
   readonly #recording = new Set<Promise<void>>();

@@ -13,7 +13,7 @@ import {
 export class LiveSessions {
   readonly #control: Pool;
   readonly #idleSeconds: number;
-  /** Unwritten uses: addresses by session. */
+  /** Uses that are not yet written: addresses by session. */
   #uses = new Map<number, string>();
 
   constructor(control: Pool, idleSeconds: number) {

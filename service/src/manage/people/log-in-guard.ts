@@ -3,7 +3,7 @@ import { networkOf } from "../../primitives/network.ts";
 
 /** A password check takes a core for 30 ms or more: one at a time leaves CPU for the runtime API. */
 const AT_ONCE_MAX = 1;
-/** Separately for unknown and known devices. */
+/** Counted separately for unknown and known devices. */
 const WAITING_MAX = 10;
 /** Log-ins of one member from one device or network per window: each costs a check and an audit row. */
 const LOG_INS_MAX = 10;
@@ -14,7 +14,7 @@ const REMEMBERED_MAX = 10_000;
 export type Attempt = {
   readonly email: string;
   readonly address: string;
-  /** A device or session that used this member's password before. Null: unknown. */
+  /** A device or session that used this member's password before. Null if unknown. */
   readonly known: string | null;
 };
 
@@ -41,7 +41,7 @@ export class LogInGuard {
   /** Emails with a waiting or running attempt from a known device. */
   readonly #knownAtWork = new Set<string>();
 
-  /** Runs a password check in turn and counts its result. `email`: lower case. */
+  /** Runs a password check in turn and counts its result. `email` must be in lower case. */
   async guard<T>(attempt: Attempt, nowMs: number, check: () => Promise<T | null>): Promise<T | null> {
     const counts = this.#countsFor(attempt);
     if (attempt.known === null) this.#malformed.refuse(networkOf(attempt.address), nowMs);

@@ -63,7 +63,7 @@ export type IssueTokenOutcome =
   | { kind: "outlives_creator"; endsAtMax: Instant }
   | { kind: Refusal | "ends_in_the_past" | "too_many_tokens" };
 
-/** Never above the creator's role. Created with an expiring token, it expires no later than that. */
+/** A token's role is never above its creator's. A token created with an expiring token expires no later than that one. */
 export function issueManagementToken(
   control: Pool,
   author: Author,

@@ -24,10 +24,10 @@ import { revokeTokens } from "./management-tokens.ts";
 /** Items of each kind in a preview. */
 const LISTED_MAX = 1_000;
 
-/** What ends when a member is demoted or removed, besides sessions; API keys stay. */
+/** Access that ends, besides sessions, when a member is demoted or removed. API keys stay. */
 export type MemberAccess = {
   readonly tokens: readonly ManagementToken[];
-  /** For the member, or created by the member or their tokens. */
+  /** Links for the member, or created by the member or their tokens. */
   readonly links: readonly OpenLink[];
   readonly apiKeys: readonly ApiKeyRecord[];
 };
@@ -50,7 +50,7 @@ export async function endAccess(tx: Tx, actor: Actor, { id }: Pick<Whose, "id">)
   await revokeTokens(tx, actor, await listTokensOfMember(tx, id));
 }
 
-/** Revokes only the named keys: a backend may depend on the others. False: the member did not create one of them. Safe to repeat. */
+/** Revokes only the named keys: a backend may depend on the others. False if the member did not create one of them. Safe to repeat. */
 export async function endApiKeysOf(
   tx: Tx,
   actor: Actor,

@@ -127,7 +127,7 @@ export function memberOperations({ control, sessions }: ManageParts): Operation[
         revokeApiKeys: Type.Optional(
           Type.String({
             pattern: "^[1-9][0-9]{0,8}(,[1-9][0-9]{0,8}){0,99}$",
-            description: "Ids of API keys the member created, separated by commas.",
+            description: "IDs of API keys that the member created, separated by commas.",
             examples: ["7,9"],
           }),
         ),

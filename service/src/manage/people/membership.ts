@@ -9,7 +9,7 @@ import { findMember, lockMembership } from "../../store/control/members.ts";
 import { isSessionOpen } from "../../store/control/sessions.ts";
 import { actorOf, type Call, principalOf } from "../operation.ts";
 
-/** The caller of a change of access. */
+/** The caller who changes access. */
 export type Author = { readonly principal: Principal; readonly actor: Actor };
 
 export function authorOf(call: Call): Author {
@@ -19,9 +19,9 @@ export function authorOf(call: Call): Author {
 /** The current rights of a creator, which limit everything created by them. */
 export type Authority = {
   readonly role: Role;
-  /** The member at the start of the chain of creators. Null: a command. */
+  /** The member at the start of the chain of creators. Null if a command created it. */
   readonly rootMemberId: number | null;
-  /** When it and everything created with it ends. Null: never. */
+  /** When these rights end, and with them everything they created. Null if they never end. */
   readonly expiresAt: Instant | null;
 };
 
@@ -50,7 +50,7 @@ export async function openMembership(tx: Tx, { principal, actor }: Author): Prom
   return { kind: "open", authority };
 }
 
-/** Null: the member is removed, or the token is no longer valid. */
+/** Null if the member is removed, or the token is no longer valid. */
 export async function findAuthority(
   tx: Tx,
   workspaceId: number,

@@ -18,13 +18,21 @@ const PATH = "/manage/v1/sessions";
 const Session = Type.Object({
   id: Type.String({ examples: ["7"] }),
   createdAt: timeField,
-  lastUsedAt: Type.String({ ...timeField, description: "Accurate to a minute." }),
+  lastUsedAt: Type.String({
+    ...timeField,
+    description: "When the session was last used, accurate to a minute.",
+  }),
   expiresAt: Type.String({
     ...timeField,
-    description: "The latest end. A session ends earlier if it is not used for some hours.",
+    description:
+      "When the session ends at the latest. A session ends earlier if it is not used for some hours.",
   }),
-  address: nullable(Type.String({ description: "Address of the last use.", examples: ["203.0.113.7"] })),
-  userAgent: nullable(Type.String({ description: "User agent at log-in.", examples: ["Mozilla/5.0 (…)"] })),
+  address: nullable(
+    Type.String({ description: "The address that last used the session.", examples: ["203.0.113.7"] }),
+  ),
+  userAgent: nullable(
+    Type.String({ description: "The user agent at log-in.", examples: ["Mozilla/5.0 (…)"] }),
+  ),
   isCurrent: Type.Boolean({ description: "True for the session of this call." }),
 });
 

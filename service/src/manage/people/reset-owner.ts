@@ -15,7 +15,7 @@ import { deleteSessionsOf } from "../../store/control/sessions.ts";
 import { endAccess, listAccess, type MadeLink, makeLinkFor } from "./member-access.ts";
 import { hashPassword } from "./password.ts";
 
-/** What was ended. API keys stay, because a product's backend may depend on them. */
+/** The access that was ended. API keys stay, because a product's backend may depend on them. */
 export type Ended = {
   readonly passwordEnded: boolean;
   readonly sessionsEnded: number;
@@ -34,7 +34,7 @@ export type ResetOwner = {
 const ACTOR = { kind: "command", id: "purser reset-owner", requestId: null } as const;
 
 /**
- * Creates a one-time link for a new owner password. `email`: lower case. Ends the password and all access based on it, so that nobody
+ * Creates a one-time link for a new owner password. `email` must be in lower case. Ends the password and all access based on it, so that nobody
  * who knows it can end the link.
  */
 export async function resetOwner(control: Pool, email: string): Promise<ResetOwner> {

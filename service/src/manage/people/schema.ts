@@ -41,7 +41,7 @@ export const NewOwnerBody = strictObject({
   token: Type.String({
     minLength: 1,
     maxLength: 200,
-    description: "Token of the setup link.",
+    description: "The token in the setup link.",
     examples: ["pur_link_…"],
   }),
   email: emailField,
@@ -81,7 +81,7 @@ export const LinkBody = strictObject({
 export const Link = Type.Object({
   path: Type.String({
     description:
-      "Append it to the address of this installation and send it to the member. Purser sends no mail.",
+      "Append this path to the address of this installation and send it to the member. Purser sends no mail.",
     examples: ["/join#pur_link_…"],
   }),
   expiresAt: timeField,
@@ -109,7 +109,7 @@ export const ListedMember = Type.Object({
   ...Member.properties,
   openLink: nullable(
     Type.Object(OpenLink, {
-      description: "The member's usable link. Null: none.",
+      description: "The member's link, if it can still be used. Null if there is none.",
     }),
   ),
 });
@@ -117,7 +117,8 @@ export const ListedMember = Type.Object({
 export const revokeApiKeysField = Type.Array(Type.String({ examples: ["7"] }), {
   maxItems: 100,
   uniqueItems: true,
-  description: "Ids of API keys the member created, to revoke with a demotion. Others stay. Requires `role`.",
+  description:
+    "IDs of API keys that the member created, to revoke with a demotion. Other keys stay. Requires `role`.",
 });
 
 export const managesAccessField = Type.Boolean({
@@ -132,7 +133,7 @@ export const Token = Type.Object({
     description: "Never above the current role of the member who created the token.",
   }),
   managesAccess: managesAccessField,
-  projectId: nullable(Type.String({ description: "Null: the whole workspace.", examples: ["1"] })),
+  projectId: nullable(Type.String({ description: "Null for the whole workspace.", examples: ["1"] })),
   environment: nullable(Type.Enum(["test", "live"])),
   lastFour: Type.String({ description: "Last four characters of the secret.", examples: ["x7Qp"] }),
   createdAt: timeField,
@@ -140,7 +141,9 @@ export const Token = Type.Object({
   expiresAt: nullable(timeField),
   revokedAt: nullable(timeField),
   lastUsedAt: nullable(timeField),
-  isValid: Type.Boolean({ description: "Neither revoked nor expired, and its creator is not removed." }),
+  isValid: Type.Boolean({
+    description: "True if the token is neither revoked nor expired, and its creator was not removed.",
+  }),
 });
 
 export const MemberAccess = Type.Object({

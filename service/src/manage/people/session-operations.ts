@@ -38,7 +38,7 @@ const SETUP_DONE_MS = 60_000;
 
 export function sessionOperations({ control, failedLogIns }: ManageParts): Operation[] {
   const guard = new LogInGuard();
-  // Cached only for a while: a failover may lose the first owner. Anyone can call it, so the database must not be asked each time.
+  // Cached only for a while: a failover may lose the first owner. Anyone can call this operation, so it must not query the database each time.
   let doneUntilMs = Number.NEGATIVE_INFINITY;
   const needsSetup = async (): Promise<boolean> => {
     if (performance.now() < doneUntilMs) return false;
@@ -70,7 +70,7 @@ export function sessionOperations({ control, failedLogIns }: ManageParts): Opera
       id: "setUp",
       noun: NOUN,
       summary: "Create the first owner",
-      description: "Takes the one-time token of the setup link that the service logged at its start.",
+      description: "Takes the one-time token from the setup link that the service logged at its start.",
       body: NewOwnerBody,
       answer: Me,
       codes: ["link_invalid", "rate_limited"],
@@ -122,7 +122,7 @@ export function sessionOperations({ control, failedLogIns }: ManageParts): Opera
       id: "readSession",
       noun: NOUN,
       summary: "Read the current session",
-      description: "The member or token of this call.",
+      description: "Returns the member or token that makes this call.",
       answer: Me,
       handle: async (call) => describeMe(principalOf(call)),
     }),
@@ -192,7 +192,7 @@ function linkOperation(control: Pool, guard: LogInGuard): Operation {
     noun: NOUN,
     summary: "Log in with a link",
     description:
-      "Takes the one-time token of an invitation, password reset or log-in link and sets a session cookie. The first two require a " +
+      "Takes the one-time token from an invitation, password reset or log-in link and sets a session cookie. The first two require a " +
       "`password`, which ends the member's other sessions; an invitation also accepts a `name`.",
     body: LinkBody,
     answer: Me,

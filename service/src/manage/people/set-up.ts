@@ -20,7 +20,7 @@ export async function isSetupNeeded(control: Pool): Promise<boolean> {
   return (await single(control, countMembers)) === 0;
 }
 
-/** Creates a setup link's token. Null: there is already a member. */
+/** Creates a setup link's token. Null if there is already a member. */
 export function makeSetupLink(control: Pool): Promise<string | null> {
   return transaction(control, async (tx) => {
     if ((await countMembers(tx)) > 0) return null;
@@ -70,7 +70,7 @@ export async function setUp(
   );
 }
 
-/** Creates the first owner for unattended installations. False: there is already a member. */
+/** Creates the first owner for unattended installations. False if there is already a member. */
 export async function createFirstOwner(control: Pool, owner: NewOwner): Promise<boolean> {
   const passwordHash = await hashPassword(owner.password);
   return transaction(control, async (tx) => {

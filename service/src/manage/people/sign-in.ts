@@ -41,7 +41,7 @@ export type Visit = { readonly requestId: string; readonly address: string; read
 
 export type MemberWithPassword = Member & { readonly passwordHash: string };
 
-/** Null: email and password do not match. Neither the result nor the time shows which is wrong. */
+/** Null if email and password do not match. Neither the result nor the time shows which is wrong. */
 export async function checkPassword(
   control: Pool,
   { email, password }: { email: string; password: string },
@@ -52,7 +52,7 @@ export async function checkPassword(
   return matches && member !== null && passwordHash !== null ? { ...member, passwordHash } : null;
 }
 
-/** Returns the new session's token; only its hash is stored. Null: the password has changed since it was checked. */
+/** Returns the new session's token; only its hash is stored. Null if the password has changed since it was checked. */
 export function openSession(control: Pool, member: MemberWithPassword, visit: Visit): Promise<string | null> {
   return transaction(control, async (tx) =>
     (await holdPassword(tx, member)) ? openSessionIn(tx, member, visit) : null,
@@ -129,7 +129,7 @@ export function rememberDevice(
   });
 }
 
-/** After the old password was checked. Ends all other sessions. False: the password has changed meanwhile. */
+/** After the old password was checked. Ends all other sessions. False if the password has changed meanwhile. */
 export async function changePassword(
   control: Pool,
   member: MemberWithPassword,

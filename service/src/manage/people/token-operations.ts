@@ -26,7 +26,7 @@ const TokenBody = strictObject({
   projectId: Type.Optional(
     nullable(
       Type.String({
-        description: "With `environment`: limits the token to that environment.",
+        description: "Together with `environment`, limits the token to that environment.",
         examples: ["1"],
       }),
     ),
@@ -35,7 +35,7 @@ const TokenBody = strictObject({
   expiresAt: Type.Optional(
     nullable({
       ...timeField,
-      description: "Null or omitted: no expiry, or that of the creating token.",
+      description: "If null or omitted, the token has no expiry, or the expiry of the token that creates it.",
     }),
   ),
 });
@@ -67,14 +67,14 @@ export function tokenOperations({ control }: ManageParts): Operation[] {
       noun: NOUN,
       summary: "Create a management token",
       description:
-        "For one environment or the whole workspace, with a role not above your own. It ends when you are demoted or removed; created " +
+        "For one environment or the whole workspace, with a role not above your own. The token ends when you are demoted or removed; created " +
         `with a token, it ends with that token. You and your tokens can have ${TOKENS_MAX} valid tokens. The secret is only in this ` +
         "response.",
       body: TokenBody,
       answer: Type.Object({
         token: Token,
         secret: Type.String({
-          description: "Shown only once: Purser stores only its hash.",
+          description: "The secret is shown only once, because Purser stores only its hash.",
           examples: ["pur_mgmt_…"],
         }),
       }),
@@ -113,7 +113,7 @@ export function tokenOperations({ control }: ManageParts): Operation[] {
       noun: NOUN,
       summary: "Revoke a management token",
       description:
-        "Permanent, from its next call on. Also revokes the tokens and links created with it. Safe to repeat.",
+        "Revoking is permanent and applies from the token's next call on. It also revokes the tokens and links created with it. Safe to repeat.",
       params: Type.Object({ id: Type.String({ examples: ["5"] }) }),
       answer: Token,
       codes: ["not_found"],

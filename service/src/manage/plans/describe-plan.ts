@@ -10,7 +10,10 @@ import type { FullPlanState, PlanState } from "./plan-state.ts";
 
 export const PinnedFeature = Type.Object({
   feature: Type.String({ examples: ["image.generate"] }),
-  pool: Type.String({ description: "Pinned when the version was published.", examples: ["credits"] }),
+  pool: Type.String({
+    description: "The pool key, pinned when the version was published.",
+    examples: ["credits"],
+  }),
   cost: Cost,
   limit: Limit,
 });
@@ -32,24 +35,24 @@ const Draft = Type.Object(
     ),
     changedAt: timeField,
   },
-  { description: "The next version, not yet published." },
+  { description: "The next version, which is not published yet." },
 );
 
 const base = {
   key: Type.String({ examples: ["pro"] }),
   name: Type.String({ examples: ["Pro"] }),
   archivedAt: nullable(timeField),
-  isDefault: Type.Boolean({ description: "Customers without an assigned plan have this one." }),
+  isDefault: Type.Boolean({ description: "True if customers without an assigned plan have this one." }),
 };
 
 export const Plan = Type.Object({
   ...base,
   versions: Type.Array(PlanVersion, {
-    description: "Newest first, at most 10. Empty: never published.",
+    description: "Newest first, at most 10. Empty if the plan was never published.",
   }),
   nextBefore: nullable(
     Type.Integer({
-      description: "Send it as `before` to read older versions. Null: there are none.",
+      description: "Send this value as `before` to read older versions. Null if there are none.",
       examples: [31],
     }),
   ),
@@ -65,7 +68,7 @@ export const PlanSummary = Type.Object({
 export type Plan = Static<typeof Plan>;
 export type PlanSummary = Static<typeof PlanSummary>;
 
-/** Null: the plan has neither a version nor a draft. */
+/** Null if the plan has neither a version nor a draft. */
 export function describePlan(state: FullPlanState): Plan | null {
   const { plan, draft, shown, nextBefore } = state;
   if (plan === null && draft === null) return null;

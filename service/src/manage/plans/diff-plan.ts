@@ -13,12 +13,12 @@ const feature = Type.String({ examples: ["image.generate"] });
 
 export const PlanDiff = Type.Object({
   catalogVersion: Type.Integer({
-    description: "Send it as `expectedVersion` when you publish, to pin the costs shown here.",
+    description: "Send this value as `expectedVersion` when you publish, to pin the costs shown here.",
     examples: [17],
   }),
   latest: nullable(
     Type.Integer({
-      description: "The version compared with the draft. Null: none is published yet.",
+      description: "The version compared with the draft. Null if none is published yet.",
       examples: [3],
     }),
   ),
@@ -28,7 +28,7 @@ export const PlanDiff = Type.Object({
         before: nullable(Type.String({ examples: ["Pro"] })),
         after: Type.String({ examples: ["Professional"] }),
       },
-      { description: "Null: unchanged." },
+      { description: "Null if unchanged." },
     ),
   ),
   allowances: Type.Object({

@@ -142,7 +142,7 @@ export function planOperations({ cellOf }: ManageParts): Operation[] {
       noun: NOUN,
       summary: "Set or remove the default plan",
       description:
-        "The plan of customers without an assigned one. Customers on the old default plan move to the new one immediately.",
+        "Customers without an assigned plan have the default plan. Customers on the old default plan move to the new one immediately.",
       params: Type.Object(environmentParams),
       body: strictObject({ plan: nullable(Type.String({ ...keyField, examples: ["free"] })) }),
       answer: Type.Object({ plan: nullable(Type.String({ examples: ["free"] })) }),
@@ -221,7 +221,7 @@ export function archivePlan(
 
 type DefaultPlanOutcome = { kind: "set" | "unchanged" | "plan_not_found" };
 
-/** The plan of customers without an assigned one. Customers on the old default plan move to the new one. */
+/** Customers without an assigned plan have the default plan. Customers on the old default plan move to the new one. */
 export function setDefaultPlan(
   cell: Pool,
   context: Context,

@@ -23,7 +23,7 @@ export type PlanState = {
 /** Includes some versions with their terms, newest first. */
 export type FullPlanState = PlanState & {
   readonly shown: readonly PlanVersion[];
-  /** Version number to continue before. Null: no more versions. */
+  /** Version number to continue before. Null if there are no more versions. */
   readonly nextBefore: number | null;
 };
 

@@ -18,7 +18,7 @@ import { type MissingTerm, pinTerms } from "./terms.ts";
 
 export type PlanInput = PlanTerms & {
   readonly key: string;
-  /** Which customers get it besides new assignments. */
+  /** Which customers get the version, besides new assignments. */
   readonly reach: VersionReach;
 };
 

@@ -13,7 +13,7 @@ export type MissingTerm =
 
 export type PinnedTerms = { kind: "pinned"; content: PlanContent } | MissingTerm;
 
-/** The plan as if published now: each feature at its current cost. */
+/** The plan as it would be published now, with each feature at its current cost. */
 export function pinTerms(catalog: Catalog, key: string, terms: PlanTerms): PinnedTerms {
   const plan = findPlan(catalog, key);
   const kept = plan === null ? null : latestVersion(plan).features;

@@ -42,7 +42,7 @@ export async function createProjectIn(tx: Tx, input: ProjectInput): Promise<Crea
   return { projectId, test: await create("test"), live: await create("live") };
 }
 
-/** Creates a project with a given key, for unattended installations. False: there is already a project. */
+/** Creates a project with a given key, for unattended installations. False if there is already a project. */
 export function createFirstProject(control: Pool, name: string, secret: string): Promise<boolean> {
   return transaction(control, async (tx) => {
     const workspaceId = await getFirstWorkspace(tx);

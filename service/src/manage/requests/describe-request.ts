@@ -11,11 +11,11 @@ import { nullable, timeField } from "../fields.ts";
 export const endpointField = Type.Enum(["check", "consume", "events"]);
 
 export const reasonField = nullable(
-  Type.String({ description: "Set for denials.", examples: ["insufficient_credits"] }),
+  Type.String({ description: "Set only for denials.", examples: ["insufficient_credits"] }),
 );
 
 export const codeField = nullable(
-  Type.String({ description: "Set for errors.", examples: ["idempotency_key_reused"] }),
+  Type.String({ description: "Set only for errors.", examples: ["idempotency_key_reused"] }),
 );
 
 /** Fields of every kind of request. */
@@ -25,13 +25,19 @@ export const requestFields = {
   status: Type.Integer({ examples: [200] }),
   code: codeField,
   reason: reasonField,
-  isReplay: Type.Boolean({ description: "The caller got an earlier response again." }),
+  isReplay: Type.Boolean({ description: "True if the caller got an earlier response again." }),
   feature: nullable(
-    Type.String({ description: "As requested, even if it is not defined.", examples: ["image.generate"] }),
+    Type.String({
+      description: "The feature key as sent, even if the feature is not defined.",
+      examples: ["image.generate"],
+    }),
   ),
-  event: nullable(Type.String({ description: "As sent.", examples: ["tokens.generated"] })),
+  event: nullable(Type.String({ description: "The event key as sent.", examples: ["tokens.generated"] })),
   idempotencyKey: nullable(
-    Type.String({ description: "Set if a response is stored under it.", examples: ["job-7f3a-charge"] }),
+    Type.String({
+      description: "The idempotency key, set if a response is stored under it.",
+      examples: ["job-7f3a-charge"],
+    }),
   ),
 };
 
@@ -44,7 +50,7 @@ export const LoggedRequest = Type.Object({
   ...requestFields,
   customerId: nullable(
     Type.String({
-      description: "Null: unknown or erased customer.",
+      description: "Null if the customer is unknown or was erased.",
       examples: ["customer_42"],
     }),
   ),
@@ -53,7 +59,7 @@ export const LoggedRequest = Type.Object({
 
 export type LoggedRequest = Static<typeof LoggedRequest>;
 
-/** Resolves customer numbers and key hashes of the log. */
+/** Resolves customer numbers and key hashes in the log. */
 export async function describeRequests(
   tx: Tx,
   scope: { readonly projectId: ProjectId; readonly environmentId: EnvironmentId },

@@ -23,12 +23,17 @@ export const CustomerRequest = Type.Object({
   ...requestFields,
   quantity: nullable(Type.Integer({ description: "Null for logged requests.", examples: [1] })),
   credits: nullable(
-    Type.Integer({ description: "Credits charged, or required by a denied request.", examples: [10] }),
+    Type.Integer({
+      description: "Credits charged, or credits that a denied request required.",
+      examples: [10],
+    }),
   ),
   balance: nullable(
     Type.Integer({ description: "Balance after the charge, or at the denial.", examples: [90] }),
   ),
-  reversedQuantity: nullable(Type.Integer({ description: "Set for charges.", examples: [0] })),
+  reversedQuantity: nullable(
+    Type.Integer({ description: "The quantity reversed so far. Set only for charges.", examples: [0] }),
+  ),
 });
 
 export type CustomerRequest = Static<typeof CustomerRequest>;
@@ -48,7 +53,7 @@ type Found =
 /** Log rows read for one page; most are charges and denials, which come from their own tables. */
 const LOGGED_MAX = 1_000;
 
-/** Charges, denials and other logged requests, newest first. Null: the customer does not exist. */
+/** Charges, denials and other logged requests, newest first. Null if the customer does not exist. */
 export function listCustomerRequests(
   cell: Pool,
   scope: Scope,

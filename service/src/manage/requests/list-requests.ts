@@ -27,9 +27,9 @@ export type RequestFilter = {
 
 export type RequestPage = {
   readonly items: LoggedRequest[];
-  /** Position of older requests. Null: there are none. */
+  /** Position of older requests. Null if there are none. */
   readonly next: Uuid | null;
-  /** The newest scanned request. Null: there is none. */
+  /** The newest scanned request. Null if there is none. */
   readonly latest: Uuid | null;
 };
 

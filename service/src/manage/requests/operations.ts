@@ -49,7 +49,7 @@ function list({ control, cellOf }: ManageParts): Operation {
       after: Type.Optional(
         Type.String({
           maxLength: 100,
-          description: "`latestCursor` of an earlier response: only newer requests.",
+          description: "The `latestCursor` from an earlier response, to list only newer requests.",
         }),
       ),
       endpoint: Type.Optional(endpointField),
@@ -69,7 +69,8 @@ function list({ control, cellOf }: ManageParts): Operation {
       ...pageOf(LoggedRequest).properties,
       latestCursor: nullable(
         Type.String({
-          description: "Send it as `after` to read newer requests. Null: no requests yet.",
+          description:
+            "Send this value as `after` to read newer requests. Null if there are no requests yet.",
           examples: ["WyIwMTlhN…"],
         }),
       ),

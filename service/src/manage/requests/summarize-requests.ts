@@ -16,16 +16,16 @@ import { timeField } from "../fields.ts";
 import { codeField, endpointField, reasonField } from "./describe-request.ts";
 
 const kinds = {
-  ok: Type.Integer({ description: "Allowed or accepted.", examples: [1200] }),
+  ok: Type.Integer({ description: "The number of allowed or accepted requests.", examples: [1200] }),
   denied: Type.Integer({ examples: [14] }),
-  failed: Type.Integer({ description: "Failed with an error.", examples: [3] }),
+  failed: Type.Integer({ description: "The number of requests that failed with an error.", examples: [3] }),
 };
 
 const SeenKeys = (description: string) =>
   Type.Array(
     Type.Object({
       key: Type.String({ examples: ["image.rendr"] }),
-      requests: Type.Integer({ description: "Logged requests.", examples: [12] }),
+      requests: Type.Integer({ description: "The number of logged requests.", examples: [12] }),
       lastSeenAt: timeField,
     }),
     { description },
@@ -35,7 +35,7 @@ export const RequestSummary = Type.Object({
   since: timeField,
   total: Type.Object(kinds),
   byHour: Type.Array(Type.Object({ hour: timeField, ...kinds }), {
-    description: "Every hour, oldest first.",
+    description: "One item for every hour, oldest first.",
   }),
   byOutcome: Type.Array(
     Type.Object({
@@ -44,7 +44,7 @@ export const RequestSummary = Type.Object({
       reason: reasonField,
       requests: Type.Integer({ examples: [14] }),
     }),
-    { description: "Most frequent first. Without code and reason: successful." },
+    { description: "Most frequent first. An item without code and reason counts successful requests." },
   ),
   unknownFeatures: SeenKeys("Requested feature keys that are not defined."),
   unnamedEvents: SeenKeys("Recorded event keys without a name."),

@@ -21,7 +21,7 @@ import { sendSandboxRequests } from "./send-sandbox-requests.ts";
 const TIMES_MAX = 50;
 
 const SandboxBody = strictObject({
-  endpoint: Type.Enum(["check", "consume"], { description: "Runtime operation." }),
+  endpoint: Type.Enum(["check", "consume"], { description: "The runtime operation to call." }),
   customerId: customerIdField("Unknown customers are handled as by the endpoint."),
   feature: featureField,
   quantity: Type.Optional(quantityField),
@@ -37,9 +37,9 @@ const SandboxBody = strictObject({
 const SandboxAnswerSchema = Type.Object({
   answers: Type.Array(
     Type.Object({
-      count: Type.Integer({ description: "Requests with this response.", examples: [31] }),
+      count: Type.Integer({ description: "The number of requests with this response.", examples: [31] }),
       status: Type.Integer({ examples: [200] }),
-      isReplay: Type.Boolean({ description: "An earlier response was returned again." }),
+      isReplay: Type.Boolean({ description: "True if an earlier response was returned again." }),
       body: Type.Record(Type.String(), Type.Unknown(), {
         description: "The endpoint's response, or a problem with its `code`.",
       }),
@@ -68,7 +68,7 @@ export function sandboxRequestOperations({ cellOf, sandboxRequest }: ManageParts
         "Sends the same check or consume `times` times concurrently, like a backend would: one of them is charged, and the others get its " +
         "response again. Only in the test environment; in live the call fails with `invalid_request` and sends nothing. Needs no API key and " +
         "is not rate limited. Errors of the runtime, such as a reused key, are part of the responses. The requests are in the request log " +
-        "under the id of this call, and in the audit log. Safe to repeat because of the idempotency key.",
+        "under the ID of this call, and in the audit log. Safe to repeat because of the idempotency key.",
       params: Type.Object(environmentParams),
       body: SandboxBody,
       answer: SandboxAnswerSchema,
@@ -87,7 +87,7 @@ export function sandboxRequestOperations({ cellOf, sandboxRequest }: ManageParts
   ];
 }
 
-/** In live, it would charge a real customer. */
+/** In the live environment, a test request would charge a real customer. */
 function refuseLive(call: Call): void {
   if (scopeOf(call).environment === "test") return;
   throw invalidField({

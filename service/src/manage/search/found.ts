@@ -7,7 +7,9 @@ const whereFields = {
   environment: Type.Enum(["test", "live"]),
 };
 
-const customerIdField = nullable(Type.String({ description: "Null: erased.", examples: ["customer_42"] }));
+const customerIdField = nullable(
+  Type.String({ description: "Null if the customer was erased.", examples: ["customer_42"] }),
+);
 
 const recordFields = {
   ...whereFields,
@@ -30,19 +32,22 @@ export const Found = Type.Object({
       email: nullable(Type.String({ examples: ["billing@acme.example"] })),
       billingReference: nullable(Type.String({ examples: ["cus_NffrFeUfNV2Hib"] })),
     }),
-    { description: "Id, name, email or billing reference starts with the text, ignoring case." },
+    {
+      description:
+        "Customers whose ID, name, email or billing reference starts with the search text (case-insensitive).",
+    },
   ),
   grants: Type.Array(
     Type.Object({
       ...whereFields,
       recordedAt: timeField,
       customerId: customerIdField,
-      grant: Type.Integer({ description: "Number of the grant within the customer.", examples: [3] }),
+      grant: Type.Integer({ description: "Grant number, unique per customer.", examples: [3] }),
       kind: Type.Enum(["allowance", "purchase", "manual", "promotion"]),
       credits: Type.Integer({ examples: [500] }),
       reference: Type.String({ examples: ["pi_3MtwBwLkdIwHu7ix"] }),
     }),
-    { description: "Reference equals the text." },
+    { description: "Grants whose reference equals the search text." },
   ),
   keys: Type.Array(
     Type.Object({
@@ -51,7 +56,7 @@ export const Found = Type.Object({
       idempotencyKey: Type.String({ examples: ["job-7f3a-charge"] }),
       endpoint: Type.Enum(["consume", "events"]),
     }),
-    { description: "Idempotency keys equal to the text." },
+    { description: "Idempotency keys that equal the search text." },
   ),
   charges: Type.Array(
     Type.Object({
@@ -78,8 +83,8 @@ export const Found = Type.Object({
       event: Type.String({ examples: ["tokens.generated"] }),
     }),
   ),
-  plans: Type.Array(CatalogItem, { description: "Key starts with the text." }),
-  features: Type.Array(CatalogItem, { description: "Key starts with the text." }),
+  plans: Type.Array(CatalogItem, { description: "Plans whose key starts with the search text." }),
+  features: Type.Array(CatalogItem, { description: "Features whose key starts with the search text." }),
 });
 
 export type Found = Static<typeof Found>;

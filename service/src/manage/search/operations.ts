@@ -38,7 +38,7 @@ import { Found } from "./found.ts";
 const NOUN = "Search";
 
 const DESCRIPTION =
-  "Finds customers by the beginning of id, name, email or billing reference; grants by reference, such as a payment id; idempotency " +
+  "Finds customers by the beginning of ID, name, email or billing reference; grants by reference, such as a payment ID; idempotency " +
   "keys; charges, denials and usage events by id; plans and features by the beginning of their key. Returns at most 10 of each kind.";
 
 const query = strictObject({
@@ -89,13 +89,13 @@ export function searchOperations({ control, cellOf }: ManageParts): Operation[] 
   ];
 }
 
-/** Results of each kind. */
+/** Maximum number of results of each kind. */
 const FOUND_MAX = 10;
 
 type SearchInput = {
   readonly scopes: readonly NamedScope[];
   readonly text: string;
-  /** Older records are hidden. Null: none. */
+  /** Older records are hidden. Null hides none. */
   readonly since: Instant | null;
 };
 

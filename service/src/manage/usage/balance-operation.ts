@@ -33,7 +33,11 @@ export function balanceOperation(parts: ManageParts): Operation {
     query: Type.Object(
       {
         pool: Type.Optional(
-          Type.String({ maxLength: 120, description: "By default `credits`.", examples: ["credits"] }),
+          Type.String({
+            maxLength: 120,
+            description: "The pool key. Default: `credits`.",
+            examples: ["credits"],
+          }),
         ),
         ...rangeQuery,
         ...divisionQuery,
@@ -48,7 +52,7 @@ export function balanceOperation(parts: ManageParts): Operation {
         Type.Object({
           at: timeField,
           balance: Type.Integer({
-            description: "At the end of the bucket, or of the range.",
+            description: "The balance at the end of the bucket or of the range.",
             examples: [750],
           }),
         }),

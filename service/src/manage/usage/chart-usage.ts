@@ -28,14 +28,14 @@ import { rankUsers, refuseTooLong } from "./rank-users.ts";
 import { withinSums } from "./within-sums.ts";
 
 const points = Type.Array(Type.Object({ at: timeField, ...UsedFields }), {
-  description: "Earliest first, without buckets that have no usage.",
+  description: "Sorted from earliest to latest. Buckets without usage are left out.",
 });
 
 export const UsageLine = Type.Object({
   key: nullable(
     Type.String({
       description:
-        "The feature, event, reason, customer or value. Null: no grouping, an erased customer, or metadata without the field.",
+        "The feature, event, reason, customer or value. Null without grouping, for an erased customer, and for metadata that lacks the field.",
       examples: ["image.generate"],
     }),
   ),
@@ -59,7 +59,7 @@ export type Grouping =
   | { readonly by: "none" | "event" | "feature" | "reason" | "customer" }
   | { readonly by: "metadata"; readonly field: string };
 
-/** About a second's work. */
+/** Reading this many takes about a second. */
 export const METADATA_ROWS_MAX = 200_000;
 
 /** The largest lines, largest first, and all others together. */
@@ -117,7 +117,7 @@ export async function chartSome(
   return chartCustomers(tx, walked, customers, group, options);
 }
 
-/** The other customers together are the total less the largest ones. */
+/** The usage of the other customers is the total less the usage of the largest ones. */
 async function chartByCustomer(tx: Tx, scope: UsageScope, options: ChartOptions): Promise<Lines> {
   const ranked = await rankUsers(tx, scope, { by: options.by, limit: options.linesMax });
   const numbers = ranked.map(({ customerNumber }) => customerNumber);

@@ -46,7 +46,7 @@ const count = (value: number): string => value.toLocaleString("en");
 export const linesField = Type.Optional(
   Type.String({
     pattern: UP_TO_100,
-    description: "How many of the largest to show, from 1 to 100. By default 10.",
+    description: "How many of the largest lines to show, from 1 to 100. Default: 10.",
     examples: ["10"],
   }),
 );
@@ -82,7 +82,7 @@ export function usageOperations(parts: ManageParts): Operation[] {
 const groupBy = Type.Optional(
   Type.Enum(["feature", "event", "reason", "customer", "metadata"], {
     description:
-      "One line for each: `feature` for charges and denials, `reason` for denials, `event` for events, `metadata` for charges and events, `customer` for all.",
+      "What each line stands for: `feature` for charges and denials, `reason` for denials, `event` for events, `metadata` for charges and events, `customer` for all.",
   }),
 );
 
@@ -95,7 +95,7 @@ function chart(parts: ManageParts): Operation {
     noun: USAGE_NOUN,
     summary: "Show usage over time",
     description:
-      "Exact sums of events, charges or denials. Each counts at its own time, so a late event changes the past. A reversal reduces " +
+      "Exact sums of events, charges or denials. Each counts at the time it occurred, so a late event changes past totals. A reversal reduces " +
       "quantity and credits at the time of the reversal. The largest lines are shown, and all others as one. Grouping by " +
       `metadata reads single rows: a range with more than ${count(METADATA_ROWS_MAX)} rows in the environment is rejected. ${ABOUT_LOOK_UPS}`,
     params: Type.Object(environmentParams),
@@ -110,7 +110,7 @@ function chart(parts: ManageParts): Operation {
           Type.String({
             minLength: 1,
             maxLength: 200,
-            description: "With `groupBy=metadata`: a top-level field of the metadata.",
+            description: "The top-level metadata field to group by. Only with `groupBy=metadata`.",
             examples: ["model"],
           }),
         ),

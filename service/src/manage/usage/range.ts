@@ -13,23 +13,23 @@ import { notBefore, readHistoryStart } from "../history-window.ts";
 
 const HOUR_MS = 4 * BUCKET_MS;
 export const DAY_MS = 24 * HOUR_MS;
-/** An event may be that far ahead of the clock. */
+/** How far an event may be ahead of the clock. */
 const AHEAD_MS = 5 * 60_000;
 
-const ABOUT_MINUTES = "At minute 00, 15, 30 or 45.";
+const ABOUT_MINUTES = "Must be at minute 00, 15, 30 or 45.";
 
 export const rangeQuery = {
   from: Type.Optional(
     Type.String({
       format: "date-time",
-      description: `${ABOUT_MINUTES} By default 30 days before \`to\`; one day for hours, one year for months.`,
+      description: `${ABOUT_MINUTES} Default: 30 days before \`to\`; one day for hours, one year for months.`,
       examples: ["2026-11-01T00:00:00Z"],
     }),
   ),
   to: Type.Optional(
     Type.String({
       format: "date-time",
-      description: `Exclusive end of the range. ${ABOUT_MINUTES} By default the end of the current 15 minutes.`,
+      description: `Exclusive end of the range. ${ABOUT_MINUTES} Default: the end of the current 15 minutes.`,
       examples: ["2026-12-01T00:00:00Z"],
     }),
   ),
@@ -37,13 +37,13 @@ export const rangeQuery = {
 
 export const divisionQuery = {
   bucket: Type.Optional(
-    Type.Enum(["hour", "day", "month"], { description: "The length of one point. By default `day`." }),
+    Type.Enum(["hour", "day", "month"], { description: "The length of one bucket. Default: `day`." }),
   ),
   timeZone: Type.Optional(
     Type.String({
       maxLength: 60,
       pattern: "^(UTC|[A-Z][A-Za-z_]+(/[A-Za-z0-9_+-]+)+)$",
-      description: "IANA name of the time zone for days and months. By default `UTC`.",
+      description: "IANA name of the time zone for days and months. Default: `UTC`.",
       examples: ["Europe/Berlin"],
     }),
   ),
@@ -66,7 +66,7 @@ export const rangeAnswer = {
     Type.String({
       format: "date-time",
       description:
-        "The start of the workspace's history window, rounded up to 15 minutes. Earlier usage is not included. Null: no limit.",
+        "The start of the workspace's history window, rounded up to 15 minutes. Earlier usage is not included. Null if there is no limit.",
       examples: ["2026-08-17T08:45:00.000Z"],
     }),
   ),
@@ -78,7 +78,7 @@ export const completeToField = Type.String({
   examples: ["2026-11-15T08:30:00.000Z"],
 });
 
-/** Neither is before the history window. A range before the window is empty, at its start. */
+/** Neither end is before the history window. A range before the window is empty and lies at the window's start. */
 export type UsageRange = {
   readonly from: Instant;
   /** Not before `from`. */
@@ -96,7 +96,7 @@ const DEFAULT_MS = { hour: DAY_MS, day: 30 * DAY_MS, month: 365 * DAY_MS } as co
 const LENGTH_MS = { hour: HOUR_MS, day: DAY_MS, month: 28 * DAY_MS } as const;
 const BUCKETS_MAX = 1_000;
 
-/** The part of the range in the history window, which applies to the event's own time. */
+/** The part of the range in the history window, which applies to the time an event occurred. */
 export async function readRange(
   pools: { readonly control: Pool; readonly cell: Pool },
   workspaceId: number,
@@ -166,7 +166,7 @@ function roundDown(ms: number): Instant {
 
 export const UsedFields = {
   count: Type.Integer({ description: "Number of events, charges or denials.", examples: [120] }),
-  quantity: Type.Integer({ description: "Less reversals.", examples: [480] }),
+  quantity: Type.Integer({ description: "The quantity, less reversals.", examples: [480] }),
   credits: Type.Integer({
     description: "Credits charged, less reversals. 0 for events and denials.",
     examples: [1200],

@@ -18,16 +18,20 @@ import type { UsageRange } from "./range.ts";
 export const scopeQuery = {
   source: Type.Optional(
     Type.Enum(["events", "charges", "denials"], {
-      description: "What to count: usage events, charges less reversals, or denials. By default `charges`.",
+      description: "What to count: usage events, charges less reversals, or denials. Default: `charges`.",
     }),
   ),
   event: Type.Optional(
-    Type.String({ maxLength: 120, description: "Only events of this key.", examples: ["tokens.generated"] }),
+    Type.String({
+      maxLength: 120,
+      description: "Only events with this key.",
+      examples: ["tokens.generated"],
+    }),
   ),
   feature: Type.Optional(
     Type.String({
       maxLength: 120,
-      description: "Only charges or denials of this feature.",
+      description: "Only charges or denials for this feature.",
       examples: ["image.generate"],
     }),
   ),
@@ -38,7 +42,7 @@ export const scopeQuery = {
 
 export const measureField = Type.Optional(
   Type.Enum(["count", "quantity", "credits"], {
-    description: "What to rank by. By default credits for charges, quantity for events, count for denials.",
+    description: "What to rank by. Default: credits for charges, quantity for events, count for denials.",
   }),
 );
 
@@ -93,7 +97,7 @@ export function getPool(catalog: Catalog, key: string) {
   return pool.id;
 }
 
-/** Undefined: none was asked for. Null: it does not exist. */
+/** Undefined if none was requested. Null if it does not exist. */
 export async function findCustomer(
   tx: Tx,
   environmentId: EnvironmentId,

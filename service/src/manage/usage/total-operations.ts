@@ -95,9 +95,9 @@ function decisions(parts: ManageParts): Operation {
     access,
     id: "chartDecisions",
     noun: NOUN,
-    summary: "Show allowed and denied consumes over time",
+    summary: "Show allowed and denied consume requests over time",
     description:
-      "How many consumes were allowed, and how many were denied for each reason. Replays count once. Checks and denials that are not " +
+      "How many consume requests were allowed, and how many were denied for each reason. Replays count once. Checks and denials that are not " +
       `stored (unknown customer, no plan) do not count. ${ABOUT_LOOK_UPS}`,
     params: Type.Object(environmentParams),
     query: Type.Object(
@@ -113,7 +113,7 @@ function decisions(parts: ManageParts): Operation {
           allowed: Type.Integer({ examples: [1200] }),
           denied: Type.Array(Type.Object({ reason: reasonField, count: Type.Integer({ examples: [14] }) })),
         }),
-        { description: "All buckets of the range, earliest first." },
+        { description: "All buckets in the range, earliest first." },
       ),
     }),
     codes: ["total_too_large"],
@@ -170,8 +170,8 @@ function customers(parts: ManageParts): Operation {
     noun: NOUN,
     summary: "List the customers with the most usage",
     description:
-      "The largest first, and all others together. A range is rejected if it cannot be read within four seconds: some millions of " +
-      "customers times days.",
+      "The largest first, and all others together. A range is rejected if it cannot be read within four seconds: a few million " +
+      "customer days.",
     params: Type.Object(environmentParams),
     query: Type.Object({ ...scopeQuery, ...rangeQuery, by: measureField, limit: linesField }, STRICT),
     answer: Type.Object({
@@ -181,7 +181,7 @@ function customers(parts: ManageParts): Operation {
       customers: Type.Array(
         Type.Object({
           customerId: nullable(
-            Type.String({ description: "Null: an erased customer.", examples: ["customer_42"] }),
+            Type.String({ description: "Null for an erased customer.", examples: ["customer_42"] }),
           ),
           ...UsedFields,
         }),

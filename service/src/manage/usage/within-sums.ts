@@ -3,7 +3,7 @@ import { brandAs, type EnvironmentId, type Instant } from "../../primitives/bran
 import { BUCKET_MS, readUsageExtent } from "../../store/cell/usage/extent.ts";
 import { invalidField } from "../fields.ts";
 
-/** 15-minute buckets of customers. */
+/** 15-minute buckets per customer. */
 const LOOK_UPS_MAX = 1_000_000;
 const COUNTED = LOOK_UPS_MAX.toLocaleString("en");
 

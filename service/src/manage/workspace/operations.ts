@@ -32,7 +32,7 @@ const limitFields = {
     Type.Integer({
       minimum: 1,
       maximum: 36_500,
-      description: "How far back history is shown and exported. Nothing is deleted. Null: unlimited.",
+      description: "How far back history is shown and exported. Nothing is deleted. Null means unlimited.",
       examples: [90],
     }),
   ),
@@ -40,7 +40,7 @@ const limitFields = {
     Type.Integer({
       minimum: 1,
       maximum: 1_000_000,
-      description: "Per API key and process. Null: unlimited.",
+      description: "Requests per second, per API key and process. Null means unlimited.",
       examples: [500],
     }),
   ),
@@ -65,7 +65,7 @@ export function workspaceOperations({ control, version }: ManageParts): Operatio
       id: "readWorkspace",
       noun: NOUN,
       summary: "Read the workspace",
-      description: "Name, limits and release.",
+      description: "Returns the name, limits and release.",
       answer: Workspace,
       handle: async (call) => {
         const { workspaceId } = principalOf(call);
@@ -80,7 +80,7 @@ export function workspaceOperations({ control, version }: ManageParts): Operatio
       noun: NOUN,
       summary: "Edit name or limits",
       description:
-        "Omitted fields stay. Limits apply to this workspace only. All processes apply new limits within 5 seconds.",
+        "Omitted fields stay unchanged. Limits apply to this workspace only. All processes apply new limits within 5 seconds.",
       body: strictObject({
         name: Type.Optional(nameField),
         limits: Type.Optional(Type.Partial(Type.Object(limitFields), { additionalProperties: false })),
@@ -96,7 +96,7 @@ export function workspaceOperations({ control, version }: ManageParts): Operatio
 
 type WorkspaceInput = { readonly name?: string; readonly limits?: Partial<WorkspaceLimits> };
 
-/** Omitted fields stay. Safe to repeat. */
+/** Omitted fields stay unchanged. Safe to repeat. */
 function changeWorkspace(
   control: Pool,
   { workspaceId, actor }: { workspaceId: number; actor: Actor },

@@ -25,7 +25,7 @@ type ReaderOptions = {
 };
 
 type Waiting = {
-  /** How often a part of the catalog was fetched for it, and was outdated again at the next attempt. */
+  /** How often a part of the catalog was fetched for this check, and was outdated again at the next attempt. */
   fetches: number;
   readonly request: CheckRequest;
   readonly askedAtMs: number;
@@ -86,7 +86,7 @@ export class Reader {
     this.#session.destroy();
   }
 
-  /** Deferred, so that all checks of this turn of the event loop join the batch. */
+  /** Deferred, so that all checks from this turn of the event loop join the batch. */
   #schedule(): void {
     if (this.#isScheduled || this.#underWay >= BATCHES_AT_ONCE || this.#queue.length === 0) return;
     this.#isScheduled = true;
@@ -109,7 +109,7 @@ export class Reader {
     return taken.filter(({ askedAtMs }) => askedAtMs >= oldestMs);
   }
 
-  /** Settles every check of the batch. Reads are safe to repeat, so a broken connection is retried once. */
+  /** Settles every check in the batch. Reads are safe to repeat, so a broken connection is retried once. */
   async #answer(batch: readonly Waiting[]): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       let session: Session | null = null;
@@ -145,7 +145,7 @@ export class Reader {
     for (const waiting of batch) {
       const { request, settle } = waiting;
       const catalog = current.get(request.environmentId);
-      assert(catalog !== undefined, "a batch reads the catalog of each of its environments");
+      assert(catalog !== undefined, "a batch reads the catalog of each environment in it");
       const read = byCustomer.get(customerKey(request)) ?? null;
       const outcome = answerOne(() => {
         if (catalog instanceof Lacking) throw catalog;
@@ -158,7 +158,7 @@ export class Reader {
   }
 }
 
-/** An error in one customer's wallet must not fail the other checks of the batch. */
+/** An error in one customer's wallet must not fail the other checks in the batch. */
 function answerOne(work: () => Decision): CheckOutcome | Lacking {
   try {
     return work();

@@ -22,9 +22,9 @@ export function checkRoute(parts: CheckParts) {
     operationId: "check",
     summary: "Show whether an action is available",
     description:
-      "Returns what a consume would return now, and changes nothing. Use it to show whether a feature is available. To authorize the work, call consume.",
+      "Returns what a consume request would return now, and changes nothing. Use it to show whether a feature is available. To authorize the work, call consume.",
     body: CheckBody,
-    answer: { description: "Available or not.", ...CheckAnswer },
+    answer: { description: "Whether the action is available.", ...CheckAnswer },
     codes: ["feature_not_found"],
     handle: ({ key }, body) => answerCheck(parts, key, body),
   });

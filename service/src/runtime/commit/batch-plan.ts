@@ -36,14 +36,14 @@ export class BatchPlan {
   readonly keyedRequests: KeyedRequest[] = [];
   /** Expired keys to delete before they are inserted again. */
   endedKeys: readonly KeyName[] = [];
-  /** Created by a consume, with a reserved number, because the ledger entry needs it. */
+  /** Customers created by a consume request, with a reserved number, because the ledger entry needs it. */
   readonly newCustomers = new Map<string, NewCustomer>();
-  /** Created by events only. Another process may create them first, so the number is looked up on insert. */
+  /** Customers created by events only. Another process may create them first, so the number is looked up on insert. */
   readonly reporters = new Map<string, CustomerName>();
-  /** For existing customers without a wallet. */
+  /** New wallets for existing customers without one. */
   readonly newWallets: WalletName[] = [];
   readonly wallets: ReadonlyMap<string, FoundWallet>;
-  /** Numbers of existing customers. */
+  /** The numbers of existing customers. */
   readonly numbers: ReadonlyMap<string, number>;
 
   constructor({ wallets, customers }: BatchFacts) {
@@ -51,7 +51,7 @@ export class BatchPlan {
     this.numbers = new Map(customers.map((customer) => [customerKey(customer), customer.number]));
   }
 
-  /** Stores a response under its key, if it has one. A copy of the key later in the batch finds it there. */
+  /** Stores a response under its key, if it has one. A later request in the batch with the same key finds the response there. */
   remember(request: RuntimeRequest, answer: StoredAnswer): void {
     const { keyed, environmentId, endpoint } = request;
     if (keyed !== null) this.keyedRequests.push({ ...keyed, environmentId, endpoint, answer });

@@ -40,9 +40,9 @@ import type { ConsumeRequest, Pending, RuntimeRequest } from "./request.ts";
 
 type FactsOptions = {
   readonly catalogs: CatalogCache;
-  /** Whether to wait for locked wallets, or to leave their requests undecided. */
+  /** Whether to wait for locked wallets or to leave their requests undecided. */
   readonly waits: boolean;
-  /** How long idempotency keys are kept. Null: forever. */
+  /** How long idempotency keys are kept. Null means forever. */
   readonly idempotencyDays: number | null;
 };
 
@@ -92,8 +92,8 @@ export async function readFacts(
 }
 
 /**
- * Reserves numbers for unknown customers that this batch may create. If a consume may create one, customers of events get
- * numbers too: a single sorted insert then creates all of them, which prevents deadlocks.
+ * Reserves numbers for unknown customers that this batch may create. If a consume request may create one, customers named by
+ * events get numbers too: a single sorted insert then creates all of them, which prevents deadlocks.
  */
 async function numberNewcomers(
   session: Session,

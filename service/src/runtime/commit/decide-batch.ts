@@ -25,7 +25,7 @@ import {
   type Undecided,
 } from "./request.ts";
 
-/** Decides requests in arrival order. A copy of a key in the same batch finds its original in `answered`. */
+/** Decides requests in arrival order. A request whose key appeared earlier in the same batch finds that response in `answered`. */
 export function decideBatch(batch: readonly Pending[], facts: BatchFacts): BatchPlan {
   const plan = new BatchPlan(facts);
   const answered = new Map<string, KeyedRequest>();
@@ -58,11 +58,11 @@ export function keyId(key: KeyName): string {
   return `${key.projectId}:${key.keyHash}`;
 }
 
-/** Spec 4.1: the same request gets the original response; any other gets 409, without details of the original. */
+/** Spec 4.1: the same request gets the original response. A different request gets 409, without details about the original. */
 function answerAgain(pending: Pending, earlier: KeyedRequest): Outcome {
   const conflict = findConflict(pending.request, earlier);
   if (conflict !== null) return { kind: "key_reused", conflict };
-  // After an unknown outcome the row may be this request's own: then this is the first response, not a replay.
+  // After an unknown outcome, this request may have written the row itself. Then this is the first response, not a replay.
   const isOwn = pending.name?.id.equals(earlier.answer.subjectId) ?? false;
   return { kind: "answered", answer: earlier.answer, replayed: !isOwn };
 }
@@ -76,10 +76,10 @@ function findConflict(request: RuntimeRequest, earlier: KeyedRequest): KeyConfli
 
 type Decided = Extract<Decision, { kind: "decided" }>;
 
-/** Not stored under the key, so that a consume that arrives before its customer's plan can be retried. */
+/** Denials that are not stored under the key, so that a consume request that arrives before the customer's plan can be retried. */
 const PASSING_REASONS: ReadonlySet<Reason | null> = new Set(["customer_not_found", "no_active_plan"]);
 
-/** Decides a consume with a new key, on the wallet as left by earlier requests of this batch. */
+/** Decides a consume request with a new key, on the wallet as earlier requests in this batch left it. */
 function decideConsume(
   request: ConsumeRequest,
   pending: Pending,
@@ -90,7 +90,7 @@ function decideConsume(
   const exceeded = exceededLimit(consumption.metadata, request.metadataLimits);
   if (exceeded !== null) return refuse(pending, exceeded);
   const catalog = facts.catalogs.get(environmentId);
-  assert(catalog !== undefined, "a batch reads the catalog of each of its environments");
+  assert(catalog !== undefined, "a batch reads the catalog of each environment in it");
   if (catalog instanceof Lacking) return { kind: "lacking", lacking: catalog };
   const key = customerKey(request);
   const found = plan.wallets.get(key) ?? findNewcomer(request, facts);
@@ -134,7 +134,7 @@ function refuse(pending: Pending, outcome: Outcome): Outcome {
   return pending.isUncertain ? { kind: "outcome_unknown" } : outcome;
 }
 
-/** An unknown customer with the default plan. Created in the same transaction as the decision. */
+/** An unknown customer who gets the default plan. The customer is created in the same transaction as the decision. */
 function findNewcomer(request: ConsumeRequest, { newcomers }: BatchFacts): FoundWallet | undefined {
   const customerNumber = newcomers.get(customerKey(request));
   if (customerNumber === undefined) return undefined;
@@ -142,7 +142,7 @@ function findNewcomer(request: ConsumeRequest, { newcomers }: BatchFacts): Found
   return { environmentId, customerId, customerNumber, readWallet: null, isMissing: true };
 }
 
-/** Due changes are written even for a denial. A charge is one of the entries. */
+/** Plans the changes to the wallet. Changes that are due are written even if the request is denied. */
 function applyChange(
   { keyed: { keyHash }, consumption }: ConsumeRequest,
   { change, allowed }: Decided,
@@ -158,7 +158,7 @@ function applyChange(
 }
 
 function nameConsume({ entry }: Decided, found: FoundWallet | undefined, recordedAt: Instant): Uuid {
-  assert(entry !== null && found !== undefined, "an allowed consume has its entry in a wallet");
+  assert(entry !== null && found !== undefined, "an allowed consume request has an entry in a wallet");
   return consumeId({ recordedAt, customerNumber: found.customerNumber, sequence: entry.sequence });
 }
 

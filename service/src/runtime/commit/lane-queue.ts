@@ -40,7 +40,7 @@ export class LaneQueue {
     return this.#waiting.splice(0, BATCH_SIZE_MAX);
   }
 
-  /** Takes only requests of the first one's customer. */
+  /** Takes only requests for the first request's customer. */
   takeOneCustomer(): Pending[] {
     const [first] = this.#waiting;
     if (first === undefined) return [];

@@ -107,7 +107,7 @@ export class Lane {
   #wake(): void {
     if (this.#isBusy) return;
     this.#isBusy = true;
-    // Deferred, so that all requests of this turn of the event loop join the batch.
+    // Deferred, so that all requests from this turn of the event loop join the batch.
     setImmediate(() => this.#drain());
   }
 
@@ -127,7 +127,7 @@ export class Lane {
     this.#isBusy = false;
   }
 
-  /** Settles every request of the batch. */
+  /** Settles every request in the batch. */
   async #commit(batch: readonly Pending[], options: AttemptOptions): Promise<void> {
     let giveUpAtMs: number | null = null;
     let { opened } = options;
@@ -245,7 +245,7 @@ export class Lane {
       if (half.length > 0) await this.#commit(half, { opened: null, looksAhead: false });
   }
 
-  /** The next requests in order; on the blocking lane only those of one customer. */
+  /** The next requests in order; on the blocking lane, only those for one customer. */
   #take(): Pending[] {
     return this.#options.blocking === null ? this.#queue.takeOneCustomer() : this.#queue.take();
   }

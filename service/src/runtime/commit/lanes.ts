@@ -3,7 +3,7 @@ import { Lane, type LaneOptions } from "./lane.ts";
 import type { Outcome, RuntimeRequest } from "./request.ts";
 
 /**
- * The lanes of one cell. A process sends all requests of a customer to the same lane. A lane skips a wallet that is locked
+ * The lanes of one cell. A process sends all requests for a customer to the same lane. A lane skips a wallet that is locked
  * elsewhere; requests that were skipped several times move to the blocking lane, which waits for the lock.
  */
 export class Lanes {
@@ -34,7 +34,7 @@ export class Lanes {
   }
 }
 
-/** FNV-1a: spreads ids well enough over a handful of lanes. */
+/** FNV-1a spreads IDs well enough over a handful of lanes. */
 function spread(text: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);

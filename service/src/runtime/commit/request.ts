@@ -41,12 +41,12 @@ export type Outcome =
   | { kind: "feature_not_found" }
   | ExceededLimit
   | Exclude<EventDecision, { kind: "accepted" }>
-  /** Not executed: too many requests are waiting. */
+  /** Not executed, because too many requests are waiting. */
   | { kind: "overloaded" }
-  /** Not executed: the database is unreachable. */
+  /** Not executed, because the database is unreachable. */
   | { kind: "unavailable" }
   | { kind: "outcome_unknown" }
-  /** Not executed: a bug. */
+  /** Not executed, because of a bug. */
   | { kind: "fault"; error: unknown };
 
 /** Not decided, because another transaction has locked the wallet. The next batch retries. */
@@ -64,8 +64,8 @@ export type Pending<R extends RuntimeRequest = RuntimeRequest> = {
   name: EventName | null;
   /** A commit with this request was sent, and its outcome is unknown. */
   isUncertain: boolean;
-  /** How often it was skipped because its wallet was locked. */
+  /** How often the request was skipped because its wallet was locked. */
   skips: number;
-  /** How often a part of the catalog was fetched for it, and was outdated again at the next attempt. */
+  /** How often a part of the catalog was fetched for this request, and was outdated again at the next attempt. */
   fetches: number;
 };

@@ -28,7 +28,7 @@ export function consumeRoute(parts: ConsumeParts) {
       "repeat the request with the same key. Denials are stored under the key too, except `customer_not_found` and `no_active_plan`: " +
       "you can retry these two with the same key.",
     body: ConsumeBody,
-    answer: { description: "Allowed and charged, or denied.", ...ConsumeAnswer },
+    answer: { description: "Whether the request was allowed and charged, or denied.", ...ConsumeAnswer },
     codes: ["feature_not_found", "idempotency_key_reused", "metadata_limit_exceeded", "outcome_unknown"],
     handle: (caller, body) => answerConsume(parts, caller, body),
   });

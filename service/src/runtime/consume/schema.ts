@@ -49,12 +49,12 @@ export const verdictFields = {
   feature: Type.String({ examples: ["image.generate"] }),
   quantity: Type.Integer({ examples: [1] }),
   creditsRequired: Type.Integer({
-    description: "Cost of this quantity in the customer's plan.",
+    description: "The cost of this quantity in the customer's plan.",
     examples: [10],
   }),
   balance: Type.Union([Type.Integer(), Type.Null()], {
     description:
-      "Credits in the feature's pool: for a check before the charge, for a consume after it. Null for an unknown customer.",
+      "Credits in the feature's pool. A check returns the balance before the charge, consume the balance after it. Null for an unknown customer.",
     examples: [90],
   }),
   resetsAt: nullableTime("When the plan grants the next allowance."),
@@ -79,7 +79,7 @@ export const ConsumeAnswer = Type.Object(
   {
     ...verdictFields,
     consumeId: Type.Union([Type.String({ pattern: "^con_" }), Type.Null()], {
-      description: "Identifies the charge, for a reversal. Null when denied.",
+      description: "Identifies the charge, for example to reverse it. Null when denied.",
       examples: ["con_06fd5n0r000000000a00000001"],
     }),
     creditsCharged: Type.Integer({ examples: [10] }),

@@ -16,7 +16,7 @@ export function eventsRoute(lanesOf: (cell: string) => Lanes) {
     operationId: "recordEvent",
     summary: "Record usage without charging credits",
     description:
-      "Stores one usage event for reporting. It moves no credits and does not report whether the customer is entitled. " +
+      "Stores one usage event for reporting. An event changes no balance, and the response does not show whether the customer is entitled. " +
       "The event is stored when you read the response.",
     body: EventBody,
     answer: { description: "The event is stored.", ...EventAnswer },

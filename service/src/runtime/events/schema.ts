@@ -8,7 +8,8 @@ export const EventBody = Type.Object(
     event: Type.String({
       minLength: 1,
       maxLength: 120,
-      description: "What was used: any key you choose. You do not have to define it first.",
+      description:
+        "The event key, which names what was used. You can choose any key and do not have to define it first.",
       examples: ["tokens.generated"],
     }),
     quantity: Type.Integer({
@@ -22,7 +23,7 @@ export const EventBody = Type.Object(
       Type.String({
         format: "date-time",
         description:
-          "When it happened: RFC 3339 with `Z` or an offset, from 35 days ago to 5 minutes ahead. Default: now.",
+          "When the event occurred, as RFC 3339 with `Z` or an offset, from 35 days ago to 5 minutes ahead. Default: now.",
       }),
     ),
     idempotencyKey: Type.Optional(

@@ -59,7 +59,7 @@ const INSERT = statement(
   order by a.position`,
 );
 
-/** In the given order, which is the order in time. */
+/** Inserts the rows in the given order, which is the order in time. */
 export function insertAssignmentChanges(
   tx: Tx,
   rows: readonly AssignmentRow[],
@@ -92,7 +92,7 @@ const RECORD = describeRow({
   recordedAt: instant("a.recorded_at"),
 });
 
-/** A change of a customer's plan, as the management API lists it. */
+/** A change to a customer's plan, as the management API lists it. */
 type AssignmentRecord = RowOf<typeof RECORD>;
 
 const LIST = statement(
@@ -151,7 +151,7 @@ const COUNT = statement(
 export type CountedCustomers = {
   readonly scanned: number;
   readonly onPlan: number;
-  /** Number of the last customer scanned. Null: none remained. */
+  /** Number of the last customer scanned. Null if none remained. */
   readonly last: number | null;
 };
 

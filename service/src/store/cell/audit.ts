@@ -28,7 +28,7 @@ export type AuditRow = {
   readonly recordedAt: Instant;
   readonly actor: Actor;
   readonly action: string;
-  /** The object of the action, such as a plan's key. Never a customer's id, because the audit cannot be erased. */
+  /** The object of the action, such as a plan's key. Never a customer's ID, because the audit log cannot be erased. */
   readonly subject: string;
   readonly customerNumber: CustomerNumber | null;
   readonly before: object | null;
@@ -133,7 +133,7 @@ const FIND_NUMBERS = statement(
     and c.erased_at is null`,
 );
 
-/** Several environments may have a customer with the same id. */
+/** Several environments may have a customer with the same ID. */
 export function findCustomerNumbers(
   tx: Tx,
   environmentIds: readonly EnvironmentId[],
@@ -142,7 +142,7 @@ export function findCustomerNumbers(
   return listRows(tx, FIND_NUMBERS, [environmentIds, customerId], NAME);
 }
 
-// A grant and its audit entry have the same time, and the entry's id starts with it: this reads a few rows for each grant.
+// A grant and its audit entry have the same time, and the entry's ID starts with it: this reads a few rows for each grant.
 const FIND_ACTORS = statement(
   "audit.find_actors_of_grants",
   `
@@ -170,7 +170,7 @@ export type GivenGrant = {
 /** `Actor` without the request. */
 export type GrantActor = { readonly kind: string; readonly id: string | null };
 
-/** Who added each of these grants, in order. Null: no audit entry, as for an allowance. */
+/** Who added each of these grants, in order. Null if there is no audit entry, as for an allowance. */
 export async function findActorsOfGrants(
   tx: Tx,
   environmentId: EnvironmentId,
@@ -190,7 +190,7 @@ export async function findActorsOfGrants(
   return found;
 }
 
-/** The lowest UUIDv7 of this millisecond. */
+/** The lowest UUIDv7 for this millisecond. */
 function firstIdOf(at: Instant): string {
   return at.toString(16).padStart(12, "0").padEnd(32, "0");
 }

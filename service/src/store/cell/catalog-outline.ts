@@ -60,7 +60,7 @@ const LOAD = statement(
 export type CatalogOutline = {
   readonly catalog: Catalog;
   readonly revision: string;
-  /** Edited by this transaction, which may still change it and may never commit. */
+  /** True if this transaction edited the catalog: it may still change it and may never commit. */
   readonly isOwn: boolean;
   /** Approximate size in memory. */
   readonly bytes: number;
@@ -72,8 +72,8 @@ export type VersionLine = Omit<PlanVersion, "features">;
 const BYTES_OF_JSON = 3;
 
 /**
- * One statement, so one snapshot: revision and content always match. `pin` returns a version's features; it also gets all lines of the
- * plan. Null: the environment has no catalog yet.
+ * One statement, so one snapshot: revision and content always match. `pin` returns a version's features; it also receives all lines of the
+ * plan. Null if the environment has no catalog yet.
  */
 export async function loadOutline(
   tx: Tx,
@@ -106,7 +106,7 @@ export async function loadOutline(
   return { catalog, revision: readText(revision), isOwn: readBoolean(isOwn), bytes };
 }
 
-/** Of an environment without a catalog row. */
+/** The catalog of an environment that has no catalog row. */
 export const EMPTY_CATALOG: Catalog = {
   version: 0,
   changedAt: brandAs<Instant>(0),

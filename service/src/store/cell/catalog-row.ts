@@ -43,7 +43,7 @@ const ENSURE = statement(
   on conflict on constraint catalogs_pkey do nothing`,
 );
 
-/** Returns whether this call created it. */
+/** Returns whether this call created the catalog row. */
 export async function ensureCatalog(
   tx: Tx,
   { environmentId, projectId }: { environmentId: EnvironmentId; projectId: ProjectId },
@@ -65,7 +65,7 @@ const RAISE = statement(
 
 /**
  * Raises the version, which locks the catalog until this transaction ends, so edits are serialized. Returns the time at which the edit
- * takes effect; it is never before that of an earlier edit.
+ * takes effect; this is never before the time of an earlier edit.
  */
 export async function raiseCatalogVersion(tx: Tx, environmentId: EnvironmentId): Promise<Instant> {
   const { rows } = await tx.run(RAISE, [environmentId]);
@@ -96,7 +96,7 @@ const SET_DEFAULT_PLAN = statement(
   where environment_id = $1`,
 );
 
-/** Effective from the last raise of the catalog, which must be in this transaction. */
+/** The default plan takes effect at the last raise of the catalog, which must be in this transaction. */
 export function setDefaultPlan(tx: Tx, environmentId: EnvironmentId, plan: PlanId | null): Promise<Rows> {
   return tx.run(SET_DEFAULT_PLAN, [environmentId, plan]);
 }
@@ -113,7 +113,7 @@ const FIND_FEATURE_ELSEWHERE = statement(
   limit 1`,
 );
 
-/** Whether the project's other environment has this feature: the usual reason why it is missing here. */
+/** Whether the project's other environment has this feature: the usual reason why the feature is missing here. */
 export async function isFeatureElsewhere(
   tx: Tx,
   where: { projectId: ProjectId; environmentId: EnvironmentId },
@@ -123,7 +123,7 @@ export async function isFeatureElsewhere(
   return rowCount > 0;
 }
 
-// Size as JSON, rounded up: 160 bytes for field names and numbers of a feature, 60 for those of pools and event keys.
+// Size as JSON, rounded up: 160 bytes for the field names and numbers in a feature, 60 for those in pools and event keys.
 const MEASURE = statement(
   "catalogs.measure",
   `

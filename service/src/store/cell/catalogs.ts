@@ -10,16 +10,16 @@ import { loadPlanTerms, type PlanTermsTable } from "./plan-terms.ts";
 
 const OUTLINES_BYTES_MAX = 64 * 1024 * 1024;
 const TERMS_BYTES_MAX = 64 * 1024 * 1024;
-/** Versions whose features one statement reads: 32,000 rows for plans of a thousand features, about 50 ms. */
+/** Plan versions whose features one statement reads. With a thousand features per plan, this is 32,000 rows and takes about 50 ms. */
 const VERSIONS_AT_ONCE = 32;
 
 type Read = (work: (tx: Tx) => Promise<void>) => Promise<void>;
 type Known = { readonly revision: string; readonly catalog: Catalog };
 
 /**
- * This process's cache of catalogs, bounded in bytes. A decision reads the revision from the database, after its locks, and accepts
- * only that revision from the cache: an edit applies to the next request, and a stale cache costs a read but never a wrong response. The
- * pinned features of a version never change and are cached by the version's identity.
+ * A cache of catalogs for this process, bounded in bytes. After it has its locks, a decision reads the catalog's revision from the
+ * database and accepts only that revision from the cache. So an edit applies to the next request, and a stale cache costs a read but
+ * never causes a wrong response. The pinned features of a version never change and are cached by the version's identity.
  */
 export class CatalogCache {
   readonly #outlines = new BytesCache<EnvironmentId, Known>(OUTLINES_BYTES_MAX);
@@ -39,7 +39,7 @@ export class CatalogCache {
     return known?.revision === revision ? known.catalog : new OutlineLacking(this, environmentId, revision);
   }
 
-  /** Each catalog, or the missing part of it. The environments in `now` are read immediately. */
+  /** Returns each environment's catalog, or an object that names what is not in memory. Environments in `now` are read immediately. */
   async findAll(
     tx: Tx,
     environments: Iterable<EnvironmentId>,
@@ -55,7 +55,7 @@ export class CatalogCache {
     return catalogs;
   }
 
-  /** The current catalog. Uncommitted edits of this transaction are not cached. */
+  /** Reads the current catalog. Uncommitted edits made in this transaction are not cached. */
   async load(tx: Tx, environmentId: EnvironmentId): Promise<Catalog> {
     const outline = await loadOutline(
       tx,
@@ -141,7 +141,7 @@ class TermsLacking extends Lacking {
   }
 }
 
-/** A version's features, looked up in the cache on each access. It keeps no reference to them, so the cache's bound holds. */
+/** A version's features, looked up in the cache on each access. No reference to them is kept, so the cache stays within its bound. */
 class PinnedElsewhere implements PinnedFeatures {
   readonly #cache: CatalogCache;
   readonly #environmentId: EnvironmentId;
@@ -181,7 +181,7 @@ class PinnedElsewhere implements PinnedFeatures {
     );
   }
 
-  /** A customer who was inactive for long moves through these versions one by one. */
+  /** Includes the following versions, because a customer who was inactive for a long time moves through them one by one. */
   #withFollowing(): VersionLine[] {
     const following = this.#plan.filter(
       ({ number, reach }) => number > this.#version.number && reach !== "new_assignments",
@@ -203,7 +203,7 @@ function cacheOf({ source }: Tx): CatalogCache {
   return cache;
 }
 
-/** The current catalog, including edits of this transaction. */
+/** Returns the current catalog, including edits made in this transaction. */
 export async function loadCatalog(tx: Tx, environmentId: EnvironmentId): Promise<Catalog> {
   const catalogs = await loadCatalogs(tx, [environmentId]);
   return catalogs.get(environmentId) ?? EMPTY_CATALOG;

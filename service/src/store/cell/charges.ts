@@ -29,7 +29,7 @@ const CHARGE = describeRow({
   pool: id<PoolId>("e.pool_id"),
   planVersion: id<PlanVersionId>("e.plan_version_id"),
   keyHash: orNull(hexUuid("e.key_hash")),
-  /** JSON. */
+  /** As JSON text. */
   metadata: orNull(text("e.metadata::text")),
   reversedQuantity: integer("coalesce(r.quantity, 0)"),
   reversedCredits: integer("coalesce(r.amount, 0)"),
@@ -72,7 +72,7 @@ const LIST = chargeStatement(
   "and l.sequence < $3 order by l.customer_number desc, l.sequence desc limit $4",
 );
 
-/** Null: no such charge in this environment. */
+/** Null if the environment has no such charge. */
 export function findCharge(
   tx: Tx,
   environmentId: EnvironmentId,

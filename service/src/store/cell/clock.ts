@@ -30,7 +30,7 @@ const READ_OLDEST = statement(
 );
 
 /**
- * A moment before which every decision on a wallet, and every edit of a catalog, is committed. Every writer locks a wallet or a catalog
+ * A moment before which every decision on a wallet, and every edit to a catalog, is committed. Every writer locks a wallet or a catalog
  * row first and reads the clock after that, so the lock holders of these two tables are all writers, under any name or role. A backup
  * only reads and does not count. The clock is read first: a writer that starts between the two statements reads a later time.
  */
@@ -55,7 +55,7 @@ const LIST_TRANSACTIONS = statement(
 );
 
 /**
- * Transactions of ours that have read a customer's number, and may still write under it. The lock on the table precedes their
+ * Purser's transactions that have read a customer's number and may still write under it. The lock on the table precedes their
  * snapshot and lasts until they end.
  */
 export async function listCustomerTransactions(tx: Tx): Promise<string[]> {
@@ -65,7 +65,7 @@ export async function listCustomerTransactions(tx: Tx): Promise<string[]> {
 
 const READ_ZONE = statement("server_zone.read", "select clock_timestamp() at time zone $1::text");
 
-/** Whether the server knows this time zone; its list may be older than ours. Outside a transaction: the error would abort it. */
+/** Whether the server knows this time zone; its list may be older than ours. Runs outside a transaction, because the error would abort it. */
 export async function isServerZone(tx: Tx, name: string): Promise<boolean> {
   try {
     await tx.run(READ_ZONE, [name]);

@@ -32,12 +32,12 @@ export type CustomerRecord = RowOf<typeof RECORD>;
 
 export type CustomerSlice = {
   readonly records: readonly CustomerRecord[];
-  /** Where the next page starts. Null: this was the last. */
+  /** Where the next page starts. Null if this was the last page. */
   readonly next: number | null;
 };
 
 /**
- * Newest first. `search` matches the start of id, name, email or billing reference, ignoring case. If it matches very many customers, a
+ * Newest first. `search` matches the start of ID, name, email or billing reference, ignoring case. If it matches very many customers, a
  * page may hold fewer than `limit` and not be the last.
  */
 export async function listCustomerRecords(
@@ -54,7 +54,7 @@ export async function listCustomerRecords(
   return { records: await listRows(tx, READ_RECORDS, [environmentId, bigints(numbers)], RECORD), next };
 }
 
-// A list first finds the numbers, then looks up each customer. As one statement, for a rare text, a deep page or a large page the planner
+// A list first finds the numbers, then looks up each customer. With one statement, for a rare search text, a deep page or a large page, the planner
 // chose to read all customers or all wallets.
 const READ_RECORDS = statement(
   "customers.read_records",
@@ -83,7 +83,7 @@ const READ_RECORDS = statement(
 type NumbersPage = { readonly environmentId: EnvironmentId; readonly before: number; readonly limit: number };
 type FoundNumbers = { readonly numbers: readonly number[]; readonly next: number | null };
 
-/** `found` has up to `limit + 1` numbers: one more means that there is another page. */
+/** `found` has up to `limit + 1` numbers. An extra number means that there is another page. */
 function cut(found: readonly number[], limit: number): FoundNumbers {
   const numbers = found.slice(0, limit);
   return { numbers, next: found.length > limit ? (numbers.at(-1) ?? null) : null };
@@ -137,7 +137,7 @@ const FIND_MATCHING = {
   ).join(" union all ")}`,
 };
 
-/** The numbers of all matches, newest first. Null: too many. */
+/** The numbers of all matches, newest first. Null if there are too many. */
 async function findMatching(
   tx: Tx,
   environmentId: EnvironmentId,

@@ -8,7 +8,7 @@ export type CustomerName = { readonly environmentId: EnvironmentId; readonly cus
 
 export type Customer = CustomerName & { readonly number: number };
 
-/** The same as a wallet's name. */
+/** The same type as a wallet's name. */
 type NumberedCustomer = { readonly environmentId: EnvironmentId; readonly customerNumber: CustomerNumber };
 
 const FIND = statement(
@@ -46,7 +46,7 @@ const INSERT_MISSING = statement(
   from inserted as i`,
 );
 
-/** Each with an empty wallet. Must be sorted: two batches that insert the same customers in different order would deadlock. */
+/** Inserts each customer with an empty wallet. The customers must be sorted: two batches that insert the same customers in different order would deadlock. */
 export function insertMissingCustomers(tx: Tx, customers: readonly CustomerName[]): Promise<Rows> {
   return tx.run(INSERT_MISSING, [
     integers(customers.map((customer) => customer.environmentId)),
@@ -78,7 +78,7 @@ const INSERT = statement(
   from unnest($1::integer[], $2::text[], $3::bigint[]) as c (environment_id, customer_id, number)`,
 );
 
-/** Sorted, without `on conflict`: if another process created one meanwhile, the statement fails and the batch reruns. */
+/** Customers must be sorted. There is no `on conflict`: if another process created one meanwhile, the statement fails and the batch reruns. */
 export function insertCustomers(tx: Tx, customers: readonly NewCustomer[]): Promise<Rows> {
   return tx.run(INSERT, [
     integers(customers.map(({ environmentId }) => environmentId)),
@@ -96,13 +96,13 @@ const FIND_ID = statement(
     and number = $2`,
 );
 
-/** The id of the customer with this number, also of an erased one. */
+/** The ID of the customer with this number, even if the customer was erased. */
 export async function findCustomerId(tx: Tx, customer: NumberedCustomer): Promise<CustomerId | null> {
   const { rows } = await tx.run(FIND_ID, [customer.environmentId, customer.customerNumber]);
   return rows[0] === undefined ? null : brandAs<CustomerId>(readText(rows[0][0]));
 }
 
-/** The same. Null also for an erased customer. */
+/** The same ID, but null if the customer was erased. */
 export async function findLiveCustomerId(
   tx: Tx,
   { environmentId, customerNumber }: NumberedCustomer,
@@ -166,7 +166,7 @@ const FIND_IDS = statement(
   where c.erased_at is null`,
 );
 
-/** The ids of these customers, without erased ones. */
+/** The IDs of these customers, without erased ones. */
 export async function findCustomerIds(
   tx: Tx,
   customers: readonly NumberedCustomer[],

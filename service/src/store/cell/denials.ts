@@ -55,7 +55,7 @@ const REASONS = new Map(
 
 export function reasonOf(number: number): Reason {
   const reason = REASONS.get(number);
-  assert(isReason(reason), "a reason is known");
+  assert(isReason(reason), "the reason of a denial is known");
   return reason;
 }
 
@@ -186,11 +186,11 @@ const EXPLAINED = describeRow({
   /** The wallet's sequence at the decision. */
   sequence: integer("d.sequence"),
   feature: derive(text("f.key"), (key) => brandAs<FeatureKey>(key)),
-  /** JSON. */
+  /** As JSON text. */
   metadata: orNull(text("d.metadata::text")),
 });
 
-/** A denied consume, with the numbers of that moment. */
+/** A denied consume request, with the balance and limits at that moment. */
 export type Denial = RowOf<typeof EXPLAINED>;
 
 function denialStatement(name: string, which: string): Statement {
@@ -217,12 +217,12 @@ const LIST = denialStatement(
 
 export type DenialName = { readonly recordedAt: Instant; readonly id: Uuid };
 
-/** The id is a UUIDv7 of its `recorded_at`. */
+/** A denial's ID is a UUIDv7 for its `recorded_at`. */
 export function nameDenial(denialId: Uuid): DenialName {
   return { id: denialId, recordedAt: brandAs<Instant>(denialId.readUIntBE(0, 6)) };
 }
 
-/** Null: no such denial in this environment. */
+/** Null if the environment has no such denial. */
 export function findDenial(tx: Tx, environmentId: EnvironmentId, name: DenialName): Promise<Denial | null> {
   const parameters = [environmentId, formatTimestamp(name.recordedAt), name.id.toString("hex")];
   return findRow(tx, FIND, parameters, EXPLAINED);

@@ -7,7 +7,7 @@ import type { Uuid } from "../../primitives/uuid.ts";
 import type { CustomerName } from "./customers.ts";
 import type { WalletName } from "./wallets.ts";
 
-// Marks a customer whose remaining data is yet to be erased. The project is part of it, because keys are scoped to projects.
+// Marks a customer whose remaining data is yet to be erased. The mark includes the project, because keys are scoped to projects.
 const HIDE = statement(
   "erase.hide_customer",
   `
@@ -24,7 +24,7 @@ const HIDE = statement(
     and number = $3`,
 );
 
-/** Erases the customer's own row and frees the id. The caller holds the wallet's lock. */
+/** Erases the customer's own row and frees the ID. The caller holds the wallet's lock. */
 export function hideCustomer(
   tx: Tx,
   customer: CustomerName & WalletName & { readonly projectId: ProjectId },
@@ -68,7 +68,7 @@ const FORGET = statement(
     and erased_at is not null`,
 );
 
-/** The last step: nothing remains to be erased. */
+/** The last step, after everything else was erased. */
 export function forgetCustomer(tx: Tx, customer: WalletName): Promise<Rows> {
   return tx.run(FORGET, [customer.environmentId, customer.customerNumber]);
 }
@@ -88,7 +88,7 @@ const ERASE_GRANTS = statement(
     and (note is not null or reference not like 'erased:%')`,
 );
 
-/** Erases notes, and replaces references by their hash, because a reference can be used only once. */
+/** Erases notes, and replaces references with their hash, because a reference can be used only once. */
 export function eraseWordsOfGrants(tx: Tx, customer: WalletName): Promise<Rows> {
   return tx.run(ERASE_GRANTS, [customer.environmentId, customer.customerNumber]);
 }
@@ -152,7 +152,7 @@ export async function eraseKeys(
 
 const EXTENT = describeRow({
   partitions: integer("count(*)"),
-  /** Of the longest partition. */
+  /** The number of pages in the longest partition. */
   pages: integer("coalesce(max(pg_relation_size(t.relid) / current_setting('block_size')::integer), 0)"),
 });
 

@@ -22,14 +22,14 @@ import type { WalletName } from "./wallets.ts";
 export type ErasedPage<Cursor> = {
   readonly keyHashes: readonly ShortHash[];
   readonly erased: number;
-  /** Where the page ends. Null: it was empty. */
+  /** Where the page ends. Null if it was empty. */
   readonly last: Cursor | null;
 };
 
-/** A position in a list by time. */
+/** A position in a list ordered by time. */
 export type Moment = { readonly at: Instant; readonly id: string };
 
-/** Before all rows. */
+/** The position before all rows. */
 export const FIRST_MOMENT: Moment = { at: brandAs<Instant>(0), id: "0".repeat(32) };
 
 const ENTRY = describeRow({
@@ -127,7 +127,7 @@ const EVENT = describeRow({
   hasMetadata: boolean("e.metadata is not null"),
 });
 
-// By the customer's own index, which has events by their own time.
+// Reads the index by customer, which is ordered by the time events occurred.
 export const LIST_EVENTS_TO_ERASE = statement(
   "erase.list_events",
   `
@@ -145,9 +145,9 @@ export type EventToErase = { readonly recordedAt: Instant; readonly id: Uuid; re
 
 export type EventsToErase = {
   readonly events: readonly EventToErase[];
-  /** Where the page ends, by the events' own time. Null: it was empty. */
+  /** Where the page ends, by `occurred_at`. Null if it was empty. */
   readonly last: Moment | null;
-  /** All events of the page have the same time, so many more may have it. */
+  /** True if all events on the page have the same time, so that many more may have it. */
   readonly areOfOneMoment: boolean;
 };
 
@@ -167,7 +167,7 @@ export async function listEventsToErase(
   };
 }
 
-// By primary key: a range of time has no bound, because any number of events can have the same time.
+// By primary key. A range of time would have no bound, because any number of events can have the same time.
 const ERASE_EVENTS = statement(
   "erase.events",
   `

@@ -82,7 +82,7 @@ const LIST_SEEN = statement(
 export type SeenRange = {
   readonly rowsMax: number;
   readonly eventsMax: number;
-  /** By the events' own time. */
+  /** By the time the events occurred. */
   readonly since: Instant;
 };
 

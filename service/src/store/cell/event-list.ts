@@ -24,7 +24,7 @@ export const storedEvent = (alias: string) =>
     customerNumber: id<CustomerNumber>(`${alias}.customer_number`),
     event: text(`${alias}.event`),
     quantity: integer(`${alias}.quantity`),
-    /** JSON. */
+    /** As JSON text. */
     metadata: orNull(text(`${alias}.metadata::text`)),
     requestId: text(`${alias}.request_id`),
   });
@@ -44,7 +44,7 @@ const FIND = statement(
     and e.environment_id = $1`,
 );
 
-/** The id is a UUIDv7 of its `recorded_at`. Null: no such event in this environment. */
+/** An event's ID is a UUIDv7 for its `recorded_at`. Null if the environment has no such event. */
 export function findEvent(tx: Tx, environmentId: EnvironmentId, eventId: Uuid): Promise<StoredEvent | null> {
   const recordedAt = brandAs<Instant>(eventId.readUIntBE(0, 6));
   return findRow(tx, FIND, [environmentId, formatTimestamp(recordedAt), eventId.toString("hex")], EVENT);
@@ -53,7 +53,7 @@ export function findEvent(tx: Tx, environmentId: EnvironmentId, eventId: Uuid): 
 const SCANNED = storedEvent("w");
 const [IS_SHOWN, IS_END] = [SCANNED.columns.length, SCANNED.columns.length + 1];
 
-// Scans up to $9 rows by one index, ordered by the events' own time. Returns the matches, and the last row if the scan stopped there. The
+// Scans up to $9 rows by one index, ordered by `occurred_at`. Returns the matches, and the last row if the scan stopped there. The
 // range of recorded_at only prunes partitions.
 const LIST = statement(
   "events.list",
@@ -96,10 +96,10 @@ export type EventPosition = { readonly occurredAt: Instant; readonly id: Uuid };
 
 export type EventRange = {
   readonly customer: CustomerNumber | null;
-  /** By the events' own time. `to` is shortly after `before`, so the scan starts there. */
+  /** Limits `occurred_at`. `to` is shortly after `before`, so the scan starts there. */
   readonly from: Instant;
   readonly to: Instant;
-  /** When events of that time can have been recorded. */
+  /** When events in that range can have been recorded. */
   readonly recordedFrom: Instant;
   readonly recordedTo: Instant;
   /** Only events before this one. */
@@ -114,7 +114,7 @@ export type EventRange = {
 
 export type ScannedEvents = {
   readonly events: readonly StoredEvent[];
-  /** Where the scan resumes. Null: it reached the end. */
+  /** Where the scan resumes. Null if it reached the end. */
   readonly end: EventPosition | null;
 };
 

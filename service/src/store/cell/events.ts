@@ -82,7 +82,7 @@ const LOCK_STORED = statement(
 export type EventName = { readonly recordedAt: Instant; readonly id: Uuid };
 
 /**
- * Which of these are stored; used after a commit with an unknown outcome. Locking writes WAL, so this transaction's commit waits for the
+ * Returns which of these events are stored. Used after a commit with an unknown outcome. Locking writes WAL, so this transaction's commit waits for the
  * standby, which then has the events as well.
  */
 export async function lockStoredEvents(tx: Tx, events: readonly EventName[]): Promise<Set<EventName>> {

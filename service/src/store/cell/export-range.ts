@@ -6,7 +6,7 @@ import { formatTimestamp } from "../../primitives/timestamp.ts";
 
 /**
  * The rows that were committed at one moment, identified by the transactions that wrote them: all below a number, except those still
- * open then. `recorded_at` cannot identify them: an event whose commit had an unknown outcome is written again later with its first time.
+ * open then. `recorded_at` cannot identify them: an event whose commit had an unknown outcome is written again later with its original time.
  */
 export type Settled = {
   readonly below: number;
@@ -40,7 +40,7 @@ export async function readSettled(tx: Tx): Promise<Settled> {
   };
 }
 
-/** The rows of an export: by their own time, and committed before the export began. */
+/** The rows of an export, limited by the time they took effect, and committed before the export began. */
 export type ExportRange = {
   readonly environmentId: EnvironmentId;
   readonly from: Instant;

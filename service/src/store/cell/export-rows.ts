@@ -28,7 +28,7 @@ import { recordedSince } from "./ledger-balances.ts";
 
 const OWNER = describeRow({
   customerNumber: id<CustomerNumber>("w.customer_number"),
-  /** Null: erased. */
+  /** Null if the customer was erased. */
   customerId: orNull(derive(text("c.customer_id"), (value) => brandAs<CustomerId>(value))),
   sequence: integer("w.sequence"),
 });
@@ -51,7 +51,7 @@ const LIST_OWNERS = statement(
   limit $3`,
 );
 
-/** By customer number, starting at `from`. */
+/** Ordered by customer number, starting at `from`. */
 export function listLedgerOwners(
   tx: Tx,
   environmentId: EnvironmentId,
@@ -61,11 +61,11 @@ export function listLedgerOwners(
 }
 
 const EXPORTED_ENTRY = describeRow({
-  /** Position of its run, from 1. */
+  /** Position of the entry's run, from 1. */
   run: integer("r.position::integer"),
   entry: describeRow({
     ...ENTRY,
-    /** JSON. */
+    /** As JSON text. */
     metadata: orNull(text("e.metadata::text")),
     reversedQuantity: integer("coalesce(b.quantity, 0)"),
     reversedCredits: integer("coalesce(b.amount, 0)"),
@@ -117,7 +117,7 @@ export type EntryRun = {
 
 export type ExportedEntry = RowOf<typeof EXPORTED_ENTRY>["entry"] & { readonly owner: LedgerOwner };
 
-/** Run after run, each by sequence. */
+/** Returns run after run, each ordered by sequence. */
 export async function listExportedEntries(
   tx: Tx,
   { environmentId, from, to, settled }: ExportRange,
@@ -164,7 +164,7 @@ const LIST_EVENTS = statement(
   limit $9`,
 );
 
-/** When the remaining events can have been recorded: from, and before. Prunes partitions and excludes no event. */
+/** The range in which the remaining events can have been recorded. It prunes partitions and excludes no event. */
 export type RecordedRange = { readonly recordedFrom: Instant; readonly recordedTo: Instant };
 
 /** `isSettled` is false for an event recorded after the export began: it is not part of the export. */
@@ -197,7 +197,7 @@ type GrantPosition = { readonly customerNumber: number; readonly number: number 
 const EXPORTED_GRANT = describeRow({
   grant: GRANT_RECORD,
   customerNumber: integer("g.customer_number"),
-  /** Null: erased. */
+  /** Null if the customer was erased. */
   customerId: orNull(derive(text("c.customer_id"), (value) => brandAs<CustomerId>(value))),
 });
 
@@ -220,7 +220,7 @@ const LIST_GRANTS = statement(
   limit $4`,
 );
 
-/** By customer and grant number, after `after`. Not filtered by time, because no index has it. */
+/** Ordered by customer and grant number, after `after`. Not filtered by time, because no index has it. */
 export async function listExportedGrants(
   tx: Tx,
   environmentId: EnvironmentId,

@@ -50,7 +50,7 @@ export type GrantRange = {
   readonly limit: number;
   /** Only grants effective since then, */
   readonly since: Instant;
-  /** and older ones of these slots. */
+  /** and older ones in these slots. */
   readonly open: readonly number[];
 };
 
@@ -89,7 +89,7 @@ export async function sumLaterGrants(tx: Tx, name: WalletName, from: number): Pr
   return new Map(rows.map(([slot, credits]) => [readInteger(slot), readInteger(credits)]));
 }
 
-/** Most recent grants of a customer that are searched for twins. */
+/** How many of a customer's most recent grants are searched for twins. */
 const RECENT_MAX = 500;
 
 const LIST_TWINS = statement(

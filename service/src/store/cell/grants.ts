@@ -20,7 +20,7 @@ import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { GRANT_KIND_NUMBER, grantKindOf } from "./wallet-state.ts";
 import type { WalletName } from "./wallets.ts";
 
-/** Where credits come from, if a person or an integration added them. */
+/** Details of credits that a person or an integration added. */
 export type GrantOrigin = {
   readonly reference: string | null;
   readonly price: { readonly amount: number; readonly currency: string } | null;
@@ -70,7 +70,7 @@ export function insertGrants(tx: Tx, rows: readonly GrantRow[], recordedAt: Inst
 /** Columns of `cell.grants as g`. */
 export const GRANT = {
   number: integer("g.number"),
-  /** Grants of the same pool, kind and expiry share a slot of the wallet. */
+  /** Grants with the same pool, kind and expiry share a slot in the wallet. */
   slot: integer("coalesce(g.merged_into, g.number)"),
   pool: id<PoolId>("g.pool_id"),
   kind: derive(integer("g.kind"), grantKindOf),
@@ -91,7 +91,7 @@ const LIST_SLOTS = statement(
   order by g.number`,
 );
 
-/** All grants of these slots. */
+/** All grants in these slots. */
 export function listGrantsOfSlots(tx: Tx, name: WalletName, slots: readonly number[]): Promise<GrantFacts[]> {
   return listRows(tx, LIST_SLOTS, [name.environmentId, name.customerNumber, slots], FACTS);
 }

@@ -29,7 +29,7 @@ const INSERT_CUSTOMERS = statement(
 );
 
 /**
- * Each with its profile and an empty wallet. Returns those that this call created. Must be sorted: two imports that insert the same
+ * Inserts each customer with a profile and an empty wallet. Returns those that this call created. Customers must be sorted: two imports that insert the same
  * customers in different order would deadlock.
  */
 export async function insertImportedCustomers(
@@ -121,7 +121,7 @@ const FIND_REFERENCED = statement(
   ) as g`,
 );
 
-/** Grants that already use these references, erased ones included. One look-up each: a plain join read all grants. */
+/** Grants that already use these references, including erased ones. One look-up each: a plain join read all grants. */
 export async function findReferencedGrants(
   tx: Tx,
   environmentId: EnvironmentId,

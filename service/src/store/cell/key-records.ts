@@ -13,7 +13,7 @@ export type KeptRequest = {
   readonly recordedAt: Instant;
   /** Whether the key has expired, so that the same request would be executed again. */
   readonly isEnded: boolean;
-  /** Null: the customer was erased. */
+  /** Null if the customer was erased. */
   readonly key: string | null;
   readonly answer: StoredAnswer;
 };
@@ -41,7 +41,7 @@ const FIND = statement(
     and q.key_hash = $2`,
 );
 
-/** Reads without a lock: no replay depends on it. */
+/** Reads without a lock, because no replay depends on the result. */
 export async function findKeptRequest(
   tx: Tx,
   projectId: ProjectId,

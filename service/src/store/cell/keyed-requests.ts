@@ -95,7 +95,7 @@ const LOCK = statement(
 export type FoundKey = KeyedRequest & { readonly isEnded: boolean };
 
 /**
- * The stored requests of these keys, which must be sorted. A plain read could return a row that a synchronous standby does not have yet;
+ * The requests stored under these keys, which must be sorted. A plain read could return a row that a synchronous standby does not have yet;
  * with the lock, this transaction's commit waits until it does. The lateral join probes one partition for each key; `= any(…)` would
  * probe all of them.
  */
@@ -167,7 +167,7 @@ const INSERT = statement(
   )`,
 );
 
-/** Sorted, without `on conflict`: if another process stored a key meanwhile, the statement fails and the batch reruns. */
+/** Keys must be sorted. There is no `on conflict`: if another process stored a key meanwhile, the statement fails and the batch reruns. */
 export function insertKeyedRequests(
   tx: Tx,
   requests: readonly KeyedRequest[],
@@ -224,8 +224,8 @@ export function compareKeys(a: KeyName, b: KeyName): number {
 /** Created by migration 3. */
 export const KEY_PARTITIONS = 8;
 
-// By pages: an index by time would cost every request, and the pages are roughly ordered by time. In hours, like the lanes, because the
-// length of a day depends on the session's time zone.
+// Scans pages, because an index by time would slow down every request, and the pages are roughly ordered by time. Ages are in hours, as
+// in the lanes, because the length of a day depends on the session's time zone.
 const PURGES = Array.from({ length: KEY_PARTITIONS }, (_, partition) =>
   statement(
     `keyed_requests.purge_${partition}`,

@@ -26,7 +26,7 @@ import type { WalletName } from "./wallets.ts";
 
 export type LedgerRow = WalletName & {
   readonly entry: Entry;
-  /** Of a consume: its idempotency key, and the caller's metadata. */
+  /** The idempotency key and the caller's metadata. Set only for a consume entry. */
   readonly keyHash: ShortHash | null;
   readonly metadata: string | null;
 };
@@ -63,7 +63,7 @@ export const ENTRY = {
   planVersion: orNull(id<PlanVersionId>("e.plan_version_id")),
   parts: derive(text("e.parts"), parseParts),
   keyHash: orNull(hexUuid("e.key_hash")),
-  /** Of a reversal: the consume. Null also if its month is detached. */
+  /** The reversed consume. Set only for a reversal. Null also if its month is detached. */
   reverses: orNull(
     describeRow({
       recordedAt: column(
@@ -160,7 +160,7 @@ export function findConsume(tx: Tx, name: ConsumeName): Promise<ConsumeFacts | n
   return findRow(tx, FIND_CONSUME, parameters, CONSUME);
 }
 
-/** `2:-10,3:-5`: a few bytes; an array of pairs would take a hundred. */
+/** For example `2:-10,3:-5`. This takes a few bytes, where an array of pairs would take a hundred. */
 export function formatParts(parts: readonly Part[]): string {
   let text = "";
   for (const { grant, amount } of parts) text += `${text === "" ? "" : ","}${grant}:${amount}`;
@@ -200,7 +200,7 @@ export function findReversal(
 const RECORD = describeRow({
   ...ENTRY,
   metadata: orNull(json("e.metadata")),
-  /** Of a consume: how much of its quantity was reversed. */
+  /** How much of a consume's quantity was reversed. */
   reversedQuantity: orNull(
     integer(`case
       when e.kind = 2 then (
@@ -239,7 +239,7 @@ type LedgerRange = {
   readonly after: number;
   readonly kind: EntryKind | null;
   readonly feature: FeatureId | null;
-  /** By the entries' own time. */
+  /** Limits the time at which entries took effect. */
   readonly since: Instant;
   readonly limit: number;
 };

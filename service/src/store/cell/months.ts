@@ -34,7 +34,7 @@ const LIST_WALLETS = statement(
   limit $3`,
 );
 
-/** By customer number, after `after`. Entries up to a wallet's sequence never change, so they can be read later. */
+/** Ordered by customer number, after `after`. Entries up to a wallet's sequence never change, so they can be read later. */
 export function listMonthWallets(
   tx: Tx,
   environmentId: EnvironmentId,

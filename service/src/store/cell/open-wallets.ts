@@ -15,7 +15,7 @@ export type OpenWallet = WalletName & {
   readonly clock: Instant;
 };
 
-/** Waits for the lock. Null: no such customer. */
+/** Waits for the lock. Null if there is no such customer. */
 export async function openWallet(
   tx: Tx,
   { environmentId }: { readonly environmentId: EnvironmentId },
@@ -107,8 +107,8 @@ const LOOK_UP_BY_INDEX = statement(
 );
 
 /**
- * For the rest of this transaction, which looks up hundreds of single rows. This connection may have planned its statements when the
- * tables were empty; those plans would scan whole tables.
+ * Disables scans for the rest of this transaction, which looks up hundreds of single rows. This connection may have planned its
+ * statements when the tables were empty; those plans would scan whole tables.
  */
 export function lookUpByIndex(tx: Tx): Promise<Rows> {
   return tx.run(LOOK_UP_BY_INDEX);

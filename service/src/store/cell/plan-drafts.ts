@@ -5,7 +5,7 @@ import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
 import type { EnvironmentId, Instant } from "../../primitives/brand.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 
-/** The content of a plan's next version. By key: ids and costs are pinned when it is published. */
+/** The content of a plan's next version. Items are named by key; IDs and costs are pinned when it is published. */
 export type PlanTerms = {
   readonly name: string;
   readonly allowances: readonly {

@@ -50,7 +50,7 @@ const LOAD = statement(
 export type LoadedTerms = {
   readonly version: PlanVersionId;
   readonly identity: string;
-  /** Written by this transaction, which may still change it and may never commit. */
+  /** True if this transaction wrote the version: it may still change it and may never commit. */
   readonly isOwn: boolean;
   readonly terms: PlanTermsTable;
 };
@@ -111,11 +111,11 @@ export class PlanTermsTable implements PinnedFeatures {
   readonly #pools: Int32Array;
   readonly #credits: Int32Array;
   readonly #pers: Int32Array;
-  /** Negative: no limit. */
+  /** A negative number means no limit. */
   readonly #quantities: Float64Array;
   readonly #periods: Uint8Array;
 
-  /** Each column as comma-separated text, ordered by feature id. */
+  /** Each column as comma-separated text, ordered by feature ID. */
   constructor([ids = "", pools = "", credits = "", pers = "", quantities = "", periods = ""]: string[]) {
     this.#ids = Int32Array.from(numbersOf(ids));
     this.#pools = Int32Array.from(numbersOf(pools));

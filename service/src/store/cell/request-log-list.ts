@@ -36,19 +36,19 @@ const RECORD = describeRow({
   keyHash: orNull(hexUuid("l.key_hash")),
   durationMs: derive(integer("(l.duration_ms * 1000)::bigint"), (us) => us / 1000),
   refused: orNull(column((value): Refused => JSON.parse(readText(value)), "l.refused::text")),
-  /** The event's own time. */
+  /** When the event occurred. */
   occurredAt: orNull(instant("l.occurred_at")),
 });
 
-/** An entry of the request log. */
+/** An entry in the request log. */
 export type LogRecord = RowOf<typeof RECORD>;
 
-/** A history window applies to an event's own time, otherwise to the time of the response. */
+/** A history window applies to the time an event occurred, and for other requests to the time of the response. */
 export function isWithin({ occurredAt, recordedAt }: LogRecord, start: Instant | null): boolean {
   return (occurredAt ?? recordedAt) >= (start ?? 0);
 }
 
-/** At most one column. Each has an index that is ordered by id within it. */
+/** At most one column. Each has an index that is ordered by ID within it. */
 export type LogColumn =
   | { readonly column: "customer_number"; readonly value: CustomerNumber }
   | { readonly column: "code" | "reason"; readonly value: string }

@@ -17,7 +17,7 @@ import { type Uuid, uuidV7 } from "../../primitives/uuid.ts";
 
 export type LoggedEndpoint = "check" | "consume" | "events";
 
-/** A request rejected because its key was used for another. Stores only a hash of the metadata, because it may name a person. */
+/** A request rejected because its key was used for another request. Stores only a hash of the metadata, because it may name a person. */
 export type Refused = {
   readonly quantity: number;
   readonly metadataHash: ShortHash | null;
@@ -40,7 +40,7 @@ export type LoggedRequest = {
   /** Time since the response. */
   readonly ageMs: number;
   readonly refused: Refused | null;
-  /** Set for a recorded event with its own timestamp. */
+  /** Set for a recorded event that has a timestamp. */
   readonly occurredAt: Instant | null;
 };
 
@@ -61,7 +61,7 @@ const READ_TIME = statement(
   "select (extract(epoch from clock_timestamp()) * 1000000)::bigint",
 );
 
-/** Serializes writers, so that ids become visible in order. Returns the time after the lock was granted. */
+/** Serializes writers, so that IDs become visible in order. Returns the time after the lock was granted. */
 export async function openRequestLog(tx: Tx): Promise<LogTime> {
   await tx.run(OPEN);
   const { rows } = await tx.run(READ_TIME);
@@ -127,7 +127,7 @@ export function insertRequestLog(tx: Tx, requests: readonly LoggedRequest[], now
   ]);
 }
 
-/** Ascending, and above the ids of earlier writers: the 12 bits after the milliseconds are a fraction of a millisecond. */
+/** IDs are ascending and above those of earlier writers: the 12 bits after the milliseconds are a fraction of a millisecond. */
 function makeIds(count: number, now: LogTime): Uuid[] {
   const at = brandAs<Instant>(Math.floor(now / 1000));
   const fraction = Math.floor(((now % 1000) * 4096) / 1000);
@@ -139,7 +139,7 @@ function makeIds(count: number, now: LogTime): Uuid[] {
   return ids.sort(Buffer.compare);
 }
 
-/** Entries written from then on have higher ids. */
+/** Entries written from then on have higher IDs. */
 export function lowestLogId(at: Instant): Uuid {
   return uuidV7(brandAs<Instant>(Math.max(0, at))).fill(0, 6);
 }
@@ -178,7 +178,7 @@ const TRY_LOCK = statement(
   "select pg_try_advisory_xact_lock(hashtextextended('purser.request_log_purge', 0))",
 );
 
-/** Held until this transaction ends. False: another process holds it. */
+/** Held until this transaction ends. False if another process holds it. */
 export async function tryPurgeLock(tx: Tx): Promise<boolean> {
   const { rows } = await tx.run(TRY_LOCK);
   return readBoolean(rows[0]?.[0]);

@@ -36,9 +36,9 @@ const customerId = (row: string) =>
 
 const GRANT = describeRow({
   environmentId: id<EnvironmentId>("g.environment_id"),
-  /** When it was recorded. */
+  /** When the grant was recorded. */
   at: instant("g.recorded_at"),
-  /** Null: erased. */
+  /** Null if the customer was erased. */
   customerId: customerId("g"),
   grant: integer("g.number"),
   kind: derive(integer("g.kind"), grantKindOf),
@@ -64,7 +64,7 @@ const FIND_GRANTS = statement(
   limit $3`,
 );
 
-/** By a payment's reference, which is unique in an environment. */
+/** Finds grants by a payment's reference, which is unique in an environment. */
 export function findGrantsByReference(
   tx: Tx,
   { environments, limit }: SearchScope,
@@ -99,7 +99,7 @@ const FIND_KEYS = statement(
 );
 
 export type FoundUse = Omit<RowOf<typeof USE>, "subjectId"> & {
-  /** When it was recorded; for an event its own time. */
+  /** When the record was written, or when the event occurred. */
   readonly at: Instant;
 };
 
@@ -126,8 +126,8 @@ export async function findUsesOfKey(
 }
 
 /**
- * By the event's id: if it was written a second time after an unknown outcome, the event keeps its first time, while its key has the
- * second. An event that no longer exists gets time 0, which is outside every history window.
+ * Finds the time by the event's ID. If an event was written a second time after an unknown outcome, it keeps its first time, while its
+ * key has the second. An event that no longer exists gets time 0, which is outside every history window.
  */
 async function findEventTime(tx: Tx, scope: SearchScope, eventId: Uuid): Promise<Instant> {
   return (await findRecordById(tx, "event", scope, eventId))?.at ?? brandAs<Instant>(0);
@@ -145,18 +145,18 @@ type RecordColumns = { readonly at: string; readonly subject: string; readonly r
 const recordRow = ({ at, subject, reason }: RecordColumns) =>
   describeRow({
     environmentId: id<EnvironmentId>("r.environment_id"),
-    /** When it was recorded; for an event its own time. */
+    /** When the record was written, or when the event occurred. */
     at: instant(at),
-    /** Null: erased. */
+    /** Null if the customer was erased. */
     customerId: customerId("r"),
     /** The feature's or the event's key. */
     subject: text(subject),
     quantity: integer("r.quantity"),
-    /** Of a denial. */
+    /** Set for a denial. */
     reason: orNull(derive(integer(reason), reasonOf)),
   });
 
-/** A charge, denial or event found by its id. */
+/** A charge, denial or event found by its ID. */
 export type FoundRecord = RowOf<ReturnType<typeof recordRow>> & { readonly id: Uuid };
 
 const CHARGE = recordRow({ at: "r.recorded_at", subject: FEATURE_KEY, reason: "null" });
@@ -197,7 +197,7 @@ const FIND_EVENT = statement(
 
 export type RecordKind = "charge" | "denial" | "event";
 
-/** By its id, which contains the time it was recorded. */
+/** Finds a record by its ID, which contains the time it was recorded. */
 export async function findRecordById(
   tx: Tx,
   kind: RecordKind,

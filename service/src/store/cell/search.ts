@@ -50,7 +50,7 @@ const FIND_CUSTOMERS = {
   limit $5`,
 };
 
-/** First the customer with exactly this id, then those whose id, name, email or billing reference starts with it, ignoring case. */
+/** First the customer with exactly this ID, then those whose ID, name, email or billing reference starts with it, ignoring case. */
 export async function findCustomersByText(
   tx: Tx,
   { environments, limit }: SearchScope,

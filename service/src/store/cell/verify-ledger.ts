@@ -20,7 +20,7 @@ import type { WalletName } from "./wallets.ts";
 /** A range of one customer's rows: numbers above `after`, up to `until`. */
 export type Run = WalletName & { readonly after: number; readonly until: number };
 
-// An entry of another environment does not belong to the wallet, and leaves a gap.
+// An entry from another environment does not belong to the wallet, and leaves a gap.
 const LIST_ENTRIES = statement(
   "verify.list_entries",
   `
@@ -48,7 +48,7 @@ const LIST_ENTRIES = statement(
   order by n.position, e.sequence`,
 );
 
-/** The entries of each run, in order. Null: one of them cannot be read. */
+/** The entries of each run, in order. Null if one of them cannot be read. */
 export async function listEntries(tx: Tx, runs: readonly Run[]): Promise<(readonly Entry[] | null)[]> {
   const { rows } = await tx.run(LIST_ENTRIES, [
     integers(runs.map(({ environmentId }) => environmentId)),
@@ -128,7 +128,7 @@ const LIST_REVERSED = statement(
   ) as r`,
 );
 
-/** The consumes at these positions, in order, each with the sum of its reversals. Null: none, or unreadable. */
+/** The consumes at these positions, in order, each with the sum of its reversals. Null if there is none, or it cannot be read. */
 export async function listReversed(
   tx: Tx,
   positions: readonly ConsumePosition[],
@@ -212,13 +212,13 @@ export type LedgerSum = {
   readonly entries: number;
   /** Rounded above 2^53 - 1, which no valid ledger reaches. */
   readonly sum: number;
-  /** Of the last entry. */
+  /** The balance after the last entry. */
   readonly balanceAfter: number;
   /** Entries with a wrong sequence, or whose balance does not follow from the entries before. */
   readonly misfits: number;
 };
 
-// As above, an entry of another environment leaves a gap.
+// As above, an entry from another environment leaves a gap.
 const SUM = statement(
   "verify.sum_ledger",
   `

@@ -12,17 +12,17 @@ import type { CustomerName } from "./customers.ts";
 import { decodeWalletState } from "./wallet-state.ts";
 import type { WalletName } from "./wallets.ts";
 
-/** A wallet with facts of the same instant. Entries up to its sequence never change, so they can be read later. */
+/** A wallet with facts read at the same instant. Entries up to its sequence never change, so they can be read later. */
 export type WalletRow = WalletName & {
   readonly readAt: Instant;
-  /** Null: the wallet has no customer. */
+  /** Null if the wallet has no customer. */
   readonly customerId: CustomerId | null;
-  /** Null: this release cannot read it. */
+  /** Null if this release cannot read it. */
   readonly wallet: Wallet | null;
   readonly balance: number;
   /** Whether the ledger has entries beyond the wallet's sequence. */
   readonly hasLaterEntries: boolean;
-  /** Number of the last grant; 0: none. */
+  /** Number of the last grant, or 0 if there is none. */
   readonly lastGrant: number;
 };
 
@@ -76,7 +76,7 @@ const FIND = statement(
     and c.erased_at is null`,
 );
 
-/** Null: no such customer. */
+/** Null if there is no such customer. */
 export async function findWalletRow(
   tx: Tx,
   { environmentId, customerId }: CustomerName,
@@ -190,7 +190,7 @@ const LIST_OWNERS = { customers: CUSTOMERS, ledger: LEDGER, grants: GRANTS } as 
   Statement
 >;
 
-/** The customers of a table's next `rowsMax` rows. Reads only the index. */
+/** The customers in a table's next `rowsMax` rows. Reads only the index. */
 export async function listOwners(
   tx: Tx,
   table: ScannedTable,

@@ -27,13 +27,13 @@ export type Said = {
 
 /** Collects the rows of wallet changes for one transaction, for lanes, operators, imports, jobs and the demo. */
 export class WalletChanges {
-  /** After the latest change. The next decision about the same wallet starts from here. */
+  /** The wallet after the latest change. The next decision about the same wallet starts from here. */
   readonly wallets = new Map<CustomerNumber, ChangedWallet>();
   readonly ledger: LedgerRow[] = [];
   readonly grants: GrantRow[] = [];
   readonly assignments: AssignmentRow[] = [];
 
-  /** Changes of one wallet must be added in the order in which they were decided. */
+  /** Changes to one wallet must be added in the order in which they were decided. */
   add({ environmentId, customerNumber }: WalletName, change: Change, said: Said = {}): void {
     const { wallet, entries, grants, assignments } = change;
     this.#refuseGap(customerNumber, change);
@@ -90,18 +90,18 @@ export function* writeChanges(
   if (assignments.length > 0) yield insertAssignmentChanges(tx, assignments, at);
 }
 
-/** An audit entry about one customer. It must not contain their id, because the audit cannot be erased. */
+/** An audit entry about one customer. The entry must not contain the customer's ID, because the audit log cannot be erased. */
 export type AuditLine = Pick<AuditRow, "action" | "subject" | "before" | "after">;
 
 /** What an operation does to a wallet that its transaction has locked. */
 export type WalletEdit = WalletName & {
-  /** Null: unchanged. */
+  /** Null if unchanged. */
   readonly change: Change | null;
   readonly said?: Said;
   readonly audits: readonly AuditLine[];
 };
 
-/** Writes the changes of one or many wallets, and their audit entries. */
+/** Writes the changes to one or many wallets, and their audit entries. */
 export async function saveEdits(
   tx: Tx,
   { actor, clock: recordedAt }: { readonly actor: Actor; readonly clock: Instant },

@@ -41,8 +41,8 @@ const FIND_LAST = statement(
 type After = { readonly environmentId: number; readonly customerNumber: number };
 
 /**
- * Reads the next `limit` wallets without locks. Returns those with credits, how many of them are unreadable, and the position of the
- * last. `last` is null at the end of the table.
+ * Reads the next `limit` wallets without locks. Returns those with credits, how many of the wallets are unreadable, and the position of the
+ * last one. `last` is null at the end of the table.
  */
 export async function listNextWallets(
   tx: Tx,
@@ -75,7 +75,7 @@ const LOCK = statement(
   ) as w`,
 );
 
-/** Locks and reads again those that no other transaction holds. */
+/** Locks and rereads the wallets that no other transaction holds. */
 export async function lockSweptWallets(tx: Tx, names: readonly WalletName[]): Promise<SweptWallet[]> {
   const { rows } = await tx.run(LOCK, [
     integers(names.map(({ environmentId }) => environmentId)),

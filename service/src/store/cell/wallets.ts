@@ -12,7 +12,7 @@ import { decodeWalletState, EMPTY_WALLET_STATE, encodeWalletState } from "./wall
 
 export type WalletName = { readonly environmentId: EnvironmentId; readonly customerNumber: CustomerNumber };
 
-/** A wallet of `cell.wallets as w`. */
+/** Columns of `cell.wallets as w`. */
 export const WALLET = derive(
   describeRow({
     sequence: integer("w.sequence"),
@@ -83,7 +83,7 @@ export function lockWallets(tx: Tx, names: readonly CustomerName[]): Promise<Fou
   return find(tx, LOCK, names);
 }
 
-/** Without locks. */
+/** Reads without locks. */
 export function readWallets(tx: Tx, names: readonly CustomerName[]): Promise<FoundWallet[]> {
   return find(tx, READ, names);
 }
@@ -115,7 +115,7 @@ const READ_FOR_CHECK = statement(
 );
 
 /**
- * Reads wallets, catalog revisions and clock in one statement, since there are no locks to wait for first. It runs without `begin`, so it
+ * Reads wallets, catalog revisions and clock in one statement, since there are no locks to wait for first. The statement runs without `begin`, so it
  * verifies by itself that the session's own backend responded.
  */
 export async function readForCheck(session: Session, names: readonly CustomerName[]): Promise<CheckFacts> {
@@ -216,7 +216,7 @@ const UPDATE = statement(
     and w.customer_number = n.customer_number`,
 );
 
-/** The transaction must hold their locks. */
+/** The transaction must hold the locks of these wallets. */
 export function updateWallets(tx: Tx, wallets: readonly ChangedWallet[]): Promise<Rows> {
   return tx.run(UPDATE, [
     integers(wallets.map(({ environmentId }) => environmentId)),
@@ -241,7 +241,7 @@ export function blockWallet(tx: Tx, name: WalletName, isBlocked: boolean): Promi
   return tx.run(BLOCK, [name.environmentId, name.customerNumber, isBlocked]);
 }
 
-/** The column `balance`: all pools together. */
+/** The value of the column `balance`: the sum of all pools. */
 function totalOf({ grants }: Pick<Wallet, "grants">): number {
   let total = 0;
   for (const { remaining } of grants) total += remaining;

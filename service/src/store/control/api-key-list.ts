@@ -29,7 +29,7 @@ const KEY = describeRow({
   environmentKind: environmentKind(
     "(select e.kind from control.environments as e where e.id = k.environment_id)",
   ),
-  /** Null: unknown. */
+  /** Null if unknown. */
   createdBy: creator("k"),
   name: text("k.name"),
   lastFour: text("k.last_four"),
@@ -116,7 +116,7 @@ const LOCK = statement(
   for update of k`,
 );
 
-/** Null: the environment has no such key. */
+/** Null if the environment has no such key. */
 export function lockApiKey(
   tx: Tx,
   key: { environmentId: EnvironmentId; id: number },
@@ -179,7 +179,7 @@ const END_AFTER = statement(
   returning ${KEY.list}`,
 );
 
-/** Never later than its current expiry. */
+/** The new end is never later than the current expiry. */
 export function endApiKeyAfter(tx: Tx, id: number, seconds: number): Promise<ApiKeyRecord> {
   return getRow(tx, END_AFTER, [id, seconds], KEY);
 }

@@ -27,7 +27,7 @@ const KEY = describeRow({
     depthMax: integer("l.metadata_depth_max"),
   }),
   requestsPerSecondMax: orNull(integer("l.requests_per_second_max")),
-  /** A duration by the database's clock, so that this machine's clock does not matter. Null: never. */
+  /** Lifetime by the database's clock, so that this machine's clock does not matter. Null for a key that never expires. */
   expiresInMs: orNull(integer("(extract(epoch from k.expires_at - clock_timestamp()) * 1000)::bigint")),
 });
 
@@ -50,7 +50,7 @@ const FIND_LIVE = statement(
     and (k.expires_at is null or k.expires_at > clock_timestamp())`,
 );
 
-/** By position of the hash. Revoked, expired and unknown keys are all absent. */
+/** Keys by the position of their hash. Revoked, expired and unknown keys are all absent. */
 export async function findLiveApiKeys(
   tx: Tx,
   secretHashes: readonly Buffer[],

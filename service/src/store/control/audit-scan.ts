@@ -5,10 +5,10 @@ import type { Actor } from "../../primitives/actor.ts";
 import { assert } from "../../primitives/assert.ts";
 import type { CustomerNumber, EnvironmentId } from "../../primitives/brand.ts";
 
-/** Reads the audit table as `a` and the scanned ids as `s`. `customer`: its customer column, if the schema has one. */
+/** Reads the audit table as `a` and the scanned IDs as `s`. `customer` is its customer column, if the schema has one. */
 export function auditRow(customer: "a.customer_number" | "null") {
   return describeRow({
-    /** UUIDv7 of the recording time, as text: it sorts by time. */
+    /** A UUIDv7 of the recording time as text, which sorts by time. */
     id: text("s.id::text"),
     recordedAt: instant("a.recorded_at"),
     actor: describeRow({
@@ -36,17 +36,17 @@ export type AuditFilter = {
   readonly actionPrefix: string | null;
 };
 
-/** Ids from `from` (inclusive) to `before` (exclusive), newest first, at most `count`. */
+/** IDs from `from` (inclusive) to `before` (exclusive), newest first, at most `count`. */
 export type AuditWindow = {
   readonly before: string | null;
   readonly from: string | null;
   readonly count: number;
 };
 
-/** `horizon`: the oldest scanned id, if there are more entries. `records` may be empty. */
+/** `horizon` is the oldest scanned ID, if there are more entries. `records` may be empty. */
 export type AuditScan = { readonly records: readonly AuditRecord[]; readonly horizon: string | null };
 
-/** Parameters 1 to 3 of a scan, for the audit as `c`: ids within the window. */
+/** Parameters 1 to 3 of a scan, for the audit as `c`: IDs within the window. */
 export const IS_WITHIN = "($1::uuid is null or c.id < $1) and ($2::uuid is null or c.id >= $2)";
 export const COUNT = "$3";
 
@@ -55,14 +55,14 @@ export const MATCHES = `($4::text is null or a.actor_kind = $4)
       and ($5::text is null or a.actor_id = $5)
       and ($6::text is null or starts_with(a.action, $6))`;
 
-/** `where`: parameters from the seventh on, which select the audit. */
+/** `where` uses parameters from the seventh on to select the audit. */
 export type AuditQuestion = {
   readonly window: AuditWindow;
   readonly filter: AuditFilter;
   readonly where: readonly Parameter[];
 };
 
-/** Returns a row per scanned id; rows that do not match have null fields. */
+/** Returns a row per scanned ID; rows that do not match have null fields. */
 export async function runScan(
   tx: Tx,
   scan: Statement,

@@ -7,7 +7,7 @@ import { readControlClock } from "./clock.ts";
 
 export type ControlAudit = {
   readonly workspaceId: number;
-  /** Set for changes of one environment. */
+  /** Set for changes to one environment. */
   readonly environmentId?: EnvironmentId | null;
   readonly actor: Actor;
   readonly action: string;

@@ -10,7 +10,7 @@ export type Creator = Pick<Actor, "kind" | "id"> & {
 
 const KINDS = ["member", "token", "command", "system"] as const;
 
-/** For a table with `created_by_kind` and `created_by_id`. Null: unknown, because the row is older than these columns. */
+/** For a table with `created_by_kind` and `created_by_id`. Null if unknown, because the row is older than these columns. */
 export function creator(table: string): Part<Creator | null> {
   const name = `case ${table}.created_by_kind
       when 'member' then (select c.name from control.members as c where c.id = ${table}.created_by_id::integer)

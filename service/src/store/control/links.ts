@@ -51,7 +51,7 @@ export type NewLink = {
   readonly purpose: LinkPurpose;
   readonly memberId: number | null;
   readonly seconds: number;
-  /** Latest expiry: that of the token which created it. Omitted: after `seconds`. */
+  /** The latest expiry, which is that of the token that created the link. If omitted, the link expires after `seconds`. */
   readonly endsAtMax?: Instant | null;
   readonly createdBy: Pick<Actor, "kind" | "id">;
 };
@@ -97,7 +97,7 @@ const USE = statement(
   returning ${LINK.list}`,
 );
 
-/** Marks a link for one of these purposes as used. Null: it is used, expired or unknown. */
+/** Marks a link for one of these purposes as used. Null if it is used, expired or unknown. */
 export function useLink(
   tx: Tx,
   link: { tokenHash: Buffer; purposes: readonly LinkPurpose[] },

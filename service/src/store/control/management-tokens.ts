@@ -42,13 +42,13 @@ const TOKEN = describeRow({
     }),
     ({ own, root }) => (root === null ? own : lesserRole(own, root)),
   ),
-  /** Whether it may manage members, links and tokens. */
+  /** Whether the token may manage members, links and tokens. */
   managesAccess: boolean("t.manages_access"),
-  /** The member at the start of the chain of creators. Null: a command. */
+  /** The member at the start of the chain of creators. Null if a command created it. */
   rootMemberId: orNull(integer("t.root_member_id")),
-  /** Null: unknown, and the token is not valid. */
+  /** Null if unknown: the token is then not valid. */
   createdBy: creator("t"),
-  /** Null: the whole workspace. */
+  /** Null for the whole workspace. */
   environment: orNull(
     describeRow({
       projectId: id<ProjectId>("t.project_id"),
@@ -78,7 +78,7 @@ const FIND_LIVE = statement(
     and ${IS_VALID}`,
 );
 
-/** Null for revoked, expired, unknown and removed members' tokens. */
+/** Null for revoked, expired and unknown tokens, and for tokens of removed members. */
 export function findLiveManagementToken(tx: Tx, secretHash: Buffer): Promise<ManagementToken | null> {
   return findRow(tx, FIND_LIVE, [secretHash], TOKEN);
 }
@@ -217,7 +217,7 @@ const LOCK = statement(
   for update`,
 );
 
-/** Null: the workspace has no such token. */
+/** Null if the workspace has no such token. */
 export function lockManagementToken(
   tx: Tx,
   token: { workspaceId: number; id: number },
@@ -235,7 +235,7 @@ const REVOKE = statement(
   returning ${TOKEN.list}`,
 );
 
-/** In any order. */
+/** Revokes the tokens in any order. */
 export function revokeManagementTokens(tx: Tx, ids: readonly number[]): Promise<ManagementToken[]> {
   return listRows(tx, REVOKE, [ids], TOKEN);
 }
@@ -251,7 +251,7 @@ const COUNT_VALID = statement(
     and ${IS_VALID}`,
 );
 
-/** Valid tokens created by this member and their tokens. Null: those created by tokens of the command line. */
+/** Valid tokens created by this member and their tokens. Null selects those created by command-line tokens. */
 export async function countValidTokens(
   tx: Tx,
   { workspaceId, rootMemberId }: Pick<ManagementToken, "workspaceId" | "rootMemberId">,

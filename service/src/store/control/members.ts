@@ -29,7 +29,7 @@ const MEMBER = describeRow({
   email: text("m.email"),
   name: text("m.name"),
   role: role("m.role"),
-  /** Null: the invitation is not accepted yet. */
+  /** Null if the invitation is not accepted yet. */
   passwordHash: orNull(text("m.password_hash")),
   createdAt: instant("m.created_at"),
 });
@@ -58,7 +58,7 @@ const FIND_BY_EMAIL = statement(
   `select ${MEMBER.list} from control.members as m where m.email = $1 and m.removed_at is null`,
 );
 
-/** `email`: lower case. */
+/** `email` must be in lower case. */
 export function findMemberByEmail(tx: Tx, email: string): Promise<Member | null> {
   return findRow(tx, FIND_BY_EMAIL, [email], MEMBER);
 }
@@ -80,7 +80,7 @@ const FIND_BY_ID = statement(
   `select ${MEMBER.list} from control.members as m where m.id = $1 and m.removed_at is null`,
 );
 
-/** For a caller with a link, whose workspace is not known yet. */
+/** Used for a caller with a link, whose workspace is not known yet. */
 export function findMemberById(tx: Tx, id: number): Promise<Member | null> {
   return findRow(tx, FIND_BY_ID, [id], MEMBER);
 }
@@ -167,7 +167,7 @@ const REPLACE_PASSWORD = statement(
     and removed_at is null`,
 );
 
-/** False: the password has changed since it was checked. */
+/** False if the password has changed since it was checked. */
 export async function replacePassword(
   tx: Tx,
   member: { id: number; before: string; after: string },

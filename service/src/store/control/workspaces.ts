@@ -5,9 +5,9 @@ const LIMITS = describeRow({
   metadataBytesMax: integer("l.metadata_bytes_max"),
   metadataKeysMax: integer("l.metadata_keys_max"),
   metadataDepthMax: integer("l.metadata_depth_max"),
-  /** Null: unlimited. */
+  /** Null means unlimited. */
   historyDaysMax: orNull(integer("l.history_days_max")),
-  /** Per API key and process. Null: unlimited. */
+  /** Requests per second, per API key and process. Null means unlimited. */
   requestsPerSecondMax: orNull(integer("l.requests_per_second_max")),
 });
 
@@ -37,7 +37,7 @@ export function getWorkspace(tx: Tx, id: number): Promise<Workspace> {
 
 const LOCK = statement("workspaces.lock", "select from control.workspaces where id = $1 for update");
 
-/** Serializes changes; read the workspace after this. */
+/** Serializes changes. Read the workspace after this statement. */
 export async function lockWorkspace(tx: Tx, id: number): Promise<void> {
   await tx.run(LOCK, [id]);
 }

@@ -56,7 +56,7 @@ function nextDay(day: Instant): Instant {
   return brandAs<Instant>(day + DAY_MS);
 }
 
-/** In a transaction that holds the progress, while no large transaction is partly added. */
+/** Runs in a transaction that locks the progress, while no large transaction is partly added. */
 async function withProgress(session: Repairing, work: () => Promise<number>): Promise<number> {
   let cause: unknown = null;
   for (let i = 1; ; i++) {

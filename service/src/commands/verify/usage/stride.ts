@@ -26,10 +26,10 @@ export async function stride(
 
 /** Slices of customers, for a bucket or a day with too much usage for one statement. The next bucket starts with as many slices. */
 export class Crowd {
-  /** The size of a slice, of `SLICES_MAX` in all. */
+  /** The size of a slice, in parts of `SLICES_MAX`. */
   readonly #share = new BatchSize({ first: SLICES_MAX, most: SLICES_MAX, growth: 2 });
 
-  /** Several buckets: all customers at once, because `stride` takes fewer buckets after a timeout. One bucket: in slices. */
+  /** Reads several buckets for all customers at once, because `stride` takes fewer buckets after a timeout, and one bucket in slices. */
   over(
     from: number,
     to: number,

@@ -32,7 +32,7 @@ export type Verified = {
 
 /**
  * Compares each customer's buckets with the rows, and the roll-ups with each other, while the service writes both. Before `since` not
- * all rows exist, so only the roll-ups are compared. Short statements that step through time: the duration grows with the rows alone.
+ * all rows exist, so only the roll-ups are compared. Short statements step through time, so the duration depends only on the number of rows.
  */
 export async function verifyUsage(tx: Tx, since: Instant | null): Promise<Verified> {
   await prepareForSlices(tx);
@@ -41,7 +41,7 @@ export async function verifyUsage(tx: Tx, since: Instant | null): Promise<Verifi
   if (extent === null) return { wrong: null, rows: 0 };
   const first = Math.floor(extent.first / BUCKET_MS) * BUCKET_MS;
   const last = (Math.floor(extent.last / BUCKET_MS) + 1) * BUCKET_MS;
-  // Roll-ups alone before it.
+  // Before `since`, compares only roll-ups.
   const cut = since === null ? first : Math.min(Math.max(since, first), last);
   let wrong: WrongSum | null = null;
   let rowsHeld = 0;

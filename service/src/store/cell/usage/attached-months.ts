@@ -82,7 +82,7 @@ const FIND_GAP = statement(
 /** An event is at most minutes ahead of when it was recorded. */
 const AHEAD_MAX_MS = 3_600_000;
 
-/** The moment since which all rows of usage are attached. Null: all of them are. */
+/** The moment since which all rows of usage are attached. Null if all of them are. */
 export async function findWholeSince(tx: Tx): Promise<Instant | null> {
   return allowForAhead(await findGapEnd(tx, TABLES));
 }
@@ -96,7 +96,7 @@ function allowForAhead(gapEnd: Instant | null): Instant | null {
   return gapEnd === null ? null : brandAs<Instant>(gapEnd + AHEAD_MAX_MS);
 }
 
-/** The moment since which all recorded ledger entries are attached. Null: all of them are. */
+/** The moment since which all recorded ledger entries are attached. Null if all of them are. */
 export function findWholeLedgerSince(tx: Tx): Promise<Instant | null> {
   return findGapEnd(tx, ["ledger"]);
 }

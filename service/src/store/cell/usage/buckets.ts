@@ -11,7 +11,7 @@ export const STEP = { hour: "15 minutes", day: "6 hours", month: "7 days" } as c
   Bucket,
   string
 >;
-/** In units of 15 minutes: no time zone ever turned its clock back by more. */
+/** In units of 15 minutes. No time zone ever turned its clock back by more than this. */
 const FOLD_MAX = 12;
 /** No time zone ever turned its clock forward by a longer part of an hour. */
 const PART_MAX = 3;
@@ -53,12 +53,12 @@ const LIST = statement(
 );
 
 export type BucketOfRange = {
-  /** Its label; that of the first may lie before the range. */
+  /** The bucket's label. The first bucket's label may lie before the range. */
   readonly at: Instant;
   readonly until: Instant;
 };
 
-/** The earliest first. */
+/** Sorted from earliest to latest. */
 export async function listBuckets(
   tx: Tx,
   { from, to }: { readonly from: Instant; readonly to: Instant },

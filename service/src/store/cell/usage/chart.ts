@@ -14,7 +14,7 @@ import { daysOf, IS_WHOLE, slotOf, startOf, usedOn, utcDate } from "./customer-d
 import { METER_KIND_NUMBER, type MeterKind } from "./rows.ts";
 
 export type Measure = "count" | "quantity" | "credits";
-/** As bigint: ten of the largest charges exceed what a number holds exactly. */
+/** As bigint, because ten of the largest charges exceed what a number holds exactly. */
 export type Used = Readonly<Record<Measure, bigint>>;
 
 /** Usage of one kind, in a range of whole 15-minute buckets. */
@@ -23,7 +23,7 @@ export type UsageScope = {
   readonly kind: MeterKind;
   readonly from: Instant;
   readonly to: Instant;
-  /** Null: all of them. */
+  /** Null for all of them. */
   readonly event: EventKey | null;
   readonly feature: FeatureId | null;
   readonly pool: PoolId | null;
@@ -198,7 +198,7 @@ const OF_CUSTOMERS = {
 } as const;
 
 export type ChartOptions = Division & {
-  /** The lines with the most of it are shown, */
+  /** The measure to rank by. The largest lines are shown, */
   readonly by: Measure;
   /** at most this many, and the rest as one. */
   readonly linesMax: number;
@@ -238,7 +238,7 @@ function readPoint([group, at, ...used]: readonly unknown[]): ChartPoint {
   return { group: readNullable(group, readText), at: readInstant(at), ...readUsed(used) };
 }
 
-/** Three sums; null if there were no rows. */
+/** The three sums, or null if there were no rows. */
 export function readUsed([count, quantity, credits]: readonly unknown[]): Used {
   const read = (sum: unknown): bigint => readNullable(sum, readBigInt) ?? 0n;
   return { count: read(count), quantity: read(quantity), credits: read(credits) };

@@ -17,10 +17,10 @@ import {
 /** A roll-up that differs from its rows. */
 export type WrongSum = {
   readonly environmentId: EnvironmentId;
-  /** Null: all customers. */
+  /** Null for all customers. */
   readonly customerNumber: CustomerNumber | null;
   readonly at: Instant;
-  /** Null: the meter does not exist. */
+  /** Null if the meter does not exist. */
   readonly meter: { readonly kind: MeterKind; readonly key: string } | null;
   /** The rows' total minus the roll-up. */
   readonly missing: Used;
@@ -70,8 +70,8 @@ const COMPARE_WITH_ROWS = statement(
 );
 
 /**
- * Compares the buckets of some customers with the rows. `isPartly`: a large transaction is only partly added, so a difference means
- * nothing.
+ * Compares the buckets of some customers with the rows. `isPartly` is true while a large transaction is only partly added, so that a difference
+ * means nothing.
  */
 export async function compareWithRows(
   tx: Tx,

@@ -42,7 +42,7 @@ export function daysOf(from: string, to: string): string {
 export const IS_WHOLE = "d.slot_from = 0 and d.slot_to = 96";
 
 /**
- * Usage of customers `n` on days `d`, in the environment of parameter 1. Whole days are read from daily totals, others from
+ * Usage by customers `n` on days `d`, in the environment given by parameter 1. Whole days are read from daily totals, others from
  * their buckets. One look-up for each day and customer.
  */
 export function usedOn({

@@ -21,7 +21,7 @@ export type UsageExtent = {
   readonly to: Instant;
 };
 
-/** From the first bucket with usage to the end of the last. Null: the environment has none. */
+/** From the first bucket with usage to the end of the last. Null if the environment has none. */
 export async function readUsageExtent(tx: Tx, environmentId: EnvironmentId): Promise<UsageExtent | null> {
   const { rows } = await tx.run(READ, [environmentId]);
   const first = readNullable(rows[0]?.[0] ?? null, readInstant);
@@ -53,7 +53,7 @@ const LIST_ENVIRONMENTS = statement(
   order by id`,
 );
 
-/** All that may have usage or roll-ups. */
+/** All environments that may have usage or roll-ups. */
 export async function listUsageEnvironments(tx: Tx): Promise<EnvironmentId[]> {
   const { rows } = await tx.run(LIST_ENVIRONMENTS);
   return rows.map(([id]) => brandAs<EnvironmentId>(readInteger(id)));
@@ -78,7 +78,7 @@ const READ_EXTENT = statement(
   ) as a`,
 );
 
-/** The first and last moment of any rows or roll-ups of these environments. Null: there are none. */
+/** The first and last moment of any rows or roll-ups in these environments. Null if there are none. */
 export async function readWholeExtent(
   tx: Tx,
   environments: readonly EnvironmentId[],

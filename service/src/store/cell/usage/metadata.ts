@@ -7,7 +7,7 @@ import { readUsed, type UsageScope, type Used } from "./chart.ts";
 
 // No roll-up has metadata: the environment's rows are read, up to a limit.
 
-// An event is recorded at most weeks after and minutes before its own time: this limits the partitions that are read.
+// An event is recorded at most weeks after and minutes before it occurs. This limits the partitions that are read.
 const EVENTS = `
     select
       r.customer_number,
@@ -53,7 +53,7 @@ const charges = (where: string): string => `
       and r.kind in (2, 5)
       and ${where}`;
 
-/** By their own time: nearly all by the time of recording, the rest by an index on those that differ. */
+/** Finds events by the time they occurred: nearly all by the time of recording, the rest by an index on those that differ. */
 const CHARGES = `
     select
       c.customer_number, c.at, c.key, c.feature_id, c.pool_id, c.count, c.quantity, c.credits, c.part
@@ -106,12 +106,12 @@ const WALK = statement(
 );
 
 export type MetadataPoint = Used & {
-  /** As text. Null: the metadata lacks the field. */
+  /** As text. Null if the metadata lacks the field. */
   readonly value: string | null;
   readonly at: Instant;
 };
 
-/** Usage by the value of one metadata field, in a transaction. Null: the range has more than `rowsMax` rows. */
+/** Usage by the value of one metadata field, in a transaction. Null if the range has more than `rowsMax` rows. */
 export async function chartMetadata(
   tx: Tx,
   scope: UsageScope,
@@ -126,7 +126,7 @@ export async function chartMetadata(
     readonly customer: CustomerNumber | null;
     readonly field: string;
     readonly rowsMax: number;
-    /** Metadata of charges before it is not shown. Null: all of it is. */
+    /** Metadata of charges before it is not shown. Null if all of it is. */
     readonly windowStart: Instant | null;
   },
 ): Promise<MetadataPoint[] | null> {

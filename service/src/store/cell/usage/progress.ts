@@ -8,15 +8,15 @@ import { SLICES_MAX } from "./rows.ts";
 export type UsageProgress = {
   /** Rows of transactions with lower numbers are in the roll-ups, */
   readonly transactionNumber: number;
-  /** and those of this one in the slices that are done. If any are, it has ended. */
+  /** and rows of this transaction in the slices that are done. If any slices are done, the transaction has ended. */
   readonly slices: { readonly all: number; readonly done: number };
   /** Every request that returned before this moment is in the roll-ups. */
   readonly completeTo: Instant;
   /** Becomes `completeTo` once all transactions below its number are added. */
   readonly mark: { readonly at: Instant; readonly number: number };
-  /** Added to the server's own numbers. */
+  /** The offset added to the server's own transaction numbers. */
   readonly offset: number;
-  /** Set when the database moved to another server: roll-ups since then may lack rows. Null: they are complete. */
+  /** Set when the database moved to another server: roll-ups since then may lack rows. Null if they are complete. */
   readonly doubtfulSince: Instant | null;
 };
 
@@ -41,7 +41,7 @@ const LOCK = statement(
   for update skip locked`,
 );
 
-/** One process at a time adds to the roll-ups. Null: another one does, or did within this time. */
+/** One process at a time adds to the roll-ups. Null if another one does, or did within this time. */
 export async function lockUsageProgress(tx: Tx, restMs = 0): Promise<UsageProgress | null> {
   const { rows } = await tx.run(LOCK, [restMs]);
   return rows[0] === undefined ? null : readProgress(rows[0]);
@@ -152,7 +152,7 @@ const READ_HORIZON = statement(
   from (select pg_current_snapshot() as snapshot) as s`,
 );
 
-/** In the server's own numbers, without the offset. */
+/** Transaction numbers of this server, without the offset. */
 export type Horizon = {
   /** Every transaction below it has ended: later statements see all of its rows. */
   readonly over: number;
@@ -167,7 +167,7 @@ export async function readHorizon(tx: Tx): Promise<Horizon> {
 
 const IS_OTHER = statement("usage_progress.is_other_server", "select cell.is_other_server()");
 
-/** This server would give out numbers a second time, and rows with them would never be added: migration 16. */
+/** This server would assign transaction numbers a second time, and rows with these numbers would never be added (migration 16). */
 export async function refuseOtherServer(tx: Tx): Promise<void> {
   const { rows } = await tx.run(IS_OTHER);
   if (readBoolean(rows[0]?.[0]))

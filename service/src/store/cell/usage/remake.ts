@@ -43,7 +43,7 @@ const INSERT_CUSTOMERS = statement(
   from used as u`,
 );
 
-/** The days of some customers. Returns how many rows were read. */
+/** Remakes the days of some customers. Returns how many rows were read. */
 export async function remakeCustomers(tx: Tx, days: TimeSlice, some: SomeCustomers): Promise<number> {
   const parameters = someParameters(days, some);
   await tx.run(INSERT_METERS, parameters);
@@ -69,7 +69,7 @@ const INSERT_BUCKETS = statement(
   order by s.environment_id, s.bucket, s.meter_id`,
 );
 
-/** The buckets of the environments, from those of their customers. */
+/** Remakes the buckets of the environments from those of their customers. */
 export async function remakeBuckets(tx: Tx, days: TimeSlice): Promise<void> {
   const { environments, from, to } = days;
   await tx.run(DELETE_BUCKETS, [integers(environments), from, to]);

@@ -55,7 +55,7 @@ const COUNT = statement(
   )}`,
 );
 
-/** The next stretch of those below `limit`: as much as `rowsMax` rows of each table, or one transaction. */
+/** The next stretch of transactions below `limit`: up to `rowsMax` rows from each table, or one transaction. */
 export async function findStretch(
   tx: Tx,
   { from, limit, rowsMax }: { readonly from: number; readonly limit: number; readonly rowsMax: number },
@@ -71,8 +71,8 @@ export async function findStretch(
 }
 
 /**
- * New meters of some usage. A statement cannot see the meters that it inserts: hence this one before it. Not "on conflict", which would
- * use up a number for each meter that exists.
+ * Inserts the meters that some usage needs. A statement cannot see the meters that it inserts, so this one runs before it. Does not use
+ * "on conflict", which would use up a number for each meter that exists.
  */
 export const insertMeters = (name: string, usage: string) =>
   statement(
@@ -97,7 +97,7 @@ export const insertMeters = (name: string, usage: string) =>
 
 const INSERT_METERS = insertMeters("usage_roll_up.insert_meters", rowsOfUsage(ROWS_OF_STRETCH));
 
-/** The values of a day's buckets, by customer and meter: of groups `u` with one row for each bucket. */
+/** The values of a day's buckets, by customer and meter. Groups `u` have one row for each bucket. */
 export const BUCKETS_OF_DAY = `
       sum(u.count) as count,
       sum(u.quantity) as quantity,
@@ -110,7 +110,7 @@ export const BUCKETS_OF_DAY = `
 export const DAY_COLUMNS =
   "environment_id, day, customer_number, meter_id, count, quantity, credits, bucket_counts, bucket_quantities, bucket_credits";
 
-/** The columns of a new row, of groups as above. */
+/** The columns of a new row, for groups as above. */
 export const NEW_DAY = `
     environment_id, day, customer_number, meter_id, count, quantity, credits,
     cell.add_to_buckets('{}', slots, counts),

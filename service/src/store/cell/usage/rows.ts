@@ -21,7 +21,7 @@ export type WhereRows = {
   readonly denials: string;
 };
 
-/** SQL for the amounts of each event, charge, reversal and denial at its own time. Roll-ups are built and verified with it. */
+/** SQL for the amounts of each event, charge, reversal and denial at the time it counts. Used to build and verify roll-ups. */
 export function rowsOfUsage({ events, charges, denials }: WhereRows): string {
   return `
       select
@@ -99,7 +99,7 @@ export function usageOfRows(where: WhereRows): string {
       u.environment_id, u.kind, u.key, u.feature_id, u.pool_id, u.reason, u.customer_number, u.bucket`;
 }
 
-/** The most slices of customers: each of them reads all rows. */
+/** The maximum number of customer slices, because each slice reads all rows. */
 export const SLICES_MAX = 2 ** 12;
 
 /**

@@ -72,7 +72,7 @@ export const BUCKETS_OF_SLICE = `
       ) as b
       where b.count is not null or b.quantity is not null or b.credits is not null`;
 
-// Rows that are added by now. Not by the index of these numbers, which would read rows of all times.
+// Rows that are already added. Does not use the index on these numbers, which would read rows of all times.
 const IS_ADDED = `
         r.environment_id = any ($1::integer[])
         and r.transaction_number + 0 < (select p.transaction_number from cell.usage_progress as p)
@@ -81,7 +81,7 @@ const IS_ADDED = `
 const isIn = (time: string): string =>
   `${time} >= $2::timestamptz and ${time} < $3::timestamptz and ${IS_ADDED}`;
 
-/** By their own time: each table has an index for it, charges have two. */
+/** Finds rows by the time they count. Each table has an index for it; charges have two. */
 const ROWS_OF_SLICE: WhereRows = {
   events: isIn("r.occurred_at"),
   charges: [`r.effective_at is null and ${isIn("r.recorded_at")}`, isIn("r.effective_at")],
@@ -102,7 +102,7 @@ const SETTINGS = statement(
     set_config('jit', 'off', false)`,
 );
 
-/** For statements that read many rows, on a connection with settings for short ones. */
+/** Settings for statements that read many rows, on a connection with settings for short ones. */
 export async function prepareForSlices(tx: Tx): Promise<void> {
   await tx.run(SETTINGS);
 }

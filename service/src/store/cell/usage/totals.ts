@@ -15,9 +15,9 @@ import { type MeterKind, meterKindOf } from "./rows.ts";
 
 export type UsageTotal = Used & {
   readonly kind: MeterKind;
-  /** For charges. */
+  /** Set for charges. */
   readonly pool: PoolId | null;
-  /** For denials. */
+  /** Set for denials. */
   readonly reason: ReturnType<typeof reasonOf> | null;
 };
 
@@ -56,7 +56,7 @@ const OF_CUSTOMER = totals(
     group by c.meter_id`,
 );
 
-/** By kind; charges by pool, denials by reason. */
+/** Totals by kind, with charges by pool and denials by reason. */
 export async function listUsageTotals(
   tx: Tx,
   environmentId: EnvironmentId,
