@@ -68,7 +68,7 @@ test("the current outcome: allowed, still denied, denied for another reason, or 
   const now = { ...POSITION, allowed: true, reason: null, balance: 512 };
   expect(describeNow({ ...DENIAL, now })).toEqual([
     "The same request would be allowed now. It costs 50 credits of 512.",
-    "Send it with a new idempotency key. The old key always returns this denial.",
+    "Send the request with a new idempotency key. The old key always returns this denial.",
   ]);
   expect(describeNow({ ...DENIAL, now: { ...now, creditsRequired: 0 } })[0]).toBe(
     "The same request would be allowed now.",

@@ -118,8 +118,8 @@ async function measureConsume(round: Round): Promise<Partial<Figures>> {
   const bare = parts.has("consume") ? await measureBare(round, EVERYONE) : null;
   const consume = await purser.measure(EVERYONE, { ...round, processes: 1 });
   print(describe("consume", consume, bare));
-  print(`  stored per consume: ${consume.storedBytesPerCall.toFixed(0)} bytes of tables and indexes`);
-  print(`  written per consume: ${consume.walBytesPerCall.toFixed(0)} bytes of WAL`);
+  print(`  stored per charge: ${consume.storedBytesPerCall.toFixed(0)} bytes of tables and indexes`);
+  print(`  written per charge: ${consume.walBytesPerCall.toFixed(0)} bytes of WAL`);
   const two = parts.has("two") ? await measureTwo(round, consume) : {};
   if (bare === null) return two;
 

@@ -114,7 +114,7 @@ of a catalog must not slow down: the first consume after a publication, top-ups,
 /** Returns the credits charged. */
 async function consume(caller: Caller, customerId: string): Promise<number> {
   const answer = await caller.consume(customerId, { feature: FEATURE });
-  if (!answer.allowed) throw new Error(`a consume was denied: ${JSON.stringify(answer)}`);
+  if (!answer.allowed) throw new Error(`a consume request was denied: ${JSON.stringify(answer)}`);
   return answer.creditsCharged;
 }
 

@@ -23,7 +23,7 @@ export type ConsumeRequest = Sent & {
   readonly feature: string;
 };
 
-/** Sent with all fields of a consume, including a key, which a check must ignore. */
+/** Sent with all fields of a consume request, including a key, which a check must ignore. */
 export type CheckRequest = Sent & {
   readonly endpoint: "check";
   readonly key: string;

@@ -14,7 +14,7 @@ import { CUSTOMERS, pickBuyer } from "./requests.ts";
 const THINK_MS = { min: 20, max: 300 };
 /** One in this many requests is repeated, as billing webhooks are. */
 const REPEATED_ONE_IN = 4;
-/** How many calls to try when looking for a consume to reverse, usually among the recent ones. */
+/** How many calls to try when looking for a charge to reverse, usually among the recent ones. */
 const ATTEMPTS_MAX = 50;
 const RECENT = 400;
 const LIFE_MS = { min: 500, max: 20_000 };
@@ -146,7 +146,7 @@ function makeTopUp(): ManageRequest {
   return { ...top, kind: "promotion", credits, expiresAtMs };
 }
 
-/** Reverses an acknowledged consume, in half of all cases completely. Null if none was found. */
+/** Reverses an acknowledged charge, in half of all cases completely. Null if none was found. */
 function makeReversal({ calls }: History): ManageRequest | null {
   const pool = integerBetween(0, 4) === 0 ? calls : calls.slice(-RECENT);
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {

@@ -3,7 +3,7 @@ import { integerBetween, pickFrom } from "../harness/random.ts";
 import { FEATURES, isFeatureKey, type PlanKey, UNKNOWN_FEATURE } from "./catalog.ts";
 import type { CheckRequest, ClientRequest, ConsumeRequest, EventRequest } from "./history.ts";
 
-/** A fifth of all consumes use this customer, so that all processes contend for its wallet. */
+/** A fifth of all consume requests are for this customer, so that all processes contend for its wallet. */
 const HOT = "customer_hot";
 const HOT_ONE_IN = 5;
 const RICH = 30;
@@ -95,7 +95,7 @@ export function makeCounterpart({ endpoint, key, customerId }: KeyedRequest): Ke
   return { ...(endpoint === "events" ? makeConsume() : makeKeyedEvent()), key, customerId };
 }
 
-/** Has all fields of the consume. Spec 4.2: a check must not take the key. */
+/** Has all fields of the consume request. Spec 4.2: a check must not take the key. */
 export function makeCheck(request: ConsumeRequest): CheckRequest {
   made += 1;
   return { ...request, endpoint: "check", marker: `marker-${made}` };

@@ -74,7 +74,7 @@ async function liveAda(credits: Credits): Promise<void> {
 
 let keys = 0;
 
-/** Returns the consume's id, or "" if it was denied. */
+/** Returns the consume ID, or "" if the request was denied. */
 async function charge(
   { consume }: Credits,
   customerId: string,

@@ -6,7 +6,7 @@ type Ok<R> = R extends { 200: { content: { "application/json": infer Body } } }
     ? Body
     : never;
 
-/** Response body of an operation, by operation id: `Answer<"readCustomer">`. */
+/** Response body of an operation, by operation ID: `Answer<"readCustomer">`. */
 export type Answer<Name extends keyof operations> = Ok<operations[Name]["responses"]>;
 
 /** One item of a list response: `Item<"listCustomers">`. */

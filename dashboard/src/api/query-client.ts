@@ -38,7 +38,7 @@ export function onClearUserData(forget: () => void): void {
   cleaners.add(forget);
 }
 
-/** Clears all data of the previous user, on log-in and log-out. */
+/** Clears all data from the previous user, on log-in and log-out. */
 export function clearUserData(): void {
   queryClient.clear();
   for (const forget of cleaners) forget();

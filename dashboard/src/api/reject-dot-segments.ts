@@ -2,7 +2,7 @@ import { ApiProblem } from "./api-problem.ts";
 
 /**
  * Browsers resolve "." and ".." in a path, even if encoded: ending the plan of the customer "." would erase the customer "plan".
- * Such ids can only be used by clients that send the path unchanged.
+ * Such IDs can only be used by clients that send the path unchanged.
  */
 export function rejectDotSegments(params: Record<string, unknown>): void {
   for (const value of Object.values(params)) {

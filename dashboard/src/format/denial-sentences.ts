@@ -37,7 +37,7 @@ export function whyDenied(denial: Denial, format: FormatTime): string[] {
     case "feature_not_in_plan":
       return [`${ofPlan} does not include ${feature}. Credits cannot change that.`];
     case "customer_blocked":
-      return ["The customer was blocked. Every request of a blocked customer is denied."];
+      return ["The customer was blocked. Every request for a blocked customer is denied."];
     case "no_active_plan":
       return ["The customer had no plan. Credits can be spent only with a plan."];
     case "customer_not_found":
@@ -110,7 +110,7 @@ export function describeNow({
       now.creditsRequired === 0
         ? "The same request would be allowed now."
         : `The same request would be allowed now. It costs ${has}.`,
-      "Send it with a new idempotency key. The old key always returns this denial.",
+      "Send the request with a new idempotency key. The old key always returns this denial.",
     ];
   }
   const still = now.reason === reason ? "would still be denied" : "would now be denied for another reason";

@@ -27,7 +27,7 @@ export const ENTRY_FILTER_NAMES = {
   revoke: "Revoked",
 } as const satisfies Record<EntryKind, string>;
 
-/** Display name of an entry. `given` is the kind of the grant it moved, if known. */
+/** Display name of an entry. `given` is the kind of grant that the entry moved, if known. */
 export function describeEntry(kind: EntryKind, given: GrantKind | null): string {
   return kind === "grant" && given === "allowance" ? GRANT_NAMES.allowance : ENTRY_NAMES[kind];
 }
@@ -37,7 +37,7 @@ export type GrantState = "open" | "spent" | "ended" | "expired" | "revoked";
 export const GRANT_STATE_NAMES = {
   open: "Open",
   spent: "Spent",
-  ended: "Ended with its plan",
+  ended: "Ended with the plan",
   expired: "Expired",
   revoked: "Revoked",
 } as const satisfies Record<GrantState, string>;

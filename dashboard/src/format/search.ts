@@ -15,7 +15,7 @@ export function searchOf<const S extends Schema>(schema: S) {
   };
 }
 
-/** The router parses 42 as a number, but a customer id can be 42. */
+/** The router parses 42 as a number, but a customer ID can be 42. */
 export function text(lengthMax = 255, pattern = /^/): Reader<string> {
   return (value) => {
     const said = typeof value === "string" || typeof value === "number" ? String(value) : "";

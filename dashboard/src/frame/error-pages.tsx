@@ -31,7 +31,7 @@ export function PageNotFound() {
         title="This page does not exist"
         action={<ButtonLink to="/">Go to Home</ButtonLink>}
       >
-        It may be in the other environment, or it was erased. Press Ctrl K to search everywhere.
+        The page may be in the other environment, or its data was erased. Press Ctrl K to search everywhere.
       </EmptyState>
     </Page>
   );

@@ -43,7 +43,7 @@ function SignedInFrame() {
   const [isSearching, setSearching] = useState(false);
   const [isHelping, setHelping] = useState(false);
   useShortcuts({ onSearch: () => setSearching(true), onHelp: () => setHelping(true) });
-  // Preload after the first page, so that the first Ctrl K opens at once.
+  // Preload after the first page, so that the first Ctrl K opens immediately.
   useEffect(() => void loadPalette(), []);
   return (
     <div className="min-h-screen md:grid md:grid-cols-[15rem_1fr]">

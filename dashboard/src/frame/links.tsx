@@ -6,7 +6,7 @@ import { TextLink } from "../ui/button.tsx";
 import { Muted } from "../ui/text.tsx";
 import { useScope } from "./use-scope.ts";
 
-/** Link to a customer of the current environment; `missing` stands for an unknown or erased one. */
+/** Link to a customer in the current environment; `missing` stands for an unknown or erased one. */
 export function CustomerLink({
   customerId,
   missing,
@@ -25,7 +25,7 @@ export function CustomerLink({
   );
 }
 
-/** Link to an idempotency key of the current environment. */
+/** Link to an idempotency key in the current environment. */
 export function KeyLink({
   idempotencyKey,
   missing,

@@ -40,7 +40,7 @@ export const startPageRoute = createRoute({
   },
 });
 
-/** Parent of all pages of one project and environment. */
+/** Parent of all pages for one project and environment. */
 export const scopeRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: "projects/$projectId/$environment",

@@ -3,7 +3,7 @@ import { useParams } from "@tanstack/react-router";
 import type { Scope } from "../api/answer.ts";
 import { mayActAs, type Role, type Session, sessionQuery } from "../api/session.ts";
 
-/** Project and environment of the URL. */
+/** The project and environment in the URL. */
 export function useScope(): Scope {
   const scope = useOptionalScope();
   if (scope === null) throw new Error("this page has no environment");

@@ -38,7 +38,7 @@ export function Callout({
   );
 }
 
-/** Error of an API call, with its code and request id. */
+/** The error from an API call, with its code and request ID. */
 export function ProblemCallout({
   error,
   isRetrying = false,

@@ -25,7 +25,7 @@ export function CopyButton({ text, label = "Copy" }: { text: string; label?: str
     try {
       await navigator.clipboard.writeText(text);
     } catch {
-      notify("Not copied", "The browser blocked it. Select the text and copy it.");
+      notify("Not copied", "The browser blocked copying. Select the text and copy it.");
       return;
     }
     setCopied(true);
@@ -82,7 +82,7 @@ export function curlOf({ method, path, headers = {}, body }: Call): string {
   return lines.join(" \\\n  ");
 }
 
-/** curl resolves "." and ".." in a path without this option; a customer id can be either. */
+/** curl resolves "." and ".." in a path without this option; a customer ID can be either. */
 function hasDotSegment(path: string): boolean {
   return /\/\.{1,2}(?=[/?]|$)/.test(path);
 }

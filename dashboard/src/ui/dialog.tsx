@@ -29,7 +29,7 @@ export function Dialog({
   title: string;
   note?: ReactNode;
   isWide?: boolean;
-  /** Escape and outside clicks do not close it. For secrets shown once. */
+  /** Escape and outside clicks do not close the dialog. For secrets shown once. */
   isSticky?: boolean;
   children: ReactNode;
 }) {
@@ -103,7 +103,7 @@ type Form<R> = {
   wanted?: string;
   isDisabled?: boolean;
   isBusy?: boolean;
-  /** Replaces the error of the API. */
+  /** Replaces the error from the API. */
   problem?: ReactNode;
   actionsNote?: ReactNode;
   closeName?: string;
@@ -208,7 +208,7 @@ export function SecretOnce({
 }) {
   return (
     <Dialog isOpen onClose={onClose} title={title} note={note} isSticky isWide>
-      <Callout tone="warn" title="Copy it now">
+      <Callout tone="warn" title="Copy the secret now">
         It is shown only once. Purser stores only a hash.
       </Callout>
       <CodeBlock label={what} code={secret} />

@@ -34,7 +34,7 @@ type TableProps<Row> = {
   toneOf?: (row: Row) => RowTone;
   /** Expandable details of a row, and the label of their button. */
   details?: RowDetails<Row>;
-  /** Element id of a row, for links. */
+  /** The element ID of a row, for links. */
   idOf?: (row: Row) => string;
 };
 

@@ -1,12 +1,12 @@
 import type { ReactNode } from "react";
 import { classNames } from "./class-names.ts";
 
-/** Ids and keys. */
+/** IDs and keys. */
 export function Mono({ children }: { children: ReactNode }) {
   return <span className="font-mono text-caption wrap-anywhere">{children}</span>;
 }
 
-/** An id cut to a table cell; the tooltip shows it in full. */
+/** An ID cut to fit a table cell; the tooltip shows it in full. */
 export function Truncated({ text, width = "max-w-44" }: { text: string; width?: string }) {
   return (
     <span title={text} className={classNames("block truncate font-mono text-caption", width)}>

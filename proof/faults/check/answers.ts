@@ -1,6 +1,6 @@
 import type { Call } from "../history.ts";
 
-/** The response to a consume or a check. It is unreadable if a field is missing or has the wrong type. */
+/** The response to a consume request or a check. A response is unreadable if a field is missing or has the wrong type. */
 export type Decision = {
   readonly allowed: boolean;
   readonly reason: string | null;

@@ -23,7 +23,7 @@ export function listSubjects({ events, ledger, denials }: Stored): Subject[] {
   ];
 }
 
-/** Includes entries of other kinds that have a field which only a consume may have. */
+/** Includes entries of other kinds that have a field which only a charge may have. */
 function isOfRequest({ kind, marker, keyHash }: StoredEntry): boolean {
   return kind === "consume" || marker !== null || keyHash !== null;
 }

@@ -24,7 +24,7 @@ export const OVERLAPS = [
   { value: "86400", label: "24 hours" },
   { value: "3600", label: "1 hour" },
   { value: "604800", label: "7 days" },
-  { value: "0", label: "Revoke at once" },
+  { value: "0", label: "Revoke immediately" },
 ];
 
 export function toKeyBody({ name, scopes, lasts }: KeyForm, now: number): Body<"createApiKey"> {
@@ -68,9 +68,9 @@ export function stateOf({ isValid, revokedAt, expiresAt }: ApiKey, now: number):
 
 export type EndingKey = {
   readonly key: ApiKey;
-  /** The key that replaces it, if any. */
+  /** The key that replaces this one, if any. */
   readonly successor: ApiKey | null;
-  /** It was used after its successor was created. */
+  /** True if the key was used after its successor was created. */
   readonly isStillUsed: boolean;
 };
 

@@ -32,7 +32,7 @@ export function ApiKeysPage() {
   return (
     <Page
       title="API keys"
-      note="For your backend only. Never use one in a browser."
+      note="For your backend only. Never use a key in a browser."
       actions={keys.length > 0 && createButton}
     >
       <EndingKeys keys={keys} onRotate={mayManage ? (key) => setOpened({ kind: "rotate", key }) : null} />
@@ -166,7 +166,7 @@ function Name({ ending: { key } }: { ending: EndingKey }) {
 }
 
 function WhatThen({ ending: { key, successor, isStillUsed } }: { ending: EndingKey }) {
-  if (successor === null) return "It has no replacement. Calls with it are rejected after that.";
+  if (successor === null) return "The key has no replacement. Calls with it are rejected after that.";
   if (isStillUsed) {
     return (
       <>

@@ -53,7 +53,7 @@ export function CreateKeyDialog({ onClose }: { onClose: () => void }) {
     >
       <TextField
         label="Name"
-        hint="The service that uses it."
+        hint="The service that uses the key."
         placeholder="Image rendering"
         autoComplete="off"
         required
@@ -130,7 +130,7 @@ export function RotateKeyDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: 
 
 /** Rotation never extends the old key. */
 function EndOfOld({ apiKey, overlap, from }: { apiKey: ApiKey; overlap: number; from: number }) {
-  if (overlap === 0) return "Calls with it are rejected within 5 seconds.";
+  if (overlap === 0) return "Calls with the old key are rejected within 5 seconds.";
   const end = Math.min(from + overlap * 1_000, Date.parse(apiKey.expiresAt ?? "9999-12-31T00:00:00Z"));
   return (
     <>
@@ -169,7 +169,7 @@ export function RevokeKeyDialog({
         Calls with <code className="font-mono">{shown}</code> are rejected within 5 seconds. This cannot be
         undone.{" "}
         {lastUsedAt === null ? (
-          "It was never used."
+          "The key has never been used."
         ) : (
           <>
             It was last used <Time at={lastUsedAt} as="ago" />.

@@ -220,7 +220,7 @@ function started(
 type AssignmentBody = Body<"assignPlan">;
 type AssignmentEffect = { before: Customer; after: Customer };
 
-/** Uses the bulk preview, which searches by id prefix. Null if the sample did not include this customer. */
+/** Uses the bulk preview, which searches by ID prefix. Null if the sample did not include this customer. */
 function assignmentPreviewQuery(
   { projectId, environment }: Scope,
   customerId: string,

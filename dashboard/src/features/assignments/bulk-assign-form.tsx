@@ -147,6 +147,6 @@ function describeFilters({ search, plan, blocked }: CustomerFilters): string {
     blocked === undefined ? null : blocked ? "blocked" : "not blocked",
   ].filter((part) => part !== null);
   return conditions.length === 0
-    ? "All customers of this environment"
+    ? "All customers in this environment"
     : `All customers ${conditions.join(", ")}`;
 }

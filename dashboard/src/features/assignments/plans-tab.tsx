@@ -16,7 +16,7 @@ import { type Actor, type PlanChange, type PlanLine, planChangesQuery } from "..
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers/$customerId/plans");
 
-/** Plan history of a customer, newest first. */
+/** A customer's plan history, newest first. */
 export function PlansTab() {
   const customerScope = route.useParams();
   const pages = useSuspenseInfiniteQuery(planChangesQuery(customerScope));

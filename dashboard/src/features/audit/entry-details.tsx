@@ -10,7 +10,7 @@ import { Time, useClock } from "../../ui/time.tsx";
 import { type Change, changesOf, type Entry, isRecord } from "./entry.ts";
 import { describeAction, type Piece } from "./sentences.ts";
 
-/** Details of an entry: before and after, and the request id. */
+/** Details of an entry: before and after, and the request ID. */
 export function EntryDetails({ entry }: { entry: Entry }) {
   const { actor, action, requestId, recordedAt, customerId } = entry;
   const actorFilter =

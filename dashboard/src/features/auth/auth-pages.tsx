@@ -113,7 +113,7 @@ export function JoinPage() {
   return (
     <LinkPage
       title="Choose a password"
-      note="You will log in with it from now on."
+      note="You will log in with this password from now on."
       spentHelp="Log in with your password, or ask an admin for a new link."
       action="Save and log in"
       hasPassword
@@ -121,7 +121,7 @@ export function JoinPage() {
   );
 }
 
-/** Logs in with a one-time link. It takes a click, so that link previews do not use it up. */
+/** Logs in with a one-time link. This takes a click, so that link previews do not use up the link. */
 export function SignInPage() {
   return (
     <LinkPage

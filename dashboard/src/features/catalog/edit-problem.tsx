@@ -9,7 +9,7 @@ import { Button } from "../../ui/button.tsx";
 import { Callout, ProblemCallout } from "../../ui/callout.tsx";
 import { Time } from "../../ui/time.tsx";
 
-/** Error of an edit. On an edit conflict it names the other author and offers to reload. */
+/** The error from an edit. On an edit conflict, names the other author and offers to reload. */
 export function EditProblem<T>({
   write,
   edited,
@@ -51,7 +51,7 @@ export function EditProblem<T>({
 function WhoWasFirst({ edited }: { edited: Edited }) {
   const { data: change } = useQuery(lastChangeQuery(useScope(), edited));
   const me = useSession();
-  if (change === undefined || change === null) return "It changed since you opened it.";
+  if (change === undefined || change === null) return "This item has changed since you opened it.";
   return (
     <>
       It was changed <Time at={change.recordedAt} as="ago" /> by <strong>{nameActor(change, me)}</strong>.

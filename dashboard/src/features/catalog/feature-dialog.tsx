@@ -147,7 +147,7 @@ function ArchiveFeature({
         <p>
           It can no longer be added to plans.{" "}
           {usedBy.length === 0 ? (
-            "No plan includes it."
+            "No plan includes this feature."
           ) : (
             <>
               <PlanNames keys={usedBy} /> {usedBy.length === 1 ? "keeps" : "keep"} it until you publish a
@@ -157,7 +157,7 @@ function ArchiveFeature({
           You can restore it at any time.
         </p>
       ) : (
-        <p>It can be added to plans again. Customers get it when you publish such a plan.</p>
+        <p>The feature can be added to plans again. Customers get it when you publish such a plan.</p>
       )}
       <EditProblem
         write={archive}

@@ -39,7 +39,7 @@ export function CreateFeatureDialog({
   return (
     <WriteDialog
       title="Create feature"
-      note="Something customers can use, such as an image export."
+      note="Something customers can do, such as export an image."
       write={create}
       request={requestOf({ ...values, key: values.key || "image.render" })}
       action="Create feature"
@@ -113,7 +113,7 @@ export function FeatureFields({ form, isNew }: { form: UseFormReturn<FeatureValu
         />
         <TextField
           label="Per units"
-          hint="For example 1000: credits per 1,000 units."
+          hint="For example, 1000 means credits per 1,000 units."
           error={errors.per?.message}
           type="number"
           step={1}
@@ -123,7 +123,7 @@ export function FeatureFields({ form, isNew }: { form: UseFormReturn<FeatureValu
       {pools.length > 1 && (
         <Select
           label="Pool"
-          hint="The pool it spends from."
+          hint="The pool that the feature spends from."
           options={pools.map(({ key, name }) => ({ value: key, label: name }))}
           {...register("pool")}
         />

@@ -33,7 +33,7 @@ export function FeaturesPage() {
   return (
     <Page
       title="Features"
-      note="What customers can use, and what it costs."
+      note="What customers can do, and what it costs."
       actions={mayEdit && <NewFeature tone="primary" />}
     >
       <FeatureTabs />

@@ -7,7 +7,7 @@ export const KEY_RULES = {
   required: NEEDED,
   pattern: {
     value: /^[A-Za-z0-9][A-Za-z0-9._:-]*$/,
-    message: "Start with a letter or digit. Then also . _ : -",
+    message: "Start with a letter or digit. After that, . _ : - are allowed too.",
   },
 };
 

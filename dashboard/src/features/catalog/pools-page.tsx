@@ -131,7 +131,7 @@ function PoolDialog({ pool, onClose }: { pool: Pool | null; onClose: () => void 
       <NameField error={errors.name?.message} {...register("name", NAME_RULES)} />
       {pool === null && (
         <p className="text-muted">
-          Its credits only pay for features that use this pool. It cannot be deleted.
+          Credits in this pool pay only for features that use it. A pool cannot be deleted.
         </p>
       )}
     </WriteDialog>

@@ -40,7 +40,7 @@ export function PromotePage() {
   return (
     <Page
       title="Promote test to live"
-      note="Copies the catalog of test to live. Customers stay separate."
+      note="Copies the test catalog to live. Customers stay separate."
       actions={
         <ButtonLink
           to="/projects/$projectId/$environment/plans"

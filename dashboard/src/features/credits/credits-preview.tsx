@@ -61,7 +61,7 @@ function Effect({ preview }: { preview: CreditsPreview }) {
         {plan === null
           ? "Without a plan, the credits cannot be spent yet."
           : buys.length === 0
-            ? "No feature of the plan uses these credits."
+            ? "No feature in the plan uses these credits."
             : `Pays for ${buys.map(formatPurchase).join(", or ")}.`}
       </p>
     </>

@@ -20,7 +20,7 @@ const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers
 
 type Request = Item<"listCustomerRequests">;
 
-/** Requests of a customer and their results. */
+/** A customer's requests and their results. */
 export function RequestsTab() {
   const customerScope = route.useParams();
   const pages = useSuspenseInfiniteQuery(customerRequestsQuery(customerScope));

@@ -5,7 +5,7 @@ import { onClearUserData } from "../../api/query-client.ts";
 import { saveFile } from "../../ui/save-file.ts";
 import { RowSplitter } from "./row-splitter.ts";
 
-/** A running or finished export. It survives navigation but not closing the tab. */
+/** A running or finished export. An export survives navigation but not closing the tab. */
 export type ExportJob = {
   readonly id: number;
   readonly order: ExportOrder;

@@ -185,7 +185,7 @@ function Moments({
   );
 }
 
-const NOT_LATER = "Must be after the start";
+const NOT_LATER = "Must be after the start.";
 
 function lastDay() {
   const now = Date.now();

@@ -97,7 +97,7 @@ function Line({ customer, balanceBelow }: { customer: Item<"listCustomers">; bal
 
 const SHOWN_MAX = 5;
 
-/** Keys used in requests but missing in the catalog: a typo, or something to create. */
+/** Keys used in requests but missing from the catalog: a typo, or something to create. */
 export function UnknownKeys() {
   const scope = useScope();
   const mayDefine = useMayActAs("admin");

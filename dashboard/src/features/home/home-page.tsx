@@ -48,7 +48,7 @@ function Overview() {
   );
 }
 
-/** Sample support cases of the demo data. */
+/** Sample support cases in the demo data. */
 function SupportCases() {
   const scope = useScope();
   const { data: isDemo } = useQuery(isDemoQuery(scope));

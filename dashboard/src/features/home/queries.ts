@@ -48,7 +48,7 @@ const PAGES_MAX = 4;
 
 export const readHomeSearch = searchOf({ balanceBelow: whole() });
 
-/** Default threshold of a low balance. */
+/** Default threshold for a low balance. */
 export const BALANCE_BELOW = 100;
 
 /** A filtered page can be empty although more follow, so a few more pages are read. */
@@ -97,7 +97,7 @@ export function unnamedEventsQuery(scope: Scope) {
 
 type SupportCase = { readonly customerId: string; readonly from: string; readonly question: string };
 
-/** Questions from customers of the demo data. */
+/** Questions from customers in the demo data. */
 export const SUPPORT_CASES: readonly SupportCase[] = [
   {
     customerId: "org_1009",
@@ -117,7 +117,7 @@ export const SUPPORT_CASES: readonly SupportCase[] = [
   },
 ];
 
-/** `purser dev` creates the demo in test only. It is recognized by one customer. */
+/** `purser dev` creates the demo in test only. The demo is recognized by one customer. */
 export function isDemoQuery(scope: Scope) {
   return queryOptions({
     queryKey: ["get", CUSTOMERS_PATH, scope, "demo"],

@@ -154,7 +154,7 @@ function LedgerFilterBar({ filters, features }: { filters: LedgerFilters; featur
   );
 }
 
-/** Adds the feature of the URL if it no longer exists. */
+/** Adds the feature in the URL if it no longer exists. */
 function unknownOf({ feature }: LedgerFilters, features: readonly Feature[]) {
   return feature === undefined || features.some(({ key }) => key === feature)
     ? []

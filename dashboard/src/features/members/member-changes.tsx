@@ -143,7 +143,7 @@ function WhatEnds({
   onRevoke,
 }: {
   memberId: string;
-  /** Ids of API keys to revoke too. */
+  /** IDs of API keys to revoke too. */
   revoked: readonly string[];
   onRevoke: (ids: readonly string[]) => void;
 }) {
@@ -201,7 +201,7 @@ function ApiKeys({
 }) {
   const { data: projects } = useSuspenseQuery(projectsQuery);
   return (
-    <Group title="API keys they created stay. Select keys to revoke.">
+    <Group title="API keys that they created stay. Select keys to revoke.">
       {apiKeys.map(({ id, name, lastFour, lastUsedAt, projectId, environment }) => (
         <li key={id} className="px-3 py-2">
           <Checkbox

@@ -199,7 +199,7 @@ function InviteDialog({ onClose }: { onClose: () => void }) {
         label="Email"
         type="email"
         autoComplete="off"
-        hint="Used to log in."
+        hint="The member logs in with this email."
         required
         {...register("email", { required: true })}
       />

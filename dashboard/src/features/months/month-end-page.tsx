@@ -143,7 +143,7 @@ function MonthPicker({ month }: { month: string }) {
 
 type State = "sound" | "wrong" | "open";
 
-/** Checks of the statement. */
+/** Checks on the statement. */
 function MonthChecks({ month }: { month: Month }) {
   const isSound = rollForward(month.lines).every(({ amounts }) => addsUp(amounts));
   const isCut = month.from > `${month.month}-01T00:00:00.000Z`;

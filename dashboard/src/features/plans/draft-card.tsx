@@ -59,7 +59,7 @@ export function DraftCard({ opened, draft }: { opened: Tagged<Plan>; draft: Draf
           {latest === null ? "The draft is empty." : `Same terms as version ${latest.number}.`}
         </p>
       ) : (
-        <SentenceList label="Changes of the draft" sentences={sentences} />
+        <SentenceList label="Changes in the draft" sentences={sentences} />
       )}
       {isDiscarding && <DiscardDraftDialog opened={opened} onClose={() => setDiscarding(false)} />}
     </Card>
@@ -138,8 +138,8 @@ export function ArchivePlanDialog({ opened: given, onClose }: { opened: Tagged<P
     >
       <p>
         {body.archived
-          ? "It can no longer be assigned. Customers on this plan keep it. You can restore it."
-          : "It can be assigned to customers again."}
+          ? "The plan can no longer be assigned. Customers on this plan keep it. You can restore it."
+          : "The plan can be assigned to customers again."}
       </p>
     </WriteDialog>
   );

@@ -83,7 +83,7 @@ function toBody({ name, from }: Values, plans: readonly PlanSummary[]): Body<"pu
   };
 }
 
-/** Selects the plan of customers without an assigned plan. */
+/** Selects the plan for customers without an assigned plan. */
 export function DefaultPlanDialog({ suggested, onClose }: { suggested?: string; onClose: () => void }) {
   const scope = useScope();
   const { data: plans } = useSuspenseQuery(plansQuery(scope));

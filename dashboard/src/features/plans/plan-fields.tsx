@@ -67,7 +67,7 @@ function AllowanceRow({ index, name }: { index: number; name: string | null }) {
           {row.period !== "once" && (
             <TextField
               label={`Roll over for${of}`}
-              hint={row.rollover === 0 ? "0: unused credits expire." : pluralOf(row.period)}
+              hint={row.rollover === 0 ? "With 0, unused credits expire." : pluralOf(row.period)}
               type="number"
               step={1}
               error={wrong?.rollover?.message}

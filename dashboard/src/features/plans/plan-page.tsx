@@ -108,7 +108,7 @@ function TermsCard({ version }: { version: PlanVersion }) {
         <p className="px-4 py-3 text-muted">No features: customers on this plan cannot use anything.</p>
       ) : (
         <Table
-          label="Features of the plan"
+          label="Features in the plan"
           columns={TERM_COLUMNS}
           rows={features}
           keyOf={({ feature }) => feature}

@@ -121,7 +121,7 @@ export function sentencesOf(diff: TermsDiff, names: Names): Sentence[] {
   ];
 }
 
-/** Changes of a draft against the latest version, including the name. */
+/** How a draft differs from the latest version, including the name. */
 export function draftSentences(
   { name, versions }: Plan,
   draft: DraftTerms,

@@ -30,7 +30,7 @@ export function PublishPlanPage() {
     return (
       <Page title={`Publish ${plan.name}`}>
         <Callout title="No draft to publish">
-          <p>It may have been published or discarded.</p>
+          <p>The draft may have been published or discarded.</p>
           <div className="mt-2">
             <ButtonLink to="/projects/$projectId/$environment/plans/$key" params={params}>
               Open {plan.name}

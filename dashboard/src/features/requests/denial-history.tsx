@@ -13,14 +13,14 @@ type Grant = NonNullable<Denial["openGrants"]>[number];
 export function DenialGrants({ denial: { openGrants, customerId, pool, balance } }: { denial: Denial }) {
   if (openGrants === null) {
     return (
-      <Card title="Credits at the time">
+      <Card title="Credits when the request was denied">
         <p className="text-muted">Not available: the ledger is too long, or a month is detached.</p>
       </Card>
     );
   }
   if (openGrants.length === 0) {
     return (
-      <Card title="Credits at the time">
+      <Card title="Credits when the request was denied">
         <p className="text-muted">None. All credits were spent, expired or revoked.</p>
       </Card>
     );
@@ -31,11 +31,11 @@ export function DenialGrants({ denial: { openGrants, customerId, pool, balance }
   return (
     <Card
       flush
-      title="Credits at the time"
+      title="Credits when the request was denied"
       note={sum === balance ? `Total ${formatCount(balance)}` : `${formatCount(balance)} spendable`}
     >
       <Table
-        label="Credits at the time"
+        label="Credits when the request was denied"
         columns={grantColumns(customerId, new Set(openGrants.map((grant) => grant.pool)).size > 1)}
         rows={openGrants}
         keyOf={({ grant }) => grant}

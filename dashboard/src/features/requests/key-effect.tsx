@@ -15,7 +15,7 @@ import type { KeyHistory } from "./queries.ts";
 
 type Item = { name: string; value: ReactNode };
 
-/** The charge, denial or event of an idempotency key. */
+/** The charge, denial or event behind an idempotency key. */
 export function KeyEffect({ history }: { history: KeyHistory }) {
   const { charge, denial, event } = history;
   const metadata = (charge ?? denial ?? event)?.metadata ?? null;

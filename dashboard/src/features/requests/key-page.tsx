@@ -19,7 +19,7 @@ import { TestRequestDialog, type TestRequestStart } from "./test-request-form.ts
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/keys/$idempotencyKey");
 
-/** History of an idempotency key: its result, stored response and uses. */
+/** The history of an idempotency key: its result, stored response and uses. */
 export function KeyPage() {
   const scope = useScope();
   const { idempotencyKey } = route.useParams();
@@ -77,7 +77,7 @@ function KeyDetails({ history }: { history: KeyHistory }) {
   );
 }
 
-/** Offers to resend a consume without metadata. The dashboard cannot reproduce metadata. */
+/** Offers to resend a consume request without metadata. The dashboard cannot reproduce metadata. */
 function SendAgain({ history }: { history: KeyHistory }) {
   const isOperator = useMayActAs("operator");
   const [isOpen, setOpen] = useState(false);
@@ -142,7 +142,7 @@ function NotKept({ history: { uses } }: { history: KeyHistory }) {
   return (
     <Callout title="No response is stored for this key">
       {reason === null
-        ? "All requests with it were invalid. Fix the request and retry with the same key."
+        ? "All requests with this key were invalid. Fix the request and retry with the same key."
         : `Denied: ${describeReason(reason).toLowerCase()}. You can retry this denial with the same key.`}
     </Callout>
   );

@@ -76,7 +76,7 @@ export function readOutcome(option: string): OutcomeFilter {
   return kind === "status" ? { status: value } : {};
 }
 
-/** Adds the value of the URL if it is not in the list. */
+/** Adds the value in the URL if it is not in the list. */
 function withAlso(known: readonly string[], asked: string | undefined): string[] {
   return asked === undefined || known.includes(asked) ? [...known] : [...known, asked];
 }
@@ -84,7 +84,7 @@ function withAlso(known: readonly string[], asked: string | undefined): string[]
 type Line = { readonly id: string };
 
 /**
- * Merges the list and the tail, newest first and without duplicates; ids sort by time. Tail rows older than the end of a partial
+ * Merges the list and the tail, newest first and without duplicates; IDs sort by time. Tail rows older than the end of a partial
  * list are dropped, because they would hide a gap.
  */
 export function mergeTail<Row extends Line>(

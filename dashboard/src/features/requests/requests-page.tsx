@@ -41,7 +41,7 @@ export function RequestsPage() {
   return (
     <Page
       title="Requests"
-      note="Requests of the last 7 days, sampled under heavy load."
+      note="Requests from the last 7 days, sampled under heavy load."
       actions={
         <>
           <LiveSwitch isLive={isLive} hasTrouble={error !== null} onChange={setLive} />

@@ -41,7 +41,7 @@ const THEMES = [
 ] as const;
 
 const CLOCKS = [
-  { value: "utc", name: "UTC", note: "As in the API." },
+  { value: "utc", name: "UTC", note: "The same as in the API." },
   { value: "local", name: "Local", note: "The time zone of this browser." },
 ] as const satisfies readonly { value: Clock; name: string; note: string }[];
 
@@ -49,7 +49,7 @@ function PreferencesCard() {
   const theme = useTheme();
   const clock = useClock();
   return (
-    <Card title="Appearance" note="Only in this browser.">
+    <Card title="Appearance" note="Applies only to this browser.">
       <div className="flex flex-col gap-4">
         <Choices
           label="Theme"

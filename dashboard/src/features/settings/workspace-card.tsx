@@ -129,7 +129,7 @@ const LIMITS: readonly Limit[] = [
   {
     name: "metadataKeysMax",
     label: "Metadata keys",
-    hint: "Maximum number of keys, on all levels.",
+    hint: "Maximum number of keys, across all levels.",
     min: 0,
     max: 10_000,
     isOptional: false,
@@ -156,7 +156,7 @@ const LIMITS: readonly Limit[] = [
   {
     name: "requestsPerSecondMax",
     label: "Requests per second",
-    hint: "Maximum per API key and service process. More are rejected.",
+    hint: "Maximum per API key and service process. Further requests are rejected.",
     min: 1,
     max: 1_000_000,
     isOptional: true,

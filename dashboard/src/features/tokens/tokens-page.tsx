@@ -192,7 +192,7 @@ function CreateTokenDialog({ onClose }: { onClose: () => void }) {
     >
       <TextField
         label="Name"
-        hint="The service that uses it."
+        hint="The service that uses the token."
         placeholder="Billing webhook"
         autoComplete="off"
         required

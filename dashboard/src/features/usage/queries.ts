@@ -29,7 +29,7 @@ function toQuery({ range, from, to, ...filters }: EventFilters) {
   };
 }
 
-/** Metadata fields of recent events, to group by. */
+/** Metadata fields in recent events, to group by. */
 export function metadataFieldsQuery(scope: Scope) {
   return queryOptions({
     ...queryOf("get", EVENTS_PATH, { params: { path: scopeOf(scope), query: { limit: "50" } } }),

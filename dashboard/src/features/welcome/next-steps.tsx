@@ -86,7 +86,7 @@ function Step({ icon: Icon, title, children }: { icon: typeof Coins; title: stri
   );
 }
 
-/** Result of the charge from this page. */
+/** The result of the charge sent from this page. */
 function ArrivedCharge({ idempotencyKey }: { idempotencyKey: string }) {
   const scope = useScope();
   const { data } = useSuspenseQuery(arrivalQuery(scope, "consume"));

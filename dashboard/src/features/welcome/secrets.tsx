@@ -32,7 +32,7 @@ export function UnknownKey() {
     <div className="flex flex-col gap-3">
       <p className="text-muted">
         Replace <code className="font-mono text-ink">{KEY_VARIABLE}</code> with your {scope.environment} key.{" "}
-        {mayMake ? "If you lost it, create a new one." : "Ask an admin for a key."}
+        {mayMake ? "If you lost the key, create a new one." : "Ask an admin for a key."}
       </p>
       {mayMake && (
         <>
@@ -65,7 +65,7 @@ export function LiveKey({ projectId }: { projectId: string }) {
   );
 }
 
-/** Keeps a new secret in memory until reload or log-out, so that navigation does not lose it. It is never stored. */
+/** Keeps a new secret in memory until reload or log-out, so that navigation does not lose it. The secret is never stored. */
 export function keepNewSecret(scope: Scope, secret: string): void {
   queryClient.setQueryDefaults(["new-secret"], { gcTime: Number.POSITIVE_INFINITY });
   queryClient.setQueryData(keyOf(scope), secret);

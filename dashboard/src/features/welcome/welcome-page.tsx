@@ -175,7 +175,7 @@ function CreateByApi({ name, start }: { name: string; start: Start }) {
   );
 }
 
-/** The second call needs the id from the first response. */
+/** The second call needs the ID from the first response. */
 const APPLY_TO_IT = curlOf({
   method: "POST",
   path: "/manage/v1/projects/ID/test/catalog/apply",

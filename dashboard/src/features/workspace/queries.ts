@@ -8,7 +8,7 @@ import type { Entry } from "../audit/entry.ts";
 /** One large page, because finding the last owner needs the whole list. */
 export const membersQuery = pagesOf("/manage/v1/members", { params: { query: { limit: "200" } } });
 
-/** Never cached: users decide by it. */
+/** Never cached, because users make decisions based on it. */
 export function memberAccessQuery(id: string) {
   return queryOf(
     "get",

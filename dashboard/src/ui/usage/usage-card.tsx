@@ -71,7 +71,7 @@ export function UsageCard({
   );
 }
 
-/** The numbers of the chart, newest first. */
+/** The numbers in the chart, newest first. */
 function UsageTable({ shown, onNarrow }: { shown: UsageShown; onNarrow: (at: string) => void }) {
   const clock = useClock();
   const { settings, series, rows } = shown;

@@ -29,7 +29,7 @@ export function UsageFilters({
 }: {
   search: UsageSearch;
   settings: UsageSettings;
-  /** Metadata fields of recent events. */
+  /** Metadata fields in recent events. */
   fields: readonly string[];
   /** With several pools, one can be selected. */
   pools: readonly { readonly key: string; readonly name: string }[];

@@ -71,7 +71,7 @@ test("grants and reversals cannot be reversed by their ledger position", async (
   const consumed = await render(credits, 3, "key-1");
   await reverse(credits, consumed, 1);
   const id = parsePublicId("con", consumed);
-  if (id === null) throw new Error("a consume has an id");
+  if (id === null) throw new Error("a charge has an ID");
   const entries = await credits.database.query(
     "select sequence::integer, (extract(epoch from recorded_at) * 1000)::bigint::text as at from cell.ledger where kind <> 2",
   );

@@ -37,7 +37,7 @@ const CHARGE = describeRow({
 
 const NAMED_CHARGE = derive(CHARGE, (charge) => ({ id: consumeId(charge), ...charge }));
 
-/** An allowed consume, as the management API shows it. */
+/** A charge, as the management API shows it. */
 export type Charge = RowOf<typeof NAMED_CHARGE>;
 
 function chargeStatement(name: string, which: string): Statement {

@@ -63,7 +63,7 @@ export const ENTRY = {
   planVersion: orNull(id<PlanVersionId>("e.plan_version_id")),
   parts: derive(text("e.parts"), parseParts),
   keyHash: orNull(hexUuid("e.key_hash")),
-  /** The reversed consume. Set only for a reversal. Null also if its month is detached. */
+  /** The reversed charge. Set only for a reversal. Null also if its month is detached. */
   reverses: orNull(
     describeRow({
       recordedAt: column(
@@ -153,7 +153,7 @@ const FIND_CONSUME = statement(
 
 export type ConsumeName = WalletName & { readonly sequence: number; readonly recordedAt: Instant };
 
-/** The wallet must be locked, so that no other reversal of the consume is added meanwhile. */
+/** The wallet must be locked, so that no other reversal of the charge is added meanwhile. */
 export function findConsume(tx: Tx, name: ConsumeName): Promise<ConsumeFacts | null> {
   const { customerNumber, sequence, recordedAt, environmentId } = name;
   const parameters = [customerNumber, sequence, formatTimestamp(recordedAt), environmentId];
@@ -188,7 +188,7 @@ const FIND_REVERSAL = statement(
     and r.metadata ->> 'reference' = $3`,
 );
 
-/** The reversal of a consume with this reference. The wallet must be locked. */
+/** The reversal of a charge with this reference. The wallet must be locked. */
 export function findReversal(
   tx: Tx,
   consume: Pick<ConsumeName, "customerNumber" | "sequence">,
@@ -200,7 +200,7 @@ export function findReversal(
 const RECORD = describeRow({
   ...ENTRY,
   metadata: orNull(json("e.metadata")),
-  /** How much of a consume's quantity was reversed. */
+  /** How much of a charge's quantity was reversed. */
   reversedQuantity: orNull(
     integer(`case
       when e.kind = 2 then (

@@ -59,7 +59,7 @@ export type OpenWallets = {
   readonly held: ReadonlySet<CustomerId>;
 };
 
-/** Locks the wallets of these customers in order, then reads catalog and clock, as for a consume. */
+/** Locks the wallets of these customers in order, then reads the catalog and clock, as for a consume request. */
 export async function openWallets(
   tx: Tx,
   environmentId: EnvironmentId,

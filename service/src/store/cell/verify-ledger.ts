@@ -128,7 +128,7 @@ const LIST_REVERSED = statement(
   ) as r`,
 );
 
-/** The consumes at these positions, in order, each with the sum of its reversals. Null if there is none, or it cannot be read. */
+/** The charges at these positions, in order, each with the sum of its reversals. Null if there is none, or it cannot be read. */
 export async function listReversed(
   tx: Tx,
   positions: readonly ConsumePosition[],
