@@ -80,7 +80,7 @@ test("the example call has the smallest effect that the scopes allow", () => {
   expect(of(["consume"], "image.render")).toMatch(/v1\/consume.*image\.render.*idempotencyKey/s);
 });
 
-test("a creator is shown by name, or by kind and id", () => {
+test("a creator is shown by name, or by kind and ID", () => {
   const shown = (["member", "token", "command", "system"] as const).map((kind) => [
     nameOfCreator({ kind, id: "9", name: "Olga" }),
     nameOfCreator({ kind, id: "9", name: null }),

@@ -6,7 +6,7 @@ import { tabTo } from "./tab-to.ts";
 
 const ADA = "/projects/1/test/customers/ada";
 
-test("an admin erases a customer by keyboard after typing its id", async () => {
+test("an admin erases a customer by keyboard after typing its ID", async () => {
   const { service, manage } = await setupManage();
   const page = await signIn(service.url, ADA);
   await tabTo(page, page.getByRole("button", { name: "More actions" }));

@@ -46,7 +46,7 @@ test("a created key is shown once with a working call, and listed without its se
   await page.getByText(`"scopes":["check","consume"]`).waitFor();
   await expectAccessible(page);
   await page.getByRole("button", { name: "Create key in test" }).click();
-  await page.getByText("Copy it now").waitFor();
+  await page.getByText("Copy the secret now").waitFor();
   await expectAccessible(page);
   const secret = await readSecret(page);
   expect(secret).toMatch(/^pur_test_[A-Za-z0-9]{38}$/);

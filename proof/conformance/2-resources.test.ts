@@ -142,7 +142,7 @@ test("2.1 idempotencyKey is a string of 1 to 255 visible ASCII characters", asyn
   ]);
 });
 
-test("2.2 the response has only accepted, which is true, and eventId, which is evt_ and the id of the stored event", async () => {
+test("2.2 the response has only accepted, which is true, and eventId, which is evt_ and the ID of the stored event", async () => {
   const { database, record } = await setup();
   const reply = await record(EVENT);
   expect(reply.body).toEqual({ accepted: true, eventId: expect.stringMatching(/^evt_[0-9a-z]{26}$/) });

@@ -74,7 +74,7 @@ test.each(OPERATIONS)("$clause: quantity is an integer from 1 to 1,000,000 ($nam
 });
 
 test.each(OPERATIONS)(
-  "$clause: a customer id of 255 characters and a feature of 120 are accepted and returned unchanged ($name)",
+  "$clause: a customer ID of 255 characters and a feature of 120 are accepted and returned unchanged ($name)",
   async ({ name }) => {
     const credits = await setupCredits();
     const feature = "é".repeat(120);

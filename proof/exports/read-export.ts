@@ -4,7 +4,7 @@ export type ExportFormat = "csv" | "ndjson";
 export type Seen = {
   rows: number;
   quantity: number;
-  /** `occurredAt` and id of the last row. Rows must arrive in this order. */
+  /** `occurredAt` and ID of the last row. Rows must arrive in this order. */
   last: string;
   cursor: string | null;
 };

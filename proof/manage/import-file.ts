@@ -93,7 +93,7 @@ async function checkImported(database: Database, rows: number): Promise<void> {
   await verify(database.url);
 }
 
-// A customer's plan and credits follow from the number in its id, so that SQL can check every row.
+// A customer's plan and credits follow from the number in its ID, so that SQL can check every row.
 
 const PLAN_OF = `case when n % 10 = 0 then null when n % 100 = 1 then 'free' else 'pro' end`;
 const CREDITS_OF = "case when n % 7 = 0 then 0 else 1 + n % 1000 end";

@@ -1,8 +1,8 @@
 import crypto from "node:crypto";
 import { syncBuiltinESMExports } from "node:module";
 
-// Loaded into the service before any other module. Without it, ids of the same millisecond have a random order, and so do lists
-// sorted by id. With it, they are in creation order.
+// Loaded into the service before any other module. Without it, IDs of the same millisecond have a random order, and so do lists
+// sorted by ID. With it, they are in creation order.
 const BYTES = 16;
 let count = 0;
 

@@ -17,7 +17,7 @@ test("a random value keeps its pseudonym wherever it appears", () => {
 });
 
 test.each([
-  // A consume id: its customer number starts with zeros.
+  // A consume ID: its customer number starts with zeros.
   "0190a1b2-c3d4-0000-0000-7c0000000009",
   "con_01k9zq6n2wf3rvd0m6zj8b6c1t",
   "Wednesday-evening",

@@ -1,4 +1,4 @@
-/** Patterns of random values. Consume ids derive from time, customer and sequence, so they are compared unchanged. */
+/** Patterns of random values. Consume IDs derive from time, customer and sequence, so they are compared unchanged. */
 const RANDOM = new RegExp(
   [
     /(?<secret>pur_[a-z]+_[0-9A-Za-z]{38})/,
@@ -12,7 +12,7 @@ const RANDOM = new RegExp(
     /(?<=last_?[fF]our\\?": ?\\?")(?<four>[0-9A-Za-z]{4})/,
     // ETags of plans derive from a random identity.
     /(?<=etag: ")(?<etag>[0-9a-f]{64})/,
-    // Base64url of a JSON array with ids and transaction numbers.
+    // Base64url of a JSON array with IDs and transaction numbers.
     /(?<cursor>(?<![\w-])W[\w-]{7,}(?![\w-]))/,
   ]
     .map(({ source }) => source)

@@ -47,7 +47,7 @@ export async function readAll(scene: Scene): Promise<void> {
   await readOneOfEach(scene);
 }
 
-/** Reads an event, denials and keys whose ids come from lists. */
+/** Reads an event, denials and keys whose IDs come from lists. */
 async function readOneOfEach(scene: Scene): Promise<void> {
   const events = await scene.manage("GET", "events?limit=1");
   await scene.manage("GET", `events/${textIn(events.body, "items", 0, "eventId")}`);

@@ -193,7 +193,7 @@ export const OPERATIONS: readonly Operation[] = ["runtime", "manage"].flatMap((a
   );
 });
 
-/** The id of the operation, or "no operation" for a wrong path. */
+/** The ID of the operation, or "no operation" for a wrong path. */
 function operationOf(method: string, path: string): string {
   const [bare = ""] = path.split("?", 1);
   const fitting = OPERATIONS.filter((operation) => operation.method === method && operation.form.test(bare));

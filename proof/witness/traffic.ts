@@ -40,7 +40,7 @@ type Traffic = {
   run(calls: number): Promise<void>;
 };
 
-/** Everyday calls, with ids from earlier responses. */
+/** Everyday calls, with IDs from earlier responses. */
 export function openTraffic(scene: Scene): Traffic {
   const { run, at, upTo, isLucky, pick, tokens, recorder } = scene;
   const sent: { endpoint: Endpoint; body: Body }[] = [];

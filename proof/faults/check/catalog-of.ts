@@ -15,7 +15,7 @@ import type { Stored } from "./stored.ts";
 /** Before the run, which does not change the catalog. */
 const PUBLISHED_AT = brandAs<Instant>(0);
 
-/** The catalog of the run, with the ids that the database assigned. */
+/** The catalog of the run, with the IDs that the database assigned. */
 export function catalogOf(stored: Pick<Stored, "pools" | "features" | "plans" | "planVersions">): Catalog {
   const pool = brandAs<PoolId>(stored.pools.find(({ key }) => key === POOL)?.id ?? 0);
   const features = stored.features

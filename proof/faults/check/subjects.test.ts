@@ -6,12 +6,12 @@ import { consumeId } from "../../../service/src/primitives/consume-id.ts";
 import { publicId } from "../../../service/src/primitives/public-id.ts";
 import { chargeId, findUuid, keyHashOf } from "./subjects.ts";
 
-// The checker derives ids and hashes without the service's code. Both must agree.
+// The checker derives IDs and hashes without the service's code. Both must agree.
 
 test.each([
   { recordedAtMs: 1_790_000_000_123, customer: 1, sequence: 1 },
   { recordedAtMs: 2 ** 48 - 1, customer: 2 ** 40 - 1, sequence: 2 ** 40 - 1 },
-])("a consumeId decodes to the id of its entry: %j", (entry) => {
+])("a consumeId decodes to the ID of its entry: %j", (entry) => {
   const { recordedAtMs, customer, sequence } = entry;
   const id = consumeId({
     recordedAt: brandAs<Instant>(recordedAtMs),
@@ -34,7 +34,7 @@ test.each([
   expect(keyHashOf(key).replaceAll("-", "")).toBe(hashKey(key));
 });
 
-test("an event id decodes to its UUID", () => {
+test("an event ID decodes to its UUID", () => {
   for (const uuid of [
     Buffer.alloc(16, 0),
     Buffer.alloc(16, 0xff),
@@ -54,6 +54,6 @@ test.each([
   "con_00000000000000000000000000",
   "evt_0000000000000000000000000u",
   "evt_80000000000000000000000000",
-])("%j is not an event id", (text) => {
+])("%j is not an event ID", (text) => {
   expect(findUuid("evt", text)).toBeNull();
 });

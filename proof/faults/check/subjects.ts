@@ -28,12 +28,12 @@ function isOfRequest({ kind, marker, keyHash }: StoredEntry): boolean {
   return kind === "consume" || marker !== null || keyHash !== null;
 }
 
-// The functions below derive ids and hashes without the service's code, to check it.
+// The functions below derive IDs and hashes without the service's code, to check it.
 
 const PUBLIC_ID = /^([a-z]+)_([0-9a-hjkmnp-tv-z]{26})$/;
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 
-/** Decodes `evt_…` or `con_…` to a UUID. Null if it is not such an id. */
+/** Decodes `evt_…` or `con_…` to a UUID. Null if it is not such an ID. */
 export function findUuid(prefix: "evt" | "con", id: string | null): string | null {
   const [, found, digits] = PUBLIC_ID.exec(id ?? "") ?? [];
   if (found !== prefix || digits === undefined) return null;

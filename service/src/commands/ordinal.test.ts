@@ -48,7 +48,7 @@ function idOf(body: Reply["body"]): Buffer {
   return parsePublicId("con", String(body["consumeId"])) ?? Buffer.alloc(16);
 }
 
-test("the highest ordinal fits into ids, and usage, statements and verify work with it", async () => {
+test("the highest ordinal fits into IDs, and usage, statements and verify work with it", async () => {
   const { database, cell, assign, consume, record } = await setupCredits({}, (database) =>
     migrateCommand({ databaseUrl: database.url, grantTo: null, ordinal: 255, print }),
   );
@@ -89,7 +89,7 @@ test("an ordinal cannot change after a customer number was assigned", async () =
   for (const ordinal of [-1, 256, 1.5]) await expect(migrate(ordinal)).rejects.toThrow("0 to 255");
 });
 
-test("the largest id is decoded correctly", () => {
+test("the largest ID is decoded correctly", () => {
   const largest = {
     recordedAt: brandAs<Instant>(2 ** 48 - 1),
     customerNumber: brandAs<CustomerNumber>(2 ** 40 - 1),

@@ -8,7 +8,7 @@ const OURS = /^req_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 const choose = (given: string | string[] | undefined) =>
   chooseRequestId({ headers: given === undefined ? {} : { "x-request-id": given } });
 
-test.each(["a", "my-request", "7f3a:1/2+3=._", "x".repeat(128)])("the caller's id %s is kept", (given) => {
+test.each(["a", "my-request", "7f3a:1/2+3=._", "x".repeat(128)])("the caller's ID %s is kept", (given) => {
   expect(choose(given)).toBe(given);
 });
 
@@ -22,11 +22,11 @@ test.each([
   ["one with markup", "<script>"],
   ["one beyond ASCII", "größe"],
   ["two of them", ["a", "b"]],
-])("for %s the request gets a new id", (_, given) => {
+])("for %s the request gets a new ID", (_, given) => {
   expect(choose(given)).toMatch(OURS);
 });
 
-test("every reply has its request id, a problem also in its body, and the event stores it", async () => {
+test("every reply has its request ID, a problem also in its body, and the event stores it", async () => {
   const { database, record } = await setup();
   const accepted = await record(EVENT);
   expect(accepted.headers.get("x-request-id")).toMatch(OURS);

@@ -50,7 +50,7 @@ test("an unknown response format throws instead of guessing", () => {
   }
 });
 
-test("rendering a response without a subject id fails an assertion", () => {
+test("rendering a response without a subject ID fails an assertion", () => {
   expect(() => renderAnswer({ format: 1, subjectId: Buffer.alloc(0), verdict: null }, null)).toThrow(
     "invariant",
   );

@@ -84,7 +84,7 @@ test("every difference in meaning gives another fingerprint", () => {
     { ...BODY, metadata: { a: {} } },
     { ...BODY, timestamp: "2026-11-14T10:00:00Z" },
     { ...BODY, timestamp: "2026-11-14T10:00:00.001Z" },
-    // A composed and a decomposed letter give two different ids.
+    // A composed and a decomposed letter give two different IDs.
     { ...BODY, customerId: "\u00e9" },
     { ...BODY, customerId: "e\u0301" },
   ];

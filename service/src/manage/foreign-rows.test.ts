@@ -105,7 +105,7 @@ function pathOf({ path }: Operation, scope: { projectId: number; environment: st
     .replaceAll(/([a-z-]+)\/:\w+/g, (_, folder: string) => `${folder}/${rows[folder]}`);
 }
 
-/** The response without ids and times. */
+/** The response without IDs and times. */
 function essenceOf({ status, text }: Reply, rows: Rows): string {
   let essence = text
     .replaceAll(/"requestId":"\w+"/g, '"requestId"')

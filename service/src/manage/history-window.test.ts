@@ -53,7 +53,7 @@ async function live(managed: Managed, name: string, timestamp?: string): Promise
   return { customer, feature, ...keys, consumeId, denialId, event, eventId };
 }
 
-/** What happened a second before the window, with its ids. */
+/** What happened a second before the window, with its IDs. */
 async function ageFacts({ database }: Managed, facts: Facts, ms: number): Promise<Facts> {
   await ageHistory(database, ms);
   const rename = (prefix: "con" | "den" | "evt", text: string): string => {

@@ -108,7 +108,7 @@ export function toPage<T>(items: readonly T[], next: string | number | null) {
   return { items: [...items], nextCursor: cursorOf(next) };
 }
 
-/** The row id to continue after. Null for the first page. */
+/** The row ID to continue after. Null for the first page. */
 export function readIdCursor(cursor: string | undefined): number | null {
   const [id = null] = decodeCursor(cursor, ["number"]) ?? [];
   return id;

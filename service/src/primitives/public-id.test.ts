@@ -15,7 +15,7 @@ test.each([
   expect(publicId("evt", Buffer.from(hex, "hex"))).toBe(expected);
 });
 
-test("an id is its prefix and 26 characters without i, l, o and u", () => {
+test("an ID is its prefix and 26 characters without i, l, o and u", () => {
   fc.assert(
     fc.property(instants, fc.constantFrom("evt" as const, "req" as const), (at, prefix) => {
       expect(publicId(prefix, uuidV7(at))).toMatch(new RegExp(`^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$`));
@@ -23,7 +23,7 @@ test("an id is its prefix and 26 characters without i, l, o and u", () => {
   );
 });
 
-test("ids sort like their bytes, by time, and different bytes give different ids", () => {
+test("IDs sort like their bytes, by time, and different bytes give different IDs", () => {
   fc.assert(
     fc.property(sixteenBytes, sixteenBytes, (a, b) => {
       const [textA, textB] = [publicId("evt", a), publicId("evt", b)];

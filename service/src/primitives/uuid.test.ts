@@ -12,13 +12,13 @@ test("a UUIDv7 contains its time, version and variant", () => {
   expect((uuid[8] ?? 0) >> 6).toBe(0b10);
 });
 
-test("ids of the same instant are all different, also across refills of the random pool", () => {
+test("IDs of the same instant are all different, also across refills of the random pool", () => {
   const count = 10_000;
   const ids = new Set(Array.from({ length: count }, () => uuidV7(AT).toString("hex")));
   expect(ids.size).toBe(count);
 });
 
-test("an id is not changed by later ones", () => {
+test("an ID is not changed by later ones", () => {
   const first = uuidV7(AT);
   const before = first.toString("hex");
   for (let i = 0; i < 5_000; i++) uuidV7(AT);

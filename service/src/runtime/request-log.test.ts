@@ -96,7 +96,7 @@ test("entries of a failed flush are written later, in order, and counted once", 
   expect(await database.count("cell.request_log")).toBe(2);
 });
 
-test("the log contains no metadata, API key, idempotency key or customer id", async () => {
+test("the log contains no metadata, API key, idempotency key or customer ID", async () => {
   const { consume, check, record, assign, database, project } = await setupManage();
   const customerId = "carol@example.com";
   await assign(customerId);

@@ -28,7 +28,7 @@ export function emptyRun(): Run {
     pools: [{ id: 1, key: POOL }],
     features: named(Object.keys(FEATURES)),
     plans,
-    // A version's id is ten times the id of its plan.
+    // A version's ID is ten times the ID of its plan.
     planVersions: plans.map(({ id }) => ({ id: id * 10, plan: id })),
   };
 }

@@ -221,7 +221,7 @@ test("the request log covers the last week, including denials, retries and error
       { status: 409, outcome: "idempotency_key_reused", has_replay: false },
     ]),
   );
-  // Hourly counts match the log, ids follow time, only test has rows, and the next purge deletes none.
+  // Hourly counts match the log, IDs follow time, only test has rows, and the next purge deletes none.
   const miscounted = await database.query(
     `select c.hour
      from cell.request_counts as c

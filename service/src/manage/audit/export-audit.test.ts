@@ -29,7 +29,7 @@ test("the audit log is exported as NDJSON and can be resumed after any line with
   expect((await manage("GET", EXPORT, { token: tokens.operator })).status).toBe(403);
 });
 
-test("an export is audited with its filters, without a customer id", async () => {
+test("an export is audited with its filters, without a customer ID", async () => {
   const { manage } = await setupManage();
   const filters =
     "projectId=1&environment=test&customerId=ada&actor=member:3&action=api_key.&from=2026-01-01T00:00:00Z";

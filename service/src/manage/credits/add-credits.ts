@@ -115,7 +115,7 @@ export type AddCreditsOutcome =
   | { kind: "pool_not_found" }
   | Exclude<CreditsOutcome, { kind: "added" }>;
 
-/** Spec 3: each call adds again. With a reference, such as a payment id, the same customer and amount are added once. */
+/** Spec 3: each call adds again. With a reference, such as a payment ID, the same customer and amount are added once. */
 export async function addCredits(
   cell: Pool,
   context: Context,

@@ -57,7 +57,7 @@ test.each([
 });
 
 test.each(["con_", "con_00000000000000000000000000", "evt_01k9zq6n2wf3rvd0m6zj8b6c1t", "", "💳"])(
-  "an id that is no consume (%s) is not found and changes nothing",
+  "an ID that is no consume (%s) is not found and changes nothing",
   async (consumeId) => {
     const credits = await setupCredits();
     await render(credits, 3, "key-1");

@@ -44,7 +44,7 @@ export function reverseConsume(cell: Pool, context: Context, input: ReverseInput
     const id = uuid === null ? null : readConsumeId(uuid);
     const open = await openOwner(tx, context, input, id);
     if (open === null && input.customerId !== undefined) return { kind: "customer_not_found" };
-    // The customer id may have been erased and reused between the two look-ups.
+    // The customer ID may have been erased and reused between the two look-ups.
     if (id === null || open === null || open.customerNumber !== id.customerNumber)
       return { kind: "consume_not_found" };
     const refuseUnknown = await watchReversals(tx, id.recordedAt);

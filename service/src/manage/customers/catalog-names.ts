@@ -10,7 +10,7 @@ export const PlanName = Type.Object({
 
 export type PlanName = Static<typeof PlanName>;
 
-/** Translates internal ids to the keys that callers use. */
+/** Translates internal IDs to the keys that callers use. */
 export class CatalogNames {
   readonly #catalog: Catalog;
   readonly #features: ReadonlyMap<FeatureId, string>;

@@ -8,7 +8,7 @@ async function putMany({ manage }: Managed, count: number): Promise<void> {
   }
 }
 
-test("a customer is created by the caller's id, replaced, and read with plan and balances", async () => {
+test("a customer is created by the caller's ID, replaced, and read with plan and balances", async () => {
   const { manage } = await setupManage();
   const id = encodeURIComponent("team/ü 1");
   const body = { name: "Acme", email: "a@acme.example", metadata: { tier: 1 } };

@@ -8,12 +8,12 @@ import type { CustomerRecord } from "../../store/cell/customer-list.ts";
 import { nullable, timeField, timeOf, timeOrNull } from "../fields.ts";
 
 export const Customer = Type.Object({
-  customerId: Type.String({ description: "Your customer id.", examples: ["customer_42"] }),
+  customerId: Type.String({ description: "Your customer ID.", examples: ["customer_42"] }),
   name: nullable(Type.String({ examples: ["Acme GmbH"] })),
   email: nullable(Type.String({ examples: ["billing@acme.example"] })),
   billingReference: nullable(
     Type.String({
-      description: "The customer's id in your billing system.",
+      description: "The customer's ID in your billing system.",
       examples: ["cus_NffrFeUfNV2Hib"],
     }),
   ),

@@ -51,7 +51,7 @@ const EVENTS_MAX = 20_000;
 const PAGES_MAX = 4_000;
 
 /**
- * Erases a customer's id, profile, all metadata, notes, references and the text of idempotency keys. Amounts stay, under a number
+ * Erases a customer's ID, profile, all metadata, notes, references and the text of idempotency keys. Amounts stay, under a number
  * that identifies no person. The ID is erased first, so that no new request finds the customer; once the requests in flight have ended, one
  * sweep erases the rest. A job finishes an erasure that was interrupted (decision 18).
  */
@@ -107,7 +107,7 @@ class StillInUse extends Error {
   override readonly name = "StillInUse";
 }
 
-/** A transaction that read the customer's number before the id was hidden may still write under it. None lasts longer than some seconds. */
+/** A transaction that read the customer's number before the ID was hidden may still write under it. None lasts longer than some seconds. */
 async function letWritersEnd(cell: Pool): Promise<void> {
   const giveUpAtMs = performance.now() + WRITERS_END_MS;
   for (let writers = await single(cell, listCustomerTransactions); writers.length > 0; ) {
@@ -171,7 +171,7 @@ async function sweepEvents(sweep: Sweep): Promise<number> {
     const page: EventsToErase = await single(cell, (tx) =>
       listEventsToErase(tx, customer, { after: start, rowsMax }),
     );
-    // The index has no ids, so each page reads all events of its last moment: large pages read them less often.
+    // The index has no IDs, so each page reads all events of its last moment: large pages read them less often.
     rowsMax = page.areOfOneMoment ? EVENTS_MAX : ROWS_MAX;
     const doomed = page.events.filter(({ hasMetadata }) => hasMetadata);
     for (let at = 0; at < doomed.length; at += ROWS_MAX) {

@@ -175,7 +175,7 @@ test.each([
   await pool.end();
 });
 
-test("finishing an erasure keeps a customer created under the same id since", async () => {
+test("finishing an erasure keeps a customer created under the same ID since", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   await live(managed);

@@ -24,7 +24,7 @@ test("no table names an erased customer", async () => {
   expect(await findTraces(database)).toEqual([]);
 });
 
-test("the amounts of an erased customer stay, under a number without an id", async () => {
+test("the amounts of an erased customer stay, under a number without an ID", async () => {
   const credits = await setupCredits();
   const { cell, context, database } = credits;
   await live(credits);
@@ -43,7 +43,7 @@ test("the amounts of an erased customer stay, under a number without an id", asy
   await expectSoundBooks(database);
 });
 
-test("the id of an erased customer is free, and starts with an empty wallet", async () => {
+test("the ID of an erased customer is free, and starts with an empty wallet", async () => {
   const credits = await setupCredits();
   const { cell, context, consume, check, assign } = credits;
   await live(credits);
@@ -128,7 +128,7 @@ test("a customer that is busy during an erasure leaves no trace", async () => {
   await pause(60);
   await eraseCustomer(cell, context, { customerId: CAROL });
   for (const { status } of await Promise.all(running)) expect(status).toBe(200);
-  // Later requests created a new customer under the same id. It is erased as well.
+  // Later requests created a new customer under the same ID. It is erased as well.
   await eraseCustomer(cell, context, { customerId: CAROL });
   expect(await findTraces(database)).toEqual([]);
   await expectSoundBooks(database);
@@ -177,7 +177,7 @@ async function live({ assign, consume, record, cell, context, database }: Credit
   expect(await database.count("cell.customers", `customer_id = '${ADA}'`)).toBe(1);
 }
 
-/** Tables that contain the customer's id or metadata. */
+/** Tables that contain the customer's ID or metadata. */
 async function findTraces(database: TestDatabase): Promise<string[]> {
   const tables = await database.query(`
     select format('%I.%I', n.nspname, c.relname) as name

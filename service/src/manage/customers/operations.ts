@@ -32,7 +32,7 @@ export const customerParams = Type.Object({
   customerId: Type.String({
     minLength: 1,
     maxLength: 255,
-    description: "Your customer id, percent-encoded.",
+    description: "Your customer ID, percent-encoded.",
     examples: ["customer_42"],
   }),
 });
@@ -48,7 +48,7 @@ export function customerOperations({ cellOf }: ManageParts): Operation[] {
       noun: NOUN,
       summary: "List and search customers",
       description:
-        "Newest first. `search` matches the beginning of id, name, email and billing reference. With a filter by plan, balance or " +
+        "Newest first. `search` matches the beginning of ID, name, email and billing reference. With a filter by plan, balance or " +
         "block, a page may hold fewer than `limit` items or none: continue while there is a `nextCursor`.",
       params: Type.Object(environmentParams),
       query: strictObject({

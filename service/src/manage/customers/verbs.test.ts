@@ -252,7 +252,7 @@ test("unknown customers and those of another environment cannot be changed", asy
   expect((await manage("GET", `${live}/customers/lea`)).body).toMatchObject({ isBlocked: false });
 });
 
-test("changes are audited with actor, request id, before and after", async () => {
+test("changes are audited with actor, request ID, before and after", async () => {
   const { manage, database } = await setupManage();
   const { headers } = await manage("POST", "customers/bob/plan", { body: { plan: "pro" } });
   await manage("PUT", "customers/bob/block", { body: { blocked: true } });

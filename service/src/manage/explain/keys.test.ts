@@ -132,7 +132,7 @@ test("a key whose denial is not stored can be reused, and the log shows its uses
   expect(story.uses).toMatchObject([{ reason: "customer_not_found", refused: null }]);
 });
 
-test("an erased customer's key shows amounts, but no id or metadata", async () => {
+test("an erased customer's key shows amounts, but no ID or metadata", async () => {
   const managed = await setupManage();
   const { consume, cell, context } = managed;
   await consume({ ...BODY, metadata: { to: "ada" } });

@@ -38,7 +38,11 @@ const nameConsume = ({ owner }: Row, consume: { sequence: number; recordedAt: In
 
 const column = (name: string, about: string, of: Column<Row>["of"]): Column<Row> => ({ name, about, of });
 
-const CUSTOMER = column("customerId", "customer id; empty after erasure", ({ owner }) => owner.customerId);
+const CUSTOMER = column(
+  "customerId",
+  "customer ID; empty if the customer was erased",
+  ({ owner }) => owner.customerId,
+);
 const POOL = column("pool", "pool key", (row) => row.names.pool(row.pool));
 const BALANCE_AFTER = column("balanceAfter", "balance of the pool", ({ balanceAfter }) => balanceAfter);
 const FEATURE = column("feature", "feature key", ({ feature, names }) =>

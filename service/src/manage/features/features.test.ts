@@ -32,7 +32,7 @@ test("a feature moved to another pool keeps spending from the pinned one", async
   expect(reply.body).toMatchObject({ allowed: true, creditsCharged: 10, balance: 90 });
 });
 
-test("redefining a feature changes name and cost and keeps its id", async () => {
+test("redefining a feature changes name and cost and keeps its ID", async () => {
   const { cell, context, database } = await setupCredits();
   const before = await database.query("select id from cell.features where key = 'image.render'");
   const outcomes = await Promise.all(times(10, () => defineFeature(cell, context, RENDER)));

@@ -199,7 +199,7 @@ test("only operators can import, and only CSV in UTF-8", async () => {
   expect((await sendFile(managed, "customerId\nx\n", "name=a%20b")).status).toBe(400);
 });
 
-test("every change is audited by customer, without names or ids", async () => {
+test("every change is audited by customer, without names or IDs", async () => {
   const managed = await setupManage();
   const { database } = managed;
   await sendFile(managed, FILE);

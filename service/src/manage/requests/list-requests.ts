@@ -78,7 +78,7 @@ function isByIndexAlone({ endpoint, status, code, reason }: RequestFilter, by: L
   );
 }
 
-/** A request is logged after its response was sent, so its id is not lower than `since`. */
+/** A request is logged after its response was sent, so its ID is not lower than `since`. */
 function laterOf(after: Uuid | null, since: Instant | null): Uuid | null {
   if (since === null) return after;
   const lowest = lowestLogId(since);

@@ -141,7 +141,7 @@ test("test requests in live are rejected for every role", async () => {
   expect(await database.count("cell.audit", "action = 'request.tried'")).toBe(0);
 });
 
-test("test requests are audited once, and each is logged with the call's id", async () => {
+test("test requests are audited once, and each is logged with the call's ID", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   const body = { ...RENDER, times: 3, idempotencyKey: "k" };

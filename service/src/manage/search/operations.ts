@@ -39,7 +39,7 @@ const NOUN = "Search";
 
 const DESCRIPTION =
   "Finds customers by the beginning of ID, name, email or billing reference; grants by reference, such as a payment ID; idempotency " +
-  "keys; charges, denials and usage events by id; plans and features by the beginning of their key. Returns at most 10 of each kind.";
+  "keys; charges, denials and usage events by ID; plans and features by the beginning of their key. Returns at most 10 of each kind.";
 
 const query = strictObject({
   q: Type.String({

@@ -55,7 +55,7 @@ test("a payment reference is found in the other environment", async () => {
   expect(emptied(await search(managed, "pi_12"))).toEqual([]);
 });
 
-test("customers are found by prefix in all projects, the exact id first", async () => {
+test("customers are found by prefix in all projects, the exact ID first", async () => {
   const managed = await setupManage();
   const { manage, service, database } = managed;
   const other = await createTestProject(database, "Other product");

@@ -3,7 +3,7 @@ import { setup } from "../../../test/harness.ts";
 
 const EVENT = { customerId: "customer_1", event: "tokens.generated", quantity: 3 };
 
-test("an accepted event is stored with its key, quantity, metadata, both times and request id, and no feature", async () => {
+test("an accepted event is stored with its key, quantity, metadata, both times and request ID, and no feature", async () => {
   const { database, record } = await setup();
   const metadata = { model: "small", nested: { list: [1, "two", null] } };
   const timestamp = new Date(Date.now() - 60_000).toISOString();
