@@ -55,7 +55,7 @@ test("the key of a denial links to its explanation, and the key of an event show
   await page.getByRole("heading", { name: "Denied: not enough credits" }).waitFor();
 });
 
-test("unused keys, keys of the other environment and retryable denials are explained", async () => {
+test("unused keys, keys from the other environment and retryable denials are explained", async () => {
   const managed = await setupManage();
   const { consume, service, project } = managed;
   const page = await signIn(service.url, "/projects/1/test/keys/never");

@@ -30,7 +30,7 @@ test.each([
   expect(changed).toEqual([]);
 });
 
-test("3: environments are separate: credits and plans of one are unknown in the other", async () => {
+test("3: environments are separate: credits and plans in one are unknown in the other", async () => {
   const credits = await setupCredits();
   const live = { ...credits.context, environmentId: credits.project.live.environmentId };
   await definePool(credits.cell, credits.context, { key: "seconds", name: "Seconds" });

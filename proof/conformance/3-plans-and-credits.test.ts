@@ -13,7 +13,7 @@ import { changedTables } from "./changed-tables.ts";
 const RENDER = { customerId: "ada", feature: "image.render" };
 const DAY_MS = 24 * 3_600_000;
 
-test("1: after a plan is assigned, consumes are allowed until the balance is spent", async () => {
+test("1: after a plan is assigned, consume requests are allowed until the balance is spent", async () => {
   const { assign, consume, check } = await setupCredits();
   const action = { customerId: "bob", feature: "image.render", quantity: 10 };
   expect((await check(action)).body).toMatchObject({ allowed: false, reason: "customer_not_found" });
@@ -142,7 +142,7 @@ test.each([
   expect(changed).toEqual([]);
 });
 
-test("3: a reversal returns the credits and the limit of a consume, and both entries stay in the ledger", async () => {
+test("3: a reversal returns the credits and the limit of a charge, and both entries stay in the ledger", async () => {
   const credits = await setupCredits();
   const { cell, context, consume, check, database } = credits;
   const charged = await consume({ ...RENDER, quantity: 6, idempotencyKey: "a" });

@@ -39,7 +39,7 @@ test("4.2: quantity is optional and defaults to 1", async () => {
   expect(omitted.body).toMatchObject({ quantity: 1, creditsRequired: 10 });
 });
 
-test("4.2: a check changes no row of any table", async () => {
+test("4.2: a check changes no row in any table", async () => {
   const { check, cell, context, database } = await setupCredits();
   await setDefaultPlan(cell, context, { plan: "pro" });
   const changed = await changedTables(database, async () => {
@@ -76,7 +76,7 @@ test("4.2: a check applies the end of a period without writing anything", async 
   expect(changed).toEqual([]);
 });
 
-test("4.2: a check returns the balance before the charge, a consume the balance after it", async () => {
+test("4.2: a check returns the balance before the charge, a consume request the balance after it", async () => {
   const { check, consume } = await setupCredits();
   const used = (count: number, resetsAt: unknown): object => ({
     quantity: 5,
@@ -97,7 +97,7 @@ test("4.2: a check returns the balance before the charge, a consume the balance 
   expect((await check(ADA)).body["balance"]).toBe(90);
 });
 
-test("4.2: a check accepts and ignores the fields of a consume", async () => {
+test("4.2: a check accepts and ignores the fields of a consume request", async () => {
   const { check, consume } = await setupCredits();
   const body = { ...ADA, idempotencyKey: "key-1", metadata: { model: "small" } };
   expect((await check(body)).text).toBe((await check(ADA)).text);
@@ -109,7 +109,7 @@ test("4.2: a check accepts and ignores the fields of a consume", async () => {
   expect((await check({ ...body, metadata: { a: "x".repeat(9_000) } })).status).toBe(200);
 });
 
-test("4.2: a consume right after a check has the same result", async () => {
+test("4.2: a consume request right after a check has the same result", async () => {
   const { check, consume } = await setupCredits();
   const questions = [
     { ...ADA, quantity: 4 },

@@ -45,7 +45,7 @@ test("4.1 rule 2: a key used on consume is 409 on events, and the other way roun
   expect(changed).toEqual([]);
 });
 
-test("4.1 rule 2: a key of the other environment is 409, even with the same body", async () => {
+test("4.1 rule 2: a key used in the other environment gets 409, even with the same body", async () => {
   const { consume, service, project, database } = await setupCredits();
   await consume(RENDER);
   const changed = await changedTables(database, async () => {

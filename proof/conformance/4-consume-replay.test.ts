@@ -66,7 +66,7 @@ test("4.1 rule 1, 4.3: a retry gets the original response whatever has changed s
   await expectReplay(consume(quota), counted);
 });
 
-test("4.1 rule 1, 4.3: another process and another API key of the project return the original response too", async () => {
+test("4.1 rule 1, 4.3: another process and another API key for the project return the original response too", async () => {
   const credits = await setupCredits();
   const original = await credits.consume(RENDER);
   const secret = await createAnotherKey(credits, "consume");
@@ -143,7 +143,7 @@ test.each(DENIALS)(
   },
 );
 
-test("4.3: customer_not_found and no_active_plan are not stored, because a consume can arrive before the plan does", async () => {
+test("4.3: customer_not_found and no_active_plan are not stored, because a consume request can arrive before the plan does", async () => {
   const { consume, assign, topUp, database } = await setupCredits();
   const body = { ...RENDER, customerId: "bob" };
   expect((await consume(body)).body["reason"]).toBe("customer_not_found");

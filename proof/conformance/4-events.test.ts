@@ -43,7 +43,7 @@ test("4.1 rule 1: a retry gets the original response byte for byte, is marked as
   expect(await changedTables(database, () => expectReplay(record(EVENT), original))).toEqual([]);
 });
 
-test("4.1 rule 1: another process and another API key of the project return the original response too", async () => {
+test("4.1 rule 1: another process and another API key for the project return the original response too", async () => {
   const { database, project, record } = await setup();
   const original = await record(EVENT);
   const secret = await createAnotherKey({ database, project }, "events");

@@ -93,7 +93,7 @@ test.each(CASES)("4.2: a check returns reason $reason with its balance and limit
   expect(reply.body).toMatchObject(one.position);
 });
 
-test.each(CASES)("4.3: a consume returns reason $reason, and a denial charges nothing", async (one) => {
+test.each(CASES)("4.3: a consume request returns reason $reason, and a denial charges nothing", async (one) => {
   const credits = await setupSale(one);
   const reply = await credits.consume({ ...one.body, idempotencyKey: "key-1" });
   expectDecision(reply, one);

@@ -29,7 +29,7 @@ const MUTATIONS: readonly Mutation[] = [
     },
   },
   {
-    bug: "a denied consume is charged",
+    bug: "a denied consume request is charged",
     invariant: "I4",
     says: /dry, denied as .*it was charged/,
     mutate: (run) => {
@@ -56,7 +56,7 @@ const MUTATIONS: readonly Mutation[] = [
     mutate: (run) => change(run.denials, isOf("dry-unknown"), () => ({ balance: 10 })),
   },
   {
-    bug: "a consume is denied although the credits were available",
+    bug: "a consume request is denied although the credits were available",
     invariant: "I4",
     says: /dry-unknown .*: outcome is insufficient_credits, but the model says allowed/,
     mutate: (run) => change(run.denials, isOf("dry-unknown"), () => ({ sequence: 1, balance: 50 })),

@@ -24,7 +24,7 @@ const MUTATIONS: readonly Mutation[] = [
     mutate: (run) => change(run.ledger, isReversalOf(run, "tokens"), () => ({ amount: 6, parts: "1:6" })),
   },
   {
-    bug: "a consume is reversed twice",
+    bug: "a charge is reversed twice",
     invariant: "I4",
     says: /is one of those that reverse 500 of the 250 of consume 14/,
     mutate: (run) => {

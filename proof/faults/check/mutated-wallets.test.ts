@@ -104,7 +104,7 @@ const MUTATIONS: readonly Mutation[] = [
     },
   },
   {
-    bug: "a consume adds credits",
+    bug: "a charge adds credits",
     invariant: "I4",
     says: /entry 4, consume, makes 2770 of 2800 and 30/,
     mutate: (run) => change(run.ledger, isOf("image"), () => ({ amount: 30, parts: "1:30" })),
@@ -122,7 +122,7 @@ const MUTATIONS: readonly Mutation[] = [
     mutate: (run) => rewriteState(run, /\[3,\d+,2,7\]/, ""),
   },
   {
-    bug: "a consume exceeds the limit",
+    bug: "a charge exceeds the limit",
     invariant: "I4",
     says: /consume 7 of customer_1: outcome is allowed, but the model says limit_reached/,
     mutate: (run) => change(run.ledger, isOf("export"), () => ({ quantity: 41 })),

@@ -246,7 +246,7 @@ test.each([
   expect(await countPlanChanges()).toBe(0);
 });
 
-test("a price without a plan and an event of the other mode are errors", async () => {
+test("a price without a plan and an event from the other mode are errors", async () => {
   const { stripe, deliver, database } = await openShop();
   stripe.subscriptions = [subscribe("price_forgotten")];
   expect(await deliver(makeEvent("invoice.paid", { customer: "cus_1" }))).toBe(500);

@@ -54,7 +54,7 @@ test("billing events give the same plan in every order and with repeats", () => 
   );
 });
 
-test("among billing events of the same time a cancellation wins, in any order and with repeats", () => {
+test("among billing events with the same time, a cancellation wins, in any order and with repeats", () => {
   const asOf = at("2026-01-01");
   const renewal = { plan: "pro", endsAt: at("2026-03-01") };
   const cuts = [
@@ -77,7 +77,7 @@ test("among billing events of the same time a cancellation wins, in any order an
   }
 });
 
-test("after a cancellation, an event of the same time cannot start or extend a plan", () => {
+test("after a cancellation, an event with the same time cannot start or extend a plan", () => {
   const customer = new Timeline(catalog);
   const asOf = at("2026-01-02");
   customer.assign("2026-01-02", "pro", { endsAt: at("2026-02-01"), asOf });

@@ -8,7 +8,7 @@ const show = (customer: Timeline): string[] =>
       `${new Date(effectiveAt).toISOString().slice(0, 10)} ${kind} ${amount} → ${balanceAfter}`,
   );
 
-test("the first request of a new period expires the old allowance and grants the new one, dated when due", () => {
+test("the first request in a new period expires the old allowance and grants the new one, dated when due", () => {
   const customer = new Timeline(makeCatalog({ pro: [{}] }));
   customer.assign("2026-01-31", "pro");
   customer.consume("2026-02-10", "image");

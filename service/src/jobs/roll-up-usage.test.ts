@@ -82,7 +82,7 @@ test.for(["2026-03-29T23:30:00Z", "2025-10-26T23:59:59Z", "2025-10-27T00:30:00Z"
   },
 );
 
-test("events of any order are added to the buckets of their day", async () => {
+test("events in any order are added to the buckets of their day", async () => {
   const { database, cell, record } = await setupCredits();
   const day = Math.floor(Date.now() / DAY_MS - 3) * DAY_MS;
   for (const slot of [40, 40, 7, 95, 40, 0, 7]) {

@@ -72,7 +72,7 @@ test("a locked wallet is skipped, and swept the next time", async () => {
   expect(await lastEntries(credits)).toMatchObject([{ kind: 3, amount: -500, balance: 100 }, {}]);
 });
 
-test("with concurrent sweeps and consumes each grant expires once and 10 of 50 consumes are allowed", async () => {
+test("with concurrent sweeps and consume requests, each grant expires once and 10 of 50 requests are allowed", async () => {
   const credits = await setupCredits();
   const { database, consume } = credits;
   await buy(credits);

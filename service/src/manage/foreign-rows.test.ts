@@ -139,7 +139,7 @@ async function expectAlike(
   expect(missing.filter((line) => / 400 /.test(line))).toEqual([]);
 }
 
-test("a row of the other environment gets the same response as a missing one", async () => {
+test("a row in the other environment gets the same response as a missing one", async () => {
   const managed = await setupManage();
   const rows = await plantRows(managed);
   const { projectId } = managed.project;
@@ -183,7 +183,7 @@ test("a token for one environment sees nothing of the other, not even used keys"
 
 const OF_THE_WORKSPACE = OPERATIONS.filter(({ path }) => !path.includes(":environment")).map(({ id }) => id);
 
-test("a row of another project gets the same response as a missing one", async () => {
+test("a row in another project gets the same response as a missing one", async () => {
   const managed = await setupManage();
   const rows = await plantRows(managed);
   const { projectId } = await createTestProject(managed.database, "Another product");
@@ -191,7 +191,7 @@ test("a row of another project gets the same response as a missing one", async (
   await expectAlike(managed, rows, scope, OF_THE_WORKSPACE);
 });
 
-test("a row of another workspace gets the same response as a missing one", async () => {
+test("a row in another workspace gets the same response as a missing one", async () => {
   const managed = await setupManage();
   const { cell } = managed;
   const rows = await plantRows(managed);

@@ -120,7 +120,7 @@ test("rows one second before the window are hidden everywhere, and a larger wind
   expect(await lookFor(managed, outside)).toEqual(all(outside));
 });
 
-test("an event counts by its own time, not by its recording time", async () => {
+test("an event counts at the time it occurred, not when it was recorded", async () => {
   const managed = await setupWindow();
   const { manage, late } = managed;
   const looks = [
@@ -145,7 +145,7 @@ test("an event counts by its own time, not by its recording time", async () => {
   expect(await look()).toEqual(looks.map(() => true));
 });
 
-test("a key counts by its event's own time, even if the event was written again", async () => {
+test("a key counts at the time its event occurred, even if the event was written again", async () => {
   const managed = await setupWindow();
   const { manage, database, late, inside } = managed;
   // As after an unknown commit: the event keeps its first time.

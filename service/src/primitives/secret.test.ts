@@ -15,7 +15,7 @@ test("a new key names its environment, is well formed and unique", () => {
   }
 });
 
-test("the checksum detects every change of a single character", () => {
+test("the checksum detects every change to a single character", () => {
   const digits = fc.constantFrom(..."0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz");
   const typos = fc.oneof({ weight: 9, arbitrary: digits }, fc.string({ minLength: 1, maxLength: 1 }));
   fc.assert(
@@ -28,7 +28,7 @@ test("the checksum detects every change of a single character", () => {
   );
 });
 
-test("a key of one environment is not valid as one of the other", () => {
+test("a key for one environment is not valid as a key for the other", () => {
   const key = makeApiKey("test");
   expect(isWellFormedApiKey(key.replace("pur_test_", "pur_live_"))).toBe(false);
 });

@@ -62,7 +62,7 @@ async function expectNeighbourServed(
   expect(new Set(refused)).toEqual(new Set(["overloaded"]));
 }
 
-test("consumes that wait for one environment's catalog do not block other environments", async () => {
+test("consume requests that wait for one environment's catalog do not block other environments", async () => {
   const { project, context, neighbour, parts } = await setupLacking();
   const lanes = new Lanes(1, { ...parts, idempotencyDays: null, onBatch: () => {} });
   let count = 0;

@@ -78,7 +78,7 @@ test("a burst is sampled per environment and bounded in total, and every request
   expect(await database.count("cell.request_log", "reason is null")).toBe(SUCCESSES_MAX + 1);
 });
 
-test("entries of a failed flush are written later, in order, and counted once", async () => {
+test("entries from a failed flush are written later, in order, and counted once", async () => {
   const database = await createDatabase();
   let pool = poolOf("postgres://nobody@127.0.0.1:1/none");
   const log = new RequestLog({ cellOf: () => pool, onDropped: () => {} });

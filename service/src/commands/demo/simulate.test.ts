@@ -120,7 +120,7 @@ test("on any start date, wallets verify, the three cases exist, and the last day
   }
 });
 
-test("the customer of the printed consume has credits for months", async () => {
+test("the customer in the printed curl command has credits for months", async () => {
   const catalog = await setupCatalog();
   const now = at("2026-11-02T08:30:00Z");
   const wallet = simulateAll(catalog, now).get(RICH_COMPANY)?.at(-1)?.wallet ?? null;

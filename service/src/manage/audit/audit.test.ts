@@ -172,7 +172,7 @@ test("a token for one environment reads only that environment's audit", async ()
   expect((await manage("GET", live, { token: secret })).status).toBe(404);
 });
 
-test("audit entries of an erased customer remain without identifying them", async () => {
+test("audit entries about an erased customer remain without identifying them", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   await manage("PUT", "customers/gone", { body: { name: "Gone" } });

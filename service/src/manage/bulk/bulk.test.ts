@@ -186,7 +186,7 @@ test.each([
   expect(await database.count("cell.audit", "action = 'plan.assigned_in_bulk'")).toBe(1);
 });
 
-test("the audit entry of the assignment shows the end date", async () => {
+test("the audit entry for the assignment shows the end date", async () => {
   const { manage } = await setupMany();
   const body = { filter: { plan: "free" }, plan: "pro", endsAt: "2099-01-01T00:00:00Z" };
   const { body: preview } = await manage("POST", `${BULK}/preview`, { body });

@@ -30,7 +30,7 @@ test("a promotion applies the test catalog to live as previewed, once", async ()
   expect((await manage("GET", `${PROJECT}/live/customers`)).body["items"]).toEqual([]);
 });
 
-test("an edit of live between preview and promotion stops it", async () => {
+test("an edit to live between preview and promotion stops the promotion", async () => {
   const { manage, database } = await setupManage();
   const { version } = (await manage("POST", `${PROJECT}/promote/diff`, { body: {} })).body;
   await manage("PUT", `${PROJECT}/live/pools/seconds`, { body: { name: "Seconds" } });

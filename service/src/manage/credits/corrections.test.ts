@@ -12,7 +12,7 @@ import { type ReverseOutcome, reverseConsume, revokeGrant } from "./reverse-cons
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-test("concurrent reversals of one consume reverse it once", async () => {
+test("concurrent reversals of one charge reverse it once", async () => {
   const credits = await setupCredits();
   for (const round of rounds(10)) {
     const consumeId = await render(credits, 6, `key-${round}`);
@@ -120,7 +120,7 @@ test("a revoked allowance stays revoked after leaving and resuming the plan", as
   expect(await readBalance(credits)).toBe(0);
 });
 
-test("concurrent consumes, top-ups, reversals and revocations keep wallet and ledger consistent", {
+test("concurrent charges, top-ups, reversals and revocations keep wallet and ledger consistent", {
   timeout: 120_000,
 }, async () => {
   const two = await setupTwo();

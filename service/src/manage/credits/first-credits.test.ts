@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { setupManage } from "../../../test/manage.ts";
 
-test("the first credits of an environment need no catalog and create its pool", async () => {
+test("the first credits in an environment need no catalog and create its pool", async () => {
   const { manage, project } = await setupManage();
   const live = `/manage/v1/projects/${project.projectId}/live`;
   const body = { credits: 5, kind: "purchase", price: { amount: 4900, currency: "eur" } };

@@ -61,7 +61,7 @@ test("twenty slow concurrent top-ups of one customer succeed and leave connectio
   await expectSoundBooks(database);
 });
 
-test("twenty concurrent top-ups, reversals and consumes of one customer succeed", async () => {
+test("twenty concurrent top-ups, reversals and charges for one customer succeed", async () => {
   const managed = await setupManage();
   const { database, consume, manage } = managed;
   const charges = await Promise.all(times(5, (i) => render(managed, 1, `earlier-${i}`)));

@@ -58,7 +58,7 @@ test("a preview shows the effect of the credits and writes nothing", async () =>
   expect(await dump(managed.database)).toBe(before);
 });
 
-test("a preview shows the same credits of the last ten minutes and their actor", async () => {
+test("a preview shows the same credits added in the last ten minutes and their actor", async () => {
   const managed = await setupManage();
   const { manage, tokens, database } = managed;
   const body = { ...TOP_UP, reference: "pay_1" };

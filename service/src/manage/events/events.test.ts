@@ -43,7 +43,7 @@ async function setupEvents(): Promise<Managed> {
   return managed;
 }
 
-test("events are listed by their own time, newest first, each once", async () => {
+test("events are listed by the time they occurred, newest first, each once", async () => {
   const managed = await setupEvents();
   const all = await walk(managed, "events?limit=2");
   expect(quantities(all)).toEqual([1, 2, 3, 4, 5]);
@@ -63,7 +63,7 @@ test("events are listed by their own time, newest first, each once", async () =>
   expect((await managed.manage("GET", `events/${second?.eventId}`)).body).toEqual(second);
 });
 
-test("events are filtered by key, customer, own time and metadata, also combined", async () => {
+test("events are filtered by key, customer, time and metadata, also combined", async () => {
   const managed = await setupEvents();
   const find = async (query: string): Promise<number[]> => quantities(await walk(managed, `events?${query}`));
   const times = (from: number, to: number): string => `from=${at(from)}&to=${at(to)}`;

@@ -98,7 +98,7 @@ test("an event's key shows the event, and whether a reuse had another time or me
   ]);
 });
 
-test("a key of the other environment shows only that, and an unused one is not found", async () => {
+test("a key from the other environment shows only that, and an unused one is not found", async () => {
   const managed = await setupManage();
   const { consume, manage, here, service, project } = managed;
   await consume(BODY);

@@ -133,7 +133,7 @@ test("an export shows the start of the history window", async () => {
   expect(Date.now() - Date.parse(String(await start()))).toBeLessThan(86_400_000 + 60_000);
 });
 
-test("from and to limit an export by the rows' own time", async () => {
+test("from and to limit an export by the time the rows took effect", async () => {
   const managed = await setupExport();
   const visits = await read(managed, `events?format=ndjson&to=${sinceVisit(1)}`);
   expect(visits.map(({ event }) => event)).toEqual(["visits"]);

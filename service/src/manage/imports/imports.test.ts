@@ -130,7 +130,7 @@ bad12,,,,9999999999999,,,
   expect(await database.count("cell.customers", "customer_id = 'good'")).toBe(1);
 });
 
-test("an earlier end than the current one is an error of its row", async () => {
+test("an end earlier than the current one is an error in its row", async () => {
   const managed = await setupManage();
   const { body } = await sendFile(managed, "customerId,plan,planEndsAt\nada,pro,2099-01-01T00:00:00Z\n");
   expect(body["errors"]).toMatchObject([{ row: 2, column: "planEndsAt", code: "would_shorten" }]);

@@ -121,7 +121,7 @@ test("a revoked key is rejected within 5 s, and revoking it again changes nothin
   expect(rotated.status).toBe(404);
 });
 
-test("a key of another environment is not found", async () => {
+test("a key from another environment is not found", async () => {
   const { manage, project } = await setupManage();
   const answers = async (id: number | string) => [
     await manage("POST", `api-keys/${id}/rotate`, { body: { overlapSeconds: 0 } }),

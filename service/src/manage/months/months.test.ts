@@ -200,7 +200,7 @@ test("a statement whose pool sum is not exact in JSON is rejected", async () => 
   expect(await read()).toMatchObject({ status: 422, body: { code: "total_too_large" } });
 });
 
-test("an entry recorded before its own time by a slow clock is in its own month", async () => {
+test("an entry recorded by a slow clock before it took effect is in its own month", async () => {
   const { manage, consume, database } = await setupManage();
   await consume({ customerId: "ada", feature: "image.render", idempotencyKey: "k" });
   const [month = ""] = lastMonths(1);

@@ -145,7 +145,7 @@ test("a token's role is at most its creator's current role", async () => {
 });
 
 test.each(["demoted", "removed", "demoted by hand"] as const)(
-  "invitations and password reset links of an admin who was %s stop working",
+  "invitations and password reset links from an admin who was %s stop working",
   async (how) => {
     const managed = await setupManage();
     const { manage, database } = managed;

@@ -119,7 +119,7 @@ test("a new link ends the previous one; used, ended and unknown links get the sa
     expect([status, { ...body, requestId: "" }]).toEqual([410, { ...refusals[0]?.body, requestId: "" }]);
 });
 
-test("a new password by link ends all sessions of the member only", async () => {
+test("a new password set with a link ends only that member's sessions", async () => {
   const managed = await setupManage();
   const { manage, service } = managed;
   const [ada, bob] = [await join(managed, "viewer", "ada"), await join(managed, "viewer", "bob")];

@@ -167,7 +167,7 @@ test("a member of another workspace is not found", async () => {
   expect(there.map(({ status }) => status)).toEqual([404, 404, 404]);
 });
 
-test("every change of a member is audited once with before and after", async () => {
+test("every change to a member is audited once with before and after", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   const ada = await join(managed, "viewer", "ada");

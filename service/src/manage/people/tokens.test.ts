@@ -87,7 +87,7 @@ test("a token ends at its expiry", async () => {
   expect((await manage("GET", TOKENS, { token: secret })).status).toBe(401);
 });
 
-test("a token of another workspace is neither listed nor found", async () => {
+test("a token from another workspace is neither listed nor found", async () => {
   const { manage, cell, database } = await setupManage();
   const workspaceId = await addWorkspace(database, "Elsewhere");
   const actor = { kind: "system", id: null, requestId: null } as const;

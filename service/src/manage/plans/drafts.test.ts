@@ -130,7 +130,7 @@ test("a plan with only a draft is listed, applies to no customer, and is deleted
   expect(await version()).toEqual(before);
 });
 
-test("only one of two concurrent edits of a draft succeeds", async () => {
+test("only one of two concurrent edits to a draft succeeds", async () => {
   const managed = await setupManage();
   const { manage } = managed;
   const write = (i: number, headers: Record<string, string>) =>

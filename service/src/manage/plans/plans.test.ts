@@ -58,7 +58,7 @@ test("customers on the default plan move with it, and assigned plans stay", asyn
   expect((await check({ customerId: "new", feature: "image.render" })).body["reason"]).toBe("no_active_plan");
 });
 
-test("switching the default plan during consumes creates no credits", async () => {
+test("switching the default plan during charges creates no credits", async () => {
   const { cell, context, publish, renderAt, database } = await setupTwo();
   await publish({ key: "free", name: "Free" });
   await setDefaultPlan(cell, context, { plan: "free" });

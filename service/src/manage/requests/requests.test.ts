@@ -86,7 +86,7 @@ test("a list applies its filters and pages by cursor", async () => {
     expect((await managed.manage("GET", `requests?${query}`)).status).toBe(400);
 });
 
-test("following with `after` returns every request of every process once", async () => {
+test("following with `after` returns every request from every process once", async () => {
   const managed = await setupManage();
   const { manage, consume, database, project } = managed;
   const other = await startTestService(database);

@@ -42,7 +42,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - startMs;
 }
 
-test("old plan versions are not read again, so neither a consume nor a top-up waits for them", async () => {
+test("old plan versions are not read again, so neither a charge nor a top-up waits for them", async () => {
   const credits = await setupCredits();
   const { consume, publish, topUp } = credits;
   await topUp("ada", 100_000);
@@ -88,7 +88,7 @@ test("a request that lacks a part of the catalog waits, while others of its lane
   expect((await lacking).body).toMatchObject({ allowed: true, creditsCharged: 10 });
 }, 60_000);
 
-test("a consume whose plan cannot be read is rejected in time", async () => {
+test("a consume request whose plan cannot be read is rejected in time", async () => {
   const { consume, database, publish } = await setupCredits({ LANES: "1" });
   await publish({ reach: "now" });
   const holder = await connectTo(database);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { setupCredits } from "../../../test/credits.ts";
 
-test("an allowed consume is charged and written to the ledger", async () => {
+test("an allowed consume request is charged and written to the ledger", async () => {
   const { consume, database } = await setupCredits();
   const reply = await consume({ customerId: "ada", feature: "image.render", idempotencyKey: "k1" });
   expect(reply.status).toBe(200);

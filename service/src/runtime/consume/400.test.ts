@@ -21,7 +21,7 @@ test("several errors are reported together", async () => {
   );
 });
 
-test("a check needs no idempotency key, a consume does", async () => {
+test("a check needs no idempotency key, a consume request does", async () => {
   const { check, consume } = await setupCredits();
   const { idempotencyKey: _, ...unkeyed } = BODY;
   expect((await check(unkeyed)).status).toBe(200);
@@ -31,7 +31,7 @@ test("a check needs no idempotency key, a consume does", async () => {
   });
 });
 
-test("event fields are rejected in a consume, and consume fields in an event", async () => {
+test("event fields are rejected in a consume request, and consume fields in an event", async () => {
   const { consume, record } = await setupCredits();
   const event = { customerId: "ada", event: "image.render", quantity: 1 };
   expect((await consume({ ...BODY, event: "image.render" })).status).toBe(400);

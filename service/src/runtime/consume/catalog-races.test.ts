@@ -9,7 +9,7 @@ import { setDefaultPlan } from "../../manage/plans/operations.ts";
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-test("no consume is wrongly denied while plans are published and assigned", async () => {
+test("no consume request is wrongly denied while plans are published and assigned", async () => {
   const two = await setupTwo();
   const { publish, assign, renderAt, database } = two;
   const rich = [{ pool: "credits", credits: 1_000_000, period: "month", rollover: 0 }] as const;
@@ -91,7 +91,7 @@ test("a new feature is known to both processes immediately, and never reported m
   }
 });
 
-test("a version that applies to all customers now applies once during 60 consumes, and used credits stay used", async () => {
+test("a version that applies to all customers now applies once during 60 charges, and used credits stay used", async () => {
   const { publish, assign, renderAt, database } = await setupTwo();
   for (const round of rounds(3)) {
     const customerId = `customer-${round}`;

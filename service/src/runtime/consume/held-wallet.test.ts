@@ -22,7 +22,7 @@ test("requests for a wallet that is locked for 300 ms wait and are then decided"
   await expectSoundBooks(credits.database);
 });
 
-test("while a wallet is locked for 300 ms, other customers of the lane are served", async () => {
+test("while a wallet is locked for 300 ms, other customers on the lane are served", async () => {
   const credits = await setupCredits({ LANES: "1" });
   await credits.assign("bob");
   await render(credits, "bob", "warm");
@@ -42,7 +42,7 @@ test("while a wallet is locked for 300 ms, other customers of the lane are serve
   expect(await Promise.all(others)).toEqual(Array(10).fill({ status: 200, isHeld: true }));
 });
 
-test("requests of a wallet locked for 3 s get 503 overloaded and charge nothing", async () => {
+test("requests for a wallet that is locked for 3 s get 503 overloaded and charge nothing", async () => {
   const credits = await setupCredits({ LANES: "1" });
   const held = await hold(credits, "ada");
   const startedAt = performance.now();
@@ -84,7 +84,7 @@ test("while a wallet is locked for 3 s, new and existing customers are not rejec
   expect(tally(others)).toEqual({ 200: others.length });
 });
 
-test("800 requests of new customers are all decided after the database stalls for 600 ms", async () => {
+test("800 requests for new customers are all decided after the database stalls for 600 ms", async () => {
   const credits = await setupCredits({ LANES: "1" });
   await setDefaultPlan(credits.cell, credits.context, { plan: "pro" });
   const blocker = await connectTo(credits.database);

@@ -11,7 +11,7 @@ import { brandAs, type CustomerId, type Instant } from "../../primitives/brand.t
 
 const ADA = brandAs<CustomerId>("ada");
 
-test("50 concurrent consumes with credits for 10, through two processes, always allow exactly 10", {
+test("50 concurrent consume requests with credits for 10, through two processes, always allow exactly 10", {
   timeout: 600_000,
 }, async () => {
   const { assign, renderAt, database } = await setupTwo();
@@ -26,7 +26,7 @@ test("50 concurrent consumes with credits for 10, through two processes, always 
   await expectSoundBooks(database);
 });
 
-test("50 concurrent consumes with a limit of 5 allow exactly 5", { timeout: 600_000 }, async () => {
+test("50 concurrent consume requests with a limit of 5 allow exactly 5", { timeout: 600_000 }, async () => {
   const { assign, consumeAt, database } = await setupTwo();
   for (const round of rounds(5)) {
     const customerId = `customer-${round}`;
@@ -39,7 +39,7 @@ test("50 concurrent consumes with a limit of 5 allow exactly 5", { timeout: 600_
   await expectSoundBooks(database);
 });
 
-test("concurrent consumes spend four grants exactly to 0, in burn order", async () => {
+test("concurrent charges spend four grants exactly to 0, in burn order", async () => {
   const { cell, context, renderAt, database } = await setupTwo();
   const inDays = (days: number): Instant => brandAs<Instant>(Date.now() + days * DAY_MS);
   const add = (kind: "purchase" | "manual" | "promotion", credits: number, expiresAt: Instant | null) =>

@@ -11,7 +11,7 @@ import { assignPlan } from "../../manage/customers/assign-plan.ts";
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const RENDER = { customerId: OLD_TIMER, feature: "image.render", idempotencyKey: "key-1" };
 
-test("a consume of a customer without a wallet, created by the previous release, succeeds", async () => {
+test("a charge to a customer without a wallet, created by the previous release, succeeds", async () => {
   const credits = await setupCredits({ LANES: "1" });
   await recordAsBefore(credits);
   const consume = credits.consume(RENDER);
@@ -31,7 +31,7 @@ test("a customer without a wallet, created by the previous release, can be assig
   expect((await consume(RENDER)).body).toMatchObject({ allowed: true, balance: 90 });
 });
 
-test("a wallet in a newer format fails only its own customer's consumes", async () => {
+test("a wallet in a newer format fails only its own customer's consume requests", async () => {
   const credits = await setupCredits({ LANES: "1" });
   await credits.assign("bob");
   await spoilWallet(credits);

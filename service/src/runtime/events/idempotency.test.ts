@@ -49,7 +49,7 @@ test("an accepted event replays after its timestamp has become too old", async (
   expect(late.text).toBe(first.text);
 });
 
-test("another API key of the project replays too, so a rotation does not break a retry", async () => {
+test("another API key for the project replays too, so a rotation does not break a retry", async () => {
   const { database, record, service, project } = await setup();
   const first = await record(EVENT);
   const pool = openTestPool(database.url);

@@ -47,7 +47,7 @@ function grantChange(first: number, count: number): Change {
   return { wallet, entries, grants, assignments: [] };
 }
 
-test("two changes of one wallet become one wallet row with all entries and grants", () => {
+test("two changes to one wallet become one wallet row with all entries and grants", () => {
   const changes = new WalletChanges();
   changes.add(NAME, grantChange(3, 2), { grant: { number: 4, origin: ORIGIN } });
   changes.add(NAME, grantChange(5, 1));
