@@ -28,7 +28,7 @@ export async function expectAccessible(page: Page): Promise<void> {
   expect(found).toEqual([]);
 }
 
-/** The same in dark and light mode. */
+/** Runs the same check in dark and light mode. */
 export async function expectAccessibleInBoth(page: Page): Promise<void> {
   for (const colorScheme of ["dark", "light"] as const) {
     await page.emulateMedia({ colorScheme });

@@ -78,7 +78,7 @@ test("three clicks lead from a spike to its customer", async () => {
   await expectAccessible(page);
 });
 
-test("the table has the numbers of the chart and zooms in by keyboard", async () => {
+test("the table has the same numbers as the chart and zooms in by keyboard", async () => {
   const { service } = await setupSpike();
   const page = await signIn(service.url, USAGE, { scheme: "dark" });
   const what = page.getByLabel("Metric");

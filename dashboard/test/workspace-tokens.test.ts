@@ -8,7 +8,7 @@ const PATH = "/workspace/tokens";
 
 const row = (page: Page, name: string) => page.getByRole("row").filter({ hasText: name });
 
-/** Sends the request of a shown curl call. */
+/** Sends the request in a shown curl call. */
 async function callAsShown(curl: string, secret: string | null = null): Promise<Response> {
   const words = curl.replaceAll("\\\n", " ");
   const [, url = ""] = words.match(/'(http[^']*)'/) ?? [];

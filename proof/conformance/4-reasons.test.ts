@@ -93,16 +93,19 @@ test.each(CASES)("4.2: a check returns reason $reason with its balance and limit
   expect(reply.body).toMatchObject(one.position);
 });
 
-test.each(CASES)("4.3: a consume request returns reason $reason, and a denial charges nothing", async (one) => {
-  const credits = await setupSale(one);
-  const reply = await credits.consume({ ...one.body, idempotencyKey: "key-1" });
-  expectDecision(reply, one);
-  const isAllowed = one.reason === null;
-  const charged = { consumeId: expect.stringMatching(/^con_/), creditsCharged: 500, balance: 0 };
-  const nothing = { ...one.position, consumeId: null, creditsCharged: 0 };
-  expect(reply.body).toMatchObject(isAllowed ? charged : nothing);
-  expect(await credits.database.count("cell.ledger", "kind = 2")).toBe(isAllowed ? 1 : 0);
-});
+test.each(CASES)(
+  "4.3: a consume request returns reason $reason, and a denial charges nothing",
+  async (one) => {
+    const credits = await setupSale(one);
+    const reply = await credits.consume({ ...one.body, idempotencyKey: "key-1" });
+    expectDecision(reply, one);
+    const isAllowed = one.reason === null;
+    const charged = { consumeId: expect.stringMatching(/^con_/), creditsCharged: 500, balance: 0 };
+    const nothing = { ...one.position, consumeId: null, creditsCharged: 0 };
+    expect(reply.body).toMatchObject(isAllowed ? charged : nothing);
+    expect(await credits.database.count("cell.ledger", "kind = 2")).toBe(isAllowed ? 1 : 0);
+  },
+);
 
 test("4.3: a denial is stored with the balance and price at that time", async () => {
   const { consume, database } = await setupCredits();

@@ -18,7 +18,7 @@ export function conflictOf(conflict: "payload" | "endpoint" | "environment"): ob
   return { status: 409, body: { code: "idempotency_key_reused", conflict } };
 }
 
-/** The secret of another API key of the test environment. */
+/** The secret of another API key for the test environment. */
 export async function createAnotherKey(
   { database, project }: Pick<Setup, "database" | "project">,
   scope: "consume" | "events",

@@ -47,7 +47,7 @@ type Traffic = {
   scriptBytes(): number;
   /** Compressed size of the scripts of charts, which load after the page. */
   chartBytes(): number;
-  /** Resolves when no request of the page is open. */
+  /** Resolves when no request from the page is open. */
   settle(): Promise<void>;
 };
 
@@ -56,7 +56,7 @@ const CHARTS = /\/assets\/(charts|[a-z]+-chart)-[^/]*\.js$/;
 /** A page without a new request for this long is complete, because responses trigger follow-up requests immediately. */
 const QUIET_MS = 50;
 
-/** Watches the requests of a page. Must be called before its first request. */
+/** Watches the requests that a page sends. Must be called before its first request. */
 export async function watchTraffic(page: Page): Promise<Traffic> {
   const pending = new Set<Request>();
   let changes = 0;

@@ -1,6 +1,6 @@
 import type { Caller } from "../harness/caller.ts";
 
-/** A page of the dashboard and its route. */
+/** A page in the dashboard and its route. */
 export type DashboardPage = {
   /** Also the name of its screenshot. */
   readonly name: string;

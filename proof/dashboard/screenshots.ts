@@ -130,7 +130,7 @@ async function take(page: Page, shown: DashboardPage, taking: Taking): Promise<v
 
 function findAddress(shown: DashboardPage, { content, subjects, setupUrl, development }: Taking): string {
   if (content === "demo" && shown.name === "setup") return setupUrl;
-  // Shows the page of an incomplete link.
+  // Shows the page for an incomplete link.
   const { suffix: _, ...withoutSuffix } = shown;
   const address = addressOf(content === "empty" ? withoutSuffix : shown, subjects);
   if (address === null) throw new Error(`found no data for ${shown.name}`);

@@ -9,7 +9,7 @@ import { integerBetween } from "../harness/random.ts";
 const WRITES_MIN = 10;
 const BURST_MAX_MS = 20_000;
 const BURST_MS = { min: 0, max: 300 };
-/** From the restart of the database to the first response of the service. */
+/** Time from the restart of the database to the first response from the service. */
 const BACK_WITHIN_MS = 60_000;
 
 const KINDS = ["topUp", "assignment", "import", "revocation", "reversal"] as const;

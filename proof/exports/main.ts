@@ -26,7 +26,7 @@ await runProof(
 resumes after the last row received. Fails if a row is missing or duplicate. Then times every list of events. Needs Linux.`,
     options: {
       events: { default: 5_000_000, help: "number of events" },
-      calls: { default: 50, help: "calls of each list" },
+      calls: { default: 50, help: "calls to each list" },
       format: { default: null, takes: "F", help: "ndjson or csv instead of both" },
     },
   },

@@ -77,7 +77,7 @@ function readJson(line: string): Row {
   return { position: `${occurredAt} ${eventId}`, quantity, cursor };
 }
 
-/** For the events of this proof only: they have no commas before the metadata, and no line breaks. */
+/** Works only for the events in this proof, which have no commas before the metadata, and no line breaks. */
 function readCsv(line: string): Row {
   const [eventId, , , quantity, occurredAt] = line.split(",", 5);
   return {

@@ -45,7 +45,7 @@ export type CallOutcome =
   /** A timeout, a reset or a 5xx. `reason` is the problem's code or the socket error. */
   | { readonly kind: "info"; readonly status: number | null; readonly reason: string };
 
-/** One attempt of a request. Times are milliseconds of this process's monotonic clock. */
+/** One attempt to send a request. Times are milliseconds of this process's monotonic clock. */
 export type Call = {
   readonly client: string;
   /** The API process that received it. */
@@ -85,7 +85,7 @@ export type ManageRequest =
       readonly kind: "purchase" | "manual" | "promotion";
       readonly credits: number;
       readonly expiresAtMs: number | null;
-      /** Makes the operation idempotent. Every top-up of a run has one. */
+      /** Makes the operation idempotent. Every top-up in a run has one. */
       readonly reference: string;
     }
   | { readonly operation: "assignPlan"; readonly customerId: string; readonly plan: PlanKey }
@@ -111,7 +111,7 @@ export type ManageCall = {
   readonly outcome: ManageOutcome;
 };
 
-/** Every call of a run, in memory for the checker and as JSON lines for investigating a failure. */
+/** Every call in a run, in memory for the checker and as JSON lines for investigating a failure. */
 export class History {
   readonly calls: Call[] = [];
   readonly manageCalls: ManageCall[] = [];

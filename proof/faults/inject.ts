@@ -41,7 +41,7 @@ export async function killService(
     const killedAtMs = performance.now();
     await service.kill();
     const startedAtMs = performance.now();
-    // Its responses show when it is ready.
+    // The process's responses show when it is ready.
     service.launch().catch(() => {});
     restarts.push({ service: service.name, killedAtMs, startedAtMs });
     history.noteFault(`service ${service.name} killed`, { killedAtMs, startedAtMs });

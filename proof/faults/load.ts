@@ -60,7 +60,7 @@ export class Load {
 /** One turn of a client. `other` is a second client, for concurrent requests. */
 type Scenario = { readonly weight: number; play(client: Client, other: Client): Promise<readonly Call[]> };
 
-/** The second request of a scenario, derived from the first. */
+/** The second request in a scenario, derived from the first. */
 type Follow = (request: KeyedRequest) => KeyedRequest;
 const same: Follow = (request) => request;
 

@@ -78,7 +78,7 @@ async function runFaults(options: FaultsOptions): Promise<FaultsReport> {
   const services = await Promise.all(
     SERVICES.map((name) => Service.prepare(serviceUrl, stack, { name, logLevel: "error" })),
   );
-  // Their responses show when they are ready.
+  // The services' responses show when they are ready.
   for (const service of services) service.launch().catch(() => {});
   const target = { services, secret: project.apiKey };
   const load = new Load(target, history);

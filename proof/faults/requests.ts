@@ -58,7 +58,7 @@ let made = 0;
 
 export type KeyedRequest = ConsumeRequest | (EventRequest & { readonly key: string });
 
-/** A request whose marker and key no other request of this run has. */
+/** A request whose marker and key no other request in this run has. */
 export function makeKeyed(): KeyedRequest {
   return integerBetween(0, 100) < EVENT_PERCENT ? makeKeyedEvent() : makeConsume();
 }

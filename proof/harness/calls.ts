@@ -5,7 +5,7 @@ export const FEATURE = "image.render";
 export type Call = {
   readonly path: string;
   readonly body: string;
-  /** A text in every successful response. Null if the rows, which are counted afterwards, prove it as well. */
+  /** A string in every successful response. Null if the rows, which are counted afterwards, prove it as well. */
   readonly proof: string | null;
 };
 

@@ -59,7 +59,7 @@ export async function makeBusyCustomer(installation: Filled, entries: number): P
   }
 }
 
-/** Creates one customer with this many ledger entries, nearly all of them consumes. */
+/** Creates one customer with this many ledger entries, nearly all of them charges. */
 export async function makeHotCustomer(
   { database, service, project }: Filled,
   hot: { readonly customerId: string; readonly plan: keyof typeof PLANS; readonly entries: number },
@@ -86,7 +86,7 @@ function topUp(
   return addCredits(pool, context, { customerId, ...credits });
 }
 
-/** The other rows of a customer. Their numbers are per customer, so they can be copied unchanged. */
+/** A customer's other rows. Their numbers are per customer, so they can be copied unchanged. */
 const TABLES = ["wallets", "grants", "assignments", "ledger"];
 
 /** Creates `customer_2` and so on as copies of `customer_1`. */

@@ -90,7 +90,7 @@ export class PostgresServer {
 
   /**
    * Kills postmaster and backends with SIGKILL, and returns when all have ended, so that nothing holds the old shared memory.
-   * They are found by their working directory, because backends are not in the postmaster's process group.
+   * The processes are found by their working directory, because backends are not in the postmaster's process group.
    */
   async kill(): Promise<{ killedAtMs: number }> {
     const pids = listWorkingIn(this.#dataDirectory);
@@ -157,6 +157,6 @@ function kill(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It has already ended.
+    // The process has already ended.
   }
 }

@@ -13,7 +13,7 @@ const STOP_MAX_MS = 30_000;
 const LOG_MAX_MS = 5_000;
 const SAMPLE_MS = 20;
 
-/** Starts a command of Purser with a clean environment, so that no setting of the caller changes the result. */
+/** Starts a Purser command with a clean environment, so that no setting from the caller changes the result. */
 export function spawnPurser(
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
@@ -83,7 +83,7 @@ export class Service {
     return this.#child !== null && this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** Its exit status and the end of its output. */
+  /** The service's exit status and the end of its output. */
   get lastOutput(): string {
     const { exitCode, signalCode } = this.#child ?? { exitCode: null, signalCode: null };
     return `exit code ${exitCode}, signal ${signalCode}\n${this.#log.join("")}`;
@@ -112,7 +112,7 @@ export class Service {
     });
   }
 
-  /** The value of this field in the JSON lines of its log. Waits for it for a few seconds. */
+  /** The value of this field in the JSON lines of the service's log. Waits for it for a few seconds. */
   async logged(field: string): Promise<string> {
     const pattern = new RegExp(`"${field}":"([^"]+)"`);
     for (let waitedMs = 0; waitedMs < LOG_MAX_MS; waitedMs += SAMPLE_MS) {

@@ -23,7 +23,7 @@ and checks every balance. Then times every list and search, shows the indexes th
 many concurrent wrong log-ins. Needs Linux.`,
     options: {
       rows: { default: 100_000, help: "customers in the file" },
-      calls: { default: 200, help: "calls of each list and search" },
+      calls: { default: 200, help: "calls to each list and search" },
       rounds: { default: 5, help: "measurements with and without log-ins" },
       seconds: { default: 5, help: "length of each measurement" },
       rate: { default: 300, help: "checks per second" },

@@ -18,7 +18,7 @@ export type Measured = {
 
 type Parts = { readonly server: PostgresServer; readonly service: Service; readonly project: Project };
 
-/** Times every list and search sequentially, and explains one call of each. */
+/** Times every list and search sequentially, and explains one call to each. */
 export async function measurePages(
   parts: Parts & { readonly customers: number; readonly calls: number },
   onMeasured: (measured: Measured) => void,
@@ -63,7 +63,7 @@ type ListPage = {
   readonly nextCursor?: string | null;
 };
 
-/** Reads all pages of the list of customers, and checks that it contains each customer once. */
+/** Reads all pages of the customer list, and checks that it contains each customer once. */
 async function walkCustomers(get: Get, { here }: Project, customers: number): Promise<string[]> {
   const cursors: string[] = [];
   const seen = new Set<string>();

@@ -7,11 +7,11 @@ export type Page = { readonly name: string; readonly path: (call: number) => str
 export type World = {
   readonly project: Project;
   readonly customers: number;
-  /** Every `nextCursor` of the list of customers. */
+  /** Every `nextCursor` in the customer list. */
   readonly cursors: readonly string[];
 };
 
-/** All filters, searches and pages of the list of customers. */
+/** All filters, searches and pages of the customer list. */
 export function customerPages({ project, customers, cursors }: World): Page[] {
   const list = `${project.here}/customers`;
   const any = (call: number): number => (call * 7_919) % customers;

@@ -1,4 +1,4 @@
-/** A plausible bug, as edits of one file, and the tests of which at least one must fail. */
+/** A plausible bug, as edits to one file, and a list of tests, at least one of which must fail. */
 export type Mutation = {
   readonly name: string;
   readonly file: string;

@@ -11,7 +11,7 @@ export type Sized = {
   readonly events: number;
   readonly bytes: number;
   readonly loaded: Loaded;
-  /** By the name of the query. */
+  /** Results by the name of the query. */
   readonly asked: ReadonlyMap<string, Asked>;
   readonly verified: { readonly code: number | null; readonly seconds: number; readonly output: string };
 };

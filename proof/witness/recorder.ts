@@ -57,7 +57,7 @@ const UNORDERED: ReadonlySet<string> = new Set([
 const ITEMS = /(?<=\[)(?=\{)|(?<=\}),(?=\{)|(?<=\})(?=\])/;
 /** Requests are counted in the hour in which a timer wrote them. */
 const HOUR = '{"hour":';
-/** Describes the process and the server. Only the names of its fields are compared. */
+/** Describes the process and the server. Only the field names are compared. */
 const HEALTH = "readHealth";
 
 const HEADERS_NOT_COMPARED = new Set([
@@ -77,7 +77,7 @@ const CALL_MS = 1;
 export class Recorder {
   readonly world: World;
   readonly sections: Section[] = [];
-  /** How many calls of each operation succeeded and how many were rejected. */
+  /** How many calls to each operation succeeded and how many were rejected. */
   readonly coverage: ReadonlyMap<string, { succeeded: number; refused: number }>;
   /** Denial reasons that consumes returned. */
   readonly reasons = new Set<string>();

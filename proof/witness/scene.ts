@@ -47,7 +47,7 @@ export class Scene {
 
 export type Endpoint = "check" | "consume" | "events";
 
-/** A text in a response, or MISSING, so that calls continue if a changed tree no longer has it. */
+/** A string in a response, or MISSING, so that calls continue if a changed tree no longer has it. */
 export function textIn(value: unknown, ...path: readonly (string | number)[]): string {
   let found: unknown = value;
   for (const name of path) found = Object(found)[name];

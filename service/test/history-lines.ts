@@ -1,4 +1,4 @@
-/** Ids and keys of one request of each kind. */
+/** The IDs and key of one request of each kind. */
 export type Facts = {
   readonly customer: string;
   readonly feature: string;

@@ -3,7 +3,7 @@ import { brandAs, type Instant } from "../src/primitives/brand.ts";
 import { decodeWalletState, encodeWalletState } from "../src/store/cell/wallet-state.ts";
 import type { TestDatabase } from "./harness.ts";
 
-/** A change of the tables of `liveBusyLives` without the service. */
+/** A change to the tables of `liveBusyLives` made without the service. */
 export type Tampering = {
   readonly name: string;
   /** A text in the command's report. Default: "ada". */

@@ -64,7 +64,7 @@ export async function expectExactSums(database: TestDatabase): Promise<void> {
   }
 }
 
-/** How many events of a key are in the roll-ups. */
+/** How many events with a key are in the roll-ups. */
 export async function countOf(database: TestDatabase, key: string): Promise<number> {
   const [row] = await database.query(
     `select coalesce(sum(q.count), 0)::integer as n from cell.usage_buckets as q

@@ -52,7 +52,7 @@ export class Wire {
     this.#sockets.clear();
   }
 
-  /** Delays responses of the database until `release`. */
+  /** Delays responses from the database until `release`. */
   hold(): void {
     this.#isHolding = true;
     for (const socket of this.#fromServer) socket.pause();

@@ -115,7 +115,7 @@ function ChoiceLine({ choice, ...input }: { choice: Choice } & ComponentProps<"i
   );
 }
 
-/** An on/off switch that takes effect at once. */
+/** An on/off switch that takes effect immediately. */
 export function Switch({
   label,
   isOn,

@@ -54,7 +54,7 @@ function useDebouncedText(value: string, onChange: (text: string) => void) {
       setBox((before) => ({ ...before, typed: text }));
       timer.current = setTimeout(() => send(text), DELAY_MS);
     },
-    /** Passes the text on at once, for Enter. */
+    /** Passes the text on immediately, when Enter is pressed. */
     flush(): void {
       send(box.typed);
     },

@@ -18,7 +18,7 @@ type WrkOptions = {
 export type WrkResult = {
   readonly requests: number;
   readonly seconds: number;
-  /** Includes unexpected answers: a denial is faster than a charge. */
+  /** Includes unexpected responses, because a denial is faster than a charge. */
   readonly errors: number;
   readonly p50Ms: number;
   readonly p99Ms: number;

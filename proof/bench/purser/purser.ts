@@ -186,7 +186,7 @@ export class Purser {
     return FIRST_WARM_UP_SECONDS;
   }
 
-  /** Waits until no call of the previous load is open. */
+  /** Waits until no call from the previous load is open. */
   async #countAtRest(): Promise<Counts> {
     for (let last = await this.#count(ROWS); ; ) {
       await pause(QUIET_MS);

@@ -73,7 +73,7 @@ export function checkDecisions(account: Account, catalog: Catalog): Violation[] 
   return found === expected ? [] : complain(`${customerId} holds ${found}, but the model says ${expected}`);
 }
 
-/** In ledger order. A denial is between the last entry it saw and the next one. Returns a text if the rows are inconsistent. */
+/** Sorts the rows in ledger order. A denial is between the last entry it saw and the next one. Returns a string if the rows are inconsistent. */
 function listActs({ customerId, wallet, entries, grants, denials }: Account): Act[] | string {
   const acts = denials.map((denial) => denialAct(customerId, denial));
   const ahead = denials.find(({ sequence }) => sequence > wallet.sequence);

@@ -11,7 +11,7 @@ import type { Stored } from "./stored.ts";
 import { listSubjects, type SubjectKind } from "./subjects.ts";
 import { reachVerdict, type Verdict, type Violation } from "./violation.ts";
 
-/** The calls of all clients and of the operator's automation. */
+/** The calls from all clients and from the operator's automation. */
 export type Seen = { readonly calls: readonly Call[]; readonly manageCalls: readonly ManageCall[] };
 
 export type HistoryReport = {

@@ -95,7 +95,7 @@ export function checkKeyAnswers(calls: readonly Call[], { keys, subjects }: Keye
   });
 }
 
-/** The response of a denial has no ID, so the key must point to the denial of this request. */
+/** The response to a denied request has no ID, so the key must point to the denial of this request. */
 function isAbout(call: Call, row: StoredKey, subject: Subject | null): boolean {
   if (call.request.endpoint === "events") return row.subjectId === findUuid("evt", findEventId(call));
   const decision = findDecision(call);

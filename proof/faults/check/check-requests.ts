@@ -67,7 +67,7 @@ type Bounds = { readonly min: number; readonly max: number };
 
 const NONE: Bounds = { min: 0, max: 0 };
 
-/** How often each kind may be stored for all calls of one request. */
+/** How often each kind may be stored for all calls that send one request. */
 function boundsOf(sent: readonly Call[]): Readonly<Record<SubjectKind, Bounds>> {
   switch (sent[0]?.request.endpoint) {
     case "events":
@@ -87,7 +87,7 @@ function eventBounds(sent: readonly Call[]): Bounds {
   return isKeyed ? { min: Math.min(min, 1), max: Math.min(max, 1) } : { min, max };
 }
 
-/** A consume always has a key, so one response decides all of its calls. */
+/** A consume request always has a key, so one response decides all of its calls. */
 function consumeBounds(sent: readonly Call[]): { charge: Bounds; denial: Bounds } {
   const answers = sent.flatMap((call) => findDecision(call) ?? []);
   const isAllowed = answers.some(({ allowed }) => allowed);

@@ -68,7 +68,7 @@ const MUTATIONS: readonly Mutation[] = [
     mutate: (run) => change(run.denials, isOf("dry-unknown"), () => ({ sequence: 99 })),
   },
   {
-    bug: "a denial is stored with a wrong use of the limit",
+    bug: "a denial is stored with a wrong limit usage",
     invariant: "I4",
     says: /limited .*: the use is 3, but the model says 2/,
     mutate: (run) => change(run.denials, isOf("limited"), () => ({ limitUsed: 3 })),

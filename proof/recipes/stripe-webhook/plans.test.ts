@@ -179,7 +179,7 @@ test("the newer of two paid subscriptions determines the plan", async () => {
   expect(await read("org/1")).toMatchObject({ plan: "pro" });
 });
 
-test("an update of an ended subscription does not end a manually assigned plan", async () => {
+test("an update to an ended subscription does not end a manually assigned plan", async () => {
   const { stripe, deliver, read, assign } = await openShop();
   await assign("org/1", "basic");
   const old = cancel(subscribe("price_pro"));

@@ -71,7 +71,7 @@ async function serveFrom(postgres: LocalServer, directory: string, options: DevO
   const service = await startService(config, log);
   stopOnSignal(service, log, () => postgres.stop());
   const { url, metricsUrl } = service;
-  // After the start: a process that cannot bind its port must not invalidate the log-in link of the running one.
+  // Runs after the start, because a process that cannot bind its port must not invalidate the running process's log-in link.
   const { access, signInPath } = await readOrCreateAccess(join(directory, "owner.json"), databaseUrl);
   const ready: Ready = { url, metricsUrl, keys, databaseUrl, ...access, signIn: `${url}${signInPath}` };
   options.print(

@@ -30,7 +30,7 @@ async function verify({ database }: Credits, day: Date | null = null): Promise<s
 
 const SOUND = "All usage roll-ups match their rows.";
 
-/** Charges, reversals and denials of several customers, events of three days and of a month that is over. */
+/** Charges, reversals and denials for several customers, and events from three days and from a month that is over. */
 async function setupUsage(): Promise<Credits> {
   const credits = await setupCredits();
   await liveBusyLives(credits);

@@ -8,7 +8,7 @@ type Validate = ((data: unknown) => unknown) & { errors?: unknown };
 type Serialize = (data: unknown) => string;
 type Build<T> = (...parameters: unknown[]) => (route: Route) => T;
 
-/** Up to both limits, all errors of a value are listed. */
+/** Up to both limits, all errors in a value are listed. */
 const VALUES_MAX = 100;
 const TEXT_LENGTH_MAX = 4_096;
 

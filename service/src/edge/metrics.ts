@@ -44,13 +44,13 @@ export class Metrics {
     isObserved = true;
     this.#requests = new Counter({
       name: "purser_requests_total",
-      help: "Requests answered, by route, status and problem code",
+      help: "Requests that got a response, by route, status and problem code",
       labelNames: ["route", "status", "code"],
       registers,
     });
     this.#durations = new Histogram({
       name: "purser_request_seconds",
-      help: "Time from the first byte to the answer",
+      help: "Time from the first byte to the response",
       labelNames: ["route"],
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
       registers,

@@ -110,7 +110,7 @@ export function renderProblem(
   });
 }
 
-/** The OpenAPI responses of a route that may return these problems, grouped by status. */
+/** The OpenAPI responses for a route that may return these problems, grouped by status. */
 export function problemResponses(codes: readonly ProblemCode[]): Record<number, object> {
   const responses: Record<number, object> = {};
   for (const [status, group] of Map.groupBy(codes, (code) => PROBLEMS[code].status)) {

@@ -103,7 +103,7 @@ function planEnd({ assignment }: Wallet, from: Instant): Due | null {
   return { kind: "plan_ends", at: laterOf(assignment.endsAt, from) };
 }
 
-/** A customer whose plan ended gets the default plan at once; a new customer only with their first consume request. */
+/** A customer whose plan ended gets the default plan immediately; a new customer only with their first consume request. */
 function defaultChange({ defaultPlan }: Catalog, wallet: Wallet, from: Instant): Due | null {
   const { assignment } = wallet;
   if (assignment !== null && (!assignment.isDefault || assignment.plan === defaultPlan.plan)) return null;

@@ -97,7 +97,7 @@ test("events in any order are added to the buckets of their day", async () => {
   expect(row).toEqual({ counts: ["1", "2", "3", "1"] });
 });
 
-/** Its first turn waits before the lock, after it has read the horizon. */
+/** A process whose first turn waits before the lock, after it has read the horizon. */
 function slowPool(database: TestDatabase): { pool: Pool; isThere: Promise<void>; goOn: () => void } {
   const [there, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const pool = openTestPool(database.serviceUrl);

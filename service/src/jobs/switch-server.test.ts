@@ -59,7 +59,7 @@ test("after a switch to a logical replica no usage is missing, and the alarm sta
   const before = await replica.readProgress();
   const second = await serve(replica.url);
   await send(second.url, secret, EVENTS_AFTER);
-  // Past all numbers of the old server: no comparison of counters shows the switch any more.
+  // Past all numbers on the old server: no comparison of counters shows the switch any more.
   await replica.burn(2 * BEHIND);
   await send(second.url, secret, 1);
   await pause(2_000);
@@ -68,7 +68,7 @@ test("after a switch to a logical replica no usage is missing, and the alarm sta
   await expect(rollUpUsage(replica.pool)).rejects.toThrow("another database server");
   expect(await doctor(replica.url)).toContain("FAILURE transaction IDs");
   expect(await doctor(replica.url)).toMatch(/FAILURE row numbers: .*cell\.customers/);
-  // Their numbers would be those of customers of another environment.
+  // The new customers would get the numbers of customers in another environment.
   const live = project.live.key.secret;
   expect((await post(`${second.url}/v1/events`, live, NEWCOMER)).status).toBe(503);
 

@@ -172,7 +172,7 @@ test("a token for one environment sees nothing of the other, not even used keys"
   const { body, text } = await readKey();
   expect(body).toMatchObject({ state: "not_kept", uses: [{ status: 409, refused: { differs: [] } }] });
   expect(text).not.toContain("environment");
-  // The request log does not show a key of the other environment either.
+  // The request log does not show a key from the other environment either.
   const { body: log } = await send(`${base}/requests`, "GET", { token });
   expect(log["items"]).toMatchObject([{ status: 409, idempotencyKey: null }]);
   for (const path of ["", "/test/customers", "/test/keys/planted-charge", "/test/search?q=planted-charge"]) {

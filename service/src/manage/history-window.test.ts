@@ -14,7 +14,7 @@ import { LiveSessions } from "./people/live-sessions.ts";
 
 const NOWHERE = openTestPool("postgres://localhost:1/none");
 
-/** They write nothing, however they are called. */
+/** Operations that write nothing, however they are called. */
 const READS = manageOperations({
   version: "0",
   startedAt: brandAs<Instant>(0),
@@ -32,7 +32,7 @@ test("every read operation declares how it applies the history window", () => {
   expect(Object.keys(HISTORY_LINES).sort()).toEqual(READS.map(({ id }) => id).sort());
 });
 
-/** A charge, then a denial, and an event with this own time. */
+/** A charge, then a denial, and an event that occurred at this time. */
 async function live(managed: Managed, name: string, timestamp?: string): Promise<Facts> {
   const { consume, record, manage } = managed;
   const customer = "ada";

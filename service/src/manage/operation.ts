@@ -14,7 +14,7 @@ import type { Context } from "./context.ts";
 import { reportDatabaseErrors } from "./database-trouble.ts";
 import { strictObject } from "./fields.ts";
 
-/** One authenticated and validated call of an operation. */
+/** One authenticated and validated call to an operation. */
 export type Call<P = unknown, Q = unknown, B = unknown> = {
   readonly params: P;
   readonly query: Q;

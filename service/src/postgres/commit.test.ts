@@ -15,7 +15,7 @@ const FAIL = statement("test.fail", "select 1 / $1::integer");
 
 let server: TemporaryServer;
 let url: string;
-/** Its own commits do not wait. */
+/** The connection's own commits do not wait. */
 let admin: pg.Client;
 
 beforeAll(async () => {

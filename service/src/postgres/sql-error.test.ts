@@ -11,7 +11,7 @@ const TABLE = `
     amount smallint not null constraint notes_amount_range check (amount >= 0)
   )`;
 
-/** Decodes the error of a failing promise. */
+/** Decodes the error from a failing promise. */
 async function decode(work: Promise<unknown>): Promise<SqlFailure | "no error"> {
   return work.then(() => "no error" as const, decodeSqlError);
 }

@@ -55,7 +55,7 @@ const allowances = fc.record({
 const limits = fc.record({ quantity: fc.constantFrom(3, 10, 1, 0, 2000), period: periods });
 const inPlan = fc.record({
   limit: fc.option(limits, { freq: 2 }),
-  // A version pins the costs at publication, so an edit of the feature before it affects only this version.
+  // A version pins the costs at publication, so an edit to the feature before it affects only this version.
   edited: fc.oneof({ weight: 5, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: featureSpecs }),
 });
 

@@ -2,7 +2,7 @@ import type { PlanVersion } from "../../src/entitlement/catalog.ts";
 import type { GrantKind } from "../../src/entitlement/wallet.ts";
 import type { FeatureId, PlanId, PoolId } from "../../src/primitives/brand.ts";
 
-// The model's state of a customer. It stores facts and derives the rest: a plan that was left is kept as it was, and the use of a
+// The model's state of a customer. The state stores facts and derives the rest: a plan that was left is kept as it was, and the use of a
 // limit is the sum of its consumes.
 
 export type Customer = {

@@ -190,7 +190,7 @@ function assign(catalog: Catalog, customer: Customer, request: Asked<"assign">):
   const never = Number.POSITIVE_INFINITY;
   const has = active?.plan === plan && !active.isDefault ? (active.endsAt ?? never) : 0;
   const wants = endsAt === undefined ? has || never : (endsAt ?? never);
-  // Of two events with the same time, a cancellation wins over a renewal.
+  // If two events have the same time, a cancellation wins over a renewal.
   if (asOf !== null && asOf === customer.planAsOf && customer.isPlanCut && (has === 0 || wants > has))
     return { kind: "unchanged" };
   if (endsAt !== undefined && isOver(endsAt, now)) return { kind: "ends_in_the_past" };

@@ -4,7 +4,7 @@ import { Book } from "./book.ts";
 import type { Answer } from "./request.ts";
 import type { Script, ScriptStep } from "./script.ts";
 
-/** The response and the change of a step, if it has them. */
+/** The response to a step and the change it made, if any. */
 export type Played = { answer: Answer | null; change: Change | null };
 
 export type Visitor = {

@@ -233,9 +233,9 @@ function describeRest({ spendable, credits, rest }: Return): string | null {
   const what = spendable === 0 ? "this" : `the other ${formatCount(credits - spendable)}`;
   switch (rest) {
     case "revoked":
-      return `The grant was revoked, so ${what} is revoked at once.`;
+      return `The grant was revoked, so ${what} is revoked immediately.`;
     case "expired":
-      return `The grant has expired, so ${what} expires at once.`;
+      return `The grant has expired, so ${what} expires immediately.`;
     case "waiting":
       return `The plan has ended. When it resumes, ${what} becomes available.`;
     default:

@@ -22,7 +22,7 @@ export type Terms = {
   readonly features: readonly PinnedFeature[];
 };
 
-/** Same shape as the API's diff of a draft. */
+/** Has the same shape as the API's diff of a draft. */
 type TermsDiff = Pick<PlanDiff, "allowances" | "features" | "limits" | "costs">;
 
 export type Draft = NonNullable<Plan["draft"]>;

@@ -189,7 +189,7 @@ function KeyUses({ uses }: { uses: readonly Use[] }) {
   );
 }
 
-/** Opens the page of an idempotency key. */
+/** Opens the page for an idempotency key. */
 export function FindKey() {
   const scope = useScope();
   const navigate = useNavigate();

@@ -92,7 +92,7 @@ const NOT_FILTERED: UsageChange = {
   customerId: undefined,
 };
 
-/** Name of a group with its drill-down: customers of a feature, page of a customer, or the events. */
+/** Name of a group with its drill-down: customers who use a feature, a customer's page, or the events. */
 function LineName({
   line: { key, name },
   settings,

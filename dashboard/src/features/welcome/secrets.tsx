@@ -49,7 +49,7 @@ export function UnknownKey() {
   );
 }
 
-/** Live key of a new project, shown once. */
+/** The live key for a new project, shown once. */
 export function LiveKey({ projectId }: { projectId: string }) {
   const secret = useNewSecret({ projectId, environment: "live" });
   if (secret === null) return null;

@@ -193,7 +193,7 @@ function StartChoices({ register }: { register: UseFormRegister<{ name: string; 
         <Sample />
       </Choice>
       <Choice title="Empty catalog" value="blank" {...register("start")}>
-        <p>No features or plans. Events work at once. Charges need a feature.</p>
+        <p>No features or plans. Events work immediately. Charges need a feature.</p>
       </Choice>
     </fieldset>
   );

@@ -54,7 +54,7 @@ export const UNAVAILABLE: CallOutcome = { kind: "info", status: 503, reason: "un
 export const OUTCOME_UNKNOWN: CallOutcome = { kind: "info", status: 503, reason: "outcome_unknown" };
 export const RESET: CallOutcome = { kind: "info", status: null, reason: "ECONNRESET" };
 
-/** The same response as a replay. */
+/** The same response, marked as a replay. */
 export function again(outcome: CallOutcome): CallOutcome {
   return outcome.kind === "ok" ? { ...outcome, isReplay: true } : outcome;
 }
@@ -62,7 +62,7 @@ export function again(outcome: CallOutcome): CallOutcome {
 export const uuidOf = (number: number): string =>
   `0198c1f2-7c5a-7abc-8ef0-${String(number).padStart(12, "0")}`;
 
-/** `evt_…` or `con_…` of a UUID. */
+/** The `evt_…` or `con_…` form of a UUID. */
 export function publicIdOf(prefix: "evt" | "con", uuid: string): string {
   return publicId(prefix, Buffer.from(uuid.replaceAll("-", ""), "hex"));
 }

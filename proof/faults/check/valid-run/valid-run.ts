@@ -27,7 +27,7 @@ export function validRun(): Run {
   return run;
 }
 
-/** Makes consumes of this customer. The key follows from the marker. */
+/** Sends consume requests for this customer. The key follows from the marker. */
 const consumeBy =
   ({ customerId }: ReferenceWallet) =>
   (marker: string, feature: FeatureKey, quantity: number): ConsumeRequest => ({

@@ -110,7 +110,7 @@ type Mistakes = (now: Instant, consumes: readonly Consume[]) => Act[];
 
 /** Relative to now, so that the last day always has some of each. */
 const MISTAKES: Readonly<Record<string, Mistakes>> = {
-  // Their release uses a feature that the catalog lacks.
+  // This company's release uses a feature that the catalog lacks.
   [EAGER]: (now) =>
     [0.4, 0.9, 2.3, 5.1, 5.2, 8.6, 13.4, 19.7, 26.2, 41.5, 66].map((hours) => ({
       kind: "check",
@@ -118,7 +118,7 @@ const MISTAKES: Readonly<Record<string, Mistakes>> = {
       feature: "image.upscale",
       quantity: 1,
     })),
-  // They paid and check repeatedly whether it worked.
+  // This company paid and checks repeatedly whether it worked.
   [PAID_IN_VAIN]: (now) =>
     [0.2, 1.6, 1.7, 4.3, 7.8, 16.1, 20.5, 22.9, 31.4].map((hours) => ({
       kind: "check",

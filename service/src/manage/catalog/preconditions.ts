@@ -22,7 +22,7 @@ export const preconditionHeaders = Type.Object({
   ),
 });
 
-/** Covers only fields that an edit of the item itself can change: a plan that adds a feature must not invalidate its ETag. */
+/** Covers only fields that an edit to the item itself can change: a plan that adds a feature must not invalidate its ETag. */
 export function etagOf(content: object): string {
   const canonical = canonicalize(content);
   assert(canonical !== undefined, "an object has a canonical form");

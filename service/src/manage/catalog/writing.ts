@@ -33,7 +33,7 @@ import {
   type PoolContent,
 } from "./content.ts";
 
-/** A running edit of a catalog. New items are added to the maps, so that later ones can refer to them. */
+/** A running edit to a catalog. New items are added to the maps, so that later ones can refer to them. */
 export type Writing = {
   readonly tx: Tx;
   readonly environmentId: EnvironmentId;

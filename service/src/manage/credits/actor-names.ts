@@ -14,7 +14,7 @@ export const ActorName = Type.Object({
 
 export type ActorName = Static<typeof ActorName>;
 
-/** Adds the names of members and tokens of this workspace. */
+/** Adds the names of members and tokens in this workspace. */
 export async function nameActors(
   control: Pool,
   workspaceId: number,

@@ -64,7 +64,7 @@ export async function eraseCustomer(cell: Pool, context: Context, input: Input):
     if (!(error instanceof StillInUse) && findDatabaseTrouble(error) === null) throw error;
     throw new Problem("unavailable", {
       detail:
-        "The customer and the id are erased. Erasing their history was interrupted, and continues in the background.",
+        "The customer and the ID are erased. Erasing their history was interrupted, and continues in the background.",
       retryAfterSeconds: 60,
       cause: error,
     });
@@ -171,7 +171,7 @@ async function sweepEvents(sweep: Sweep): Promise<number> {
     const page: EventsToErase = await single(cell, (tx) =>
       listEventsToErase(tx, customer, { after: start, rowsMax }),
     );
-    // The index has no IDs, so each page reads all events of its last moment: large pages read them less often.
+    // The index has no IDs, so each page reads all events at its last moment: large pages read them less often.
     rowsMax = page.areOfOneMoment ? EVENTS_MAX : ROWS_MAX;
     const doomed = page.events.filter(({ hasMetadata }) => hasMetadata);
     for (let at = 0; at < doomed.length; at += ROWS_MAX) {

@@ -29,7 +29,7 @@ async function walk({ manage }: Managed, path: string): Promise<{ items: Item[];
 const quantities = ({ items }: { items: Item[] }): number[] => items.map(({ quantity }) => quantity);
 const at = (hoursAgo: number): string => new Date(Date.now() - hoursAgo * 3_600_000).toISOString();
 
-/** Five events of two customers, identified by quantity; the oldest arrived last. */
+/** Five events for two customers, identified by quantity; the oldest arrived last. */
 async function setupEvents(): Promise<Managed> {
   const managed = await setupManage();
   const { record } = managed;
@@ -71,7 +71,7 @@ test("events are filtered by key, customer, time and metadata, also combined", a
   expect(await find("customerId=bob")).toEqual([3]);
   expect(await find("customerId=nobody")).toEqual([]);
   expect(await find(times(25, 1.5))).toEqual([2, 3]);
-  // Arrived 34 days late, but is found by its own time.
+  // Arrived 34 days late, but is found by the time it occurred.
   expect(await find(times(24 * 35, 24 * 33))).toEqual([5]);
   expect(await find("metadata=model%3Dlarge")).toEqual([2, 4]);
   expect(await find("metadata=n%3D3")).toEqual([2]);

@@ -129,7 +129,7 @@ test("a missing feature and a blocked customer are explained", async () => {
   ]);
 });
 
-test("denials of another environment and unknown ones are not found alike", async () => {
+test("denials in another environment and unknown denials get the same not-found response", async () => {
   const managed = await setupManage();
   const { manage, here } = managed;
   await ask(managed, "image.render", 100);

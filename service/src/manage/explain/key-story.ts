@@ -79,7 +79,7 @@ export const KeyStory = Type.Object({
     }),
     {
       description:
-        "Up to 50 of the newest uses of this key in the request log of this environment: the first use, replays and rejected reuses.",
+        "Up to 50 of the newest uses of this key in this environment's request log: the first use, replays and rejected reuses.",
     },
   ),
 });

@@ -202,7 +202,7 @@ async function describeUses(
   });
 }
 
-/** The original request of a key. */
+/** The original request with a key. */
 type AskedBefore = {
   readonly endpoint: "consume" | "events";
   readonly customerNumber: CustomerNumber;

@@ -9,7 +9,7 @@ import { readSettled } from "../../store/cell/export-range.ts";
 import { eventSource } from "./event-source.ts";
 import type { ExportJob } from "./source.ts";
 
-/** Inserts `count` events of each time, recorded later in the same month. */
+/** Inserts `count` events for each time, recorded later in the same month. */
 const MANY = `insert into cell.events (recorded_at, id, occurred_at, customer_number, environment_id, quantity, event, request_id)
   select greatest(e.recorded_at + $2::interval, date_trunc('month', e.recorded_at, 'UTC')), gen_random_uuid(), e.recorded_at + $3::interval, e.customer_number, e.environment_id, 1, 'later', ''
   from cell.events as e

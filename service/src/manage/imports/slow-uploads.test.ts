@@ -25,7 +25,7 @@ function dripOnce({ service, here, tokens }: Managed, name: string): Promise<str
   return new Promise((resolve, reject) => {
     socket.once("data", (chunk) => resolve(chunk.toString()));
     socket.once("error", reject);
-    socket.once("close", () => reject(new Error("the connection was closed without an answer")));
+    socket.once("close", () => reject(new Error("the connection was closed without a response")));
   });
 }
 

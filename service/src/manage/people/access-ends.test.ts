@@ -15,7 +15,7 @@ const inSeconds = (seconds: number): string => new Date(Date.now() + seconds * 1
 const accept = ({ service }: Managed, token: string) =>
   send(`${service.url}/manage/v1/links`, "POST", { body: { token, password: PASSWORD } });
 
-/** A token of this member, created in their own session. */
+/** A token for this member, created in their own session. */
 async function createToken({ call }: JoinedMember, body: object): Promise<Created> {
   const reply = await call("POST", TOKENS, { name: "Hers", role: "admin", ...body });
   expect(reply.status, reply.text).toBe(200);

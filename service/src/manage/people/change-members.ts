@@ -51,7 +51,7 @@ type MemberChange = {
   readonly id: number;
   readonly name?: string;
   readonly role?: Role;
-  /** API keys of the member to revoke with a demotion. */
+  /** API keys that the member created, to revoke with a demotion. */
   readonly revokeApiKeys?: readonly number[];
 };
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { LaneQueue } from "./lane-queue.ts";
 import type { Outcome, Pending } from "./request.ts";
 
-/** A request of a given age. The queue does not read its body. */
+/** A request with a given age. The queue does not read its body. */
 function waiting(ageMs: number, outcomes: Outcome[], isUncertain = false): Pending {
   const enqueuedAtMs = performance.now() - ageMs;
   const settle = (outcome: Outcome) => void outcomes.push(outcome);

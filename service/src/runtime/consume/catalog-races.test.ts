@@ -100,7 +100,7 @@ test("a version that applies to all customers now applies once during 60 charges
       await pause(i);
       return renderAt(i, { customerId });
     });
-    // Raises the allowance from 10 consumes to 30, and back to 10 for the customers of the next round.
+    // Raises the allowance from 10 charges to 30, and back to 10 for the customers in the next round.
     await pause(20);
     await publish({
       reach: "now",

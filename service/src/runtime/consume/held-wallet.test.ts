@@ -125,7 +125,7 @@ async function hold({ database }: Credits, customerId: string): Promise<Client> 
 
 type Load = { own: Reply[]; others: Reply[]; slowestMs: number };
 
-/** For 3 s: one request of the locked customer every 100 ms, and one of other customers every 5 ms. */
+/** For 3 s, sends one request for the locked customer every 100 ms, and one for other customers every 5 ms. */
 async function load(credits: Credits, customers: readonly string[]): Promise<Load> {
   const own: Promise<Reply>[] = [];
   const others: Promise<Reply>[] = [];

@@ -183,7 +183,7 @@ export async function findCustomerIds(
   }));
 }
 
-/** The same for one environment, by customer number. */
+/** The IDs of customers in one environment, by customer number. */
 export async function mapCustomerIds(
   tx: Tx,
   environmentId: EnvironmentId,

@@ -86,7 +86,7 @@ export type SeenRange = {
   readonly since: Instant;
 };
 
-/** The keys of the newest `eventsMax` events of the environment, among the newest `rowsMax` of all environments. */
+/** The keys of the newest `eventsMax` events in the environment, among the newest `rowsMax` in all environments. */
 export function listSeenEventKeys(
   tx: Tx,
   environmentId: EnvironmentId,

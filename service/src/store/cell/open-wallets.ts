@@ -29,7 +29,7 @@ export async function openWallet(
 
 const INSERTS_MAX = 2;
 
-/** The same for a customer who may not exist yet. Reads before it inserts, because a conflicting insert uses up a number. */
+/** Locks the wallet of a customer who may not exist yet. Reads before it inserts, because a conflicting insert uses up a number. */
 export async function openOrCreateWallet(
   tx: Tx,
   { environmentId }: { readonly environmentId: EnvironmentId },

@@ -38,7 +38,7 @@ const KEY = describeRow({
   expiresAt: orNull(instant("k.expires_at")),
   revokedAt: orNull(instant("k.revoked_at")),
   lastUsedAt: orNull(instant("k.last_used_at")),
-  /** Neither revoked nor expired, by the database's clock. */
+  /** True if the key is neither revoked nor expired, by the database's clock. */
   isValid: boolean(IS_VALID),
 });
 

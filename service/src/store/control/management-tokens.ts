@@ -63,7 +63,7 @@ const TOKEN = describeRow({
   expiresAt: orNull(instant("t.expires_at")),
   revokedAt: orNull(instant("t.revoked_at")),
   lastUsedAt: orNull(instant("t.last_used_at")),
-  /** Neither revoked nor expired by the database's clock, and the root member is not removed. */
+  /** True if the token is neither revoked nor expired by the database's clock, and the root member is not removed. */
   isValid: boolean(`(${IS_VALID})`),
 });
 

@@ -9,10 +9,10 @@ import { utcDay } from "./utc-day.ts";
 import { verifyUsage } from "./verify-usage.ts";
 
 const SLICES_NEEDED = 4;
-/** Their parameters: environments, from, to, how many slices of customers, which of them. */
+/** The parameters of these statements: environments, from, to, how many slices of customers, which of them. */
 const OF_SOME = ["usage_compare.with_rows", "usage_remake.insert_customers"];
 
-/** Simulates a server that can read at most a quarter of the customers of one bucket in time. */
+/** Simulates a server that can read at most a quarter of the customers in one bucket in time. */
 function slowDown(session: Session, crowdedAt: number) {
   /** Slices of the large bucket. */
   const taken: string[] = [];

@@ -34,7 +34,7 @@ test("a day whose month is detached during its repair keeps its roll-ups", async
   });
   const day = brandAs<Instant>(Date.parse(`${last}-15T00:00:00Z`));
   await expect(repairDay(interrupted, day)).rejects.toThrow("attach them first");
-  // It waited for transactions that saw the month.
+  // The command waited for transactions that saw the month.
   await detached;
   expect(await database.count("cell.events")).toBe(0);
   await database.query(

@@ -87,7 +87,7 @@ export async function findWholeSince(tx: Tx): Promise<Instant | null> {
   return allowForAhead(await findGapEnd(tx, TABLES));
 }
 
-/** The same for events alone. */
+/** The same moment for events alone. */
 export async function findWholeEventsSince(tx: Tx): Promise<Instant | null> {
   return allowForAhead(await findGapEnd(tx, ["events"]));
 }

@@ -216,7 +216,7 @@ export async function chartAll(
   return rows.map(readPoint);
 }
 
-/** The same for some customers. */
+/** The same chart for some customers. */
 export async function chartCustomers(
   tx: Tx,
   scope: UsageScope,

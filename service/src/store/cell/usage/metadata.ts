@@ -132,7 +132,7 @@ export async function chartMetadata(
 ): Promise<MetadataPoint[] | null> {
   const { environmentId, kind, from, to, event, feature, pool } = scope;
   const range = [environmentId, formatTimestamp(from), formatTimestamp(to), bucket, timeZone];
-  // Otherwise the planner may read the events of all environments.
+  // Otherwise the planner may read the events in all environments.
   if (kind === "events") await tx.run(WALK);
   const parameters = [...range, customer, event, feature, pool, field, rowsMax];
   const { rows } =
