@@ -11,7 +11,7 @@ export type Config = {
   readonly databaseWaitSeconds: number;
   readonly host: string;
   readonly port: number;
-  /** Origin at which people and backends reach this installation. Null: unknown. */
+  /** Origin at which people and backends reach this installation. Null if unknown. */
   readonly publicUrl: string | null;
   readonly metricsHost: string;
   readonly metricsPort: number;

@@ -34,7 +34,7 @@ import type { RequestLog } from "./runtime/request-log.ts";
 
 export type ServerParts = {
   readonly config: Pick<Config, "trustProxy" | "publicUrl">;
-  /** Null: plain HTTP, behind a proxy. */
+  /** Null for plain HTTP behind a proxy. */
   readonly certificate: Certificate | null;
   readonly log: Logger;
   readonly metrics: Metrics;

@@ -75,7 +75,7 @@ export class Problem extends Error {
   }
 }
 
-/** `publicUrl` is the setting. Null: not set. */
+/** `publicUrl` is the setting, or null if it is not set. */
 export function replyWithProblem(
   reply: FastifyReply,
   problem: Problem,

@@ -38,7 +38,7 @@ export function RequestsTab() {
           icon={Activity}
           title={windowStart === null ? "No requests yet" : "No requests in your history window"}
         >
-          Requests with this customer id appear here. See the{" "}
+          Requests with this customer ID appear here. See the{" "}
           <a href="/docs/guides/integration" className="font-medium text-accent underline underline-offset-2">
             integration guide
           </a>

@@ -110,7 +110,7 @@ const SCRIPT_READ_MS_MAX = 180_000;
 
 type Describe = () => object;
 
-/** Serves the OpenAPI documents, and Scalar's reference of both at `/docs/api/`. */
+/** Serves the OpenAPI documents, and Scalar's reference for both at `/docs/api/`. */
 export function serveReference(
   docs: FastifyInstance,
   apis: Readonly<Record<"runtime" | "manage", Describe>>,

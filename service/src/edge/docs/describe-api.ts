@@ -11,7 +11,7 @@ const LICENSE = { name: "Apache-2.0", identifier: "Apache-2.0" };
 const SERVERS = [{ url: "/", description: "This installation" }];
 const MANAGE = "/manage/v1/";
 
-/** Must come before the routes, so that it sees them. */
+/** Must be registered before the routes, so that it sees them. */
 export async function describeApi(app: FastifyInstance, version: string): Promise<void> {
   await app.register(swagger, {
     transform: ({ schema, url }) => ({ schema: hideIf(url.startsWith(MANAGE), schema), url }),

@@ -2,7 +2,7 @@ import { escapeHtml } from "./markdown.ts";
 import type { Chapter, Page, Site } from "./pages.ts";
 import { type Hit, QUERY_LENGTH_MAX, RESULTS_MAX } from "./search.ts";
 
-/** A page of the documentation in its layout. */
+/** A documentation page in its layout. */
 export function layOutPage(site: Site, page: Page): string {
   const isIndex = page.url === "/docs/";
   const steps = site.chapters.flatMap(({ entries }) => entries).filter(({ url }) => site.pages.has(url));
@@ -44,7 +44,7 @@ export function layOutSearch(site: Site, query: string, hits: readonly Hit[]): s
   });
 }
 
-/** For a browser at an address without a page. */
+/** Shown to a browser at an address without a page. */
 export function layOutMissing(site: Site): string {
   return layOut(site.chapters, {
     title: "Page not found",
@@ -109,7 +109,7 @@ ${aside}
 `;
 }
 
-/** What the index says before its first chapter. */
+/** The text in the index before its first chapter. */
 function introductionOf({ rendered: { html } }: Page): string {
   return html.slice(0, Math.max(0, html.indexOf("<h2")));
 }

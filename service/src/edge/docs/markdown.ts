@@ -10,7 +10,7 @@ export type Section = {
 
 export type Rendered = { readonly html: string; readonly sections: readonly Section[] };
 
-/** Where a link leads. Null: not served, so that only its text is shown. */
+/** Where a link leads. Null if the target is not served, so that only the link's text is shown. */
 export type LinkResolver = (href: string) => string | null;
 
 const COMMENT = /^<!--[\s\S]*?-->\s*$/;

@@ -79,7 +79,7 @@ function urlOf(file: string): string {
 
 type Targets = { readonly urls: ReadonlyMap<string, string>; readonly files: ReadonlyMap<string, string> };
 
-/** `../errors/in_use.md#why` in a guide → `/docs/errors/in_use#why`. Null: source code and others that are not served. */
+/** `../errors/in_use.md#why` in a guide → `/docs/errors/in_use#why`. Null for source code and other files that are not served. */
 function resolveLink(file: string, href: string, { urls, files }: Targets): string | null {
   if (/^(https:|#|\/)/.test(href)) return href;
   const [path = "", anchor] = href.split("#");

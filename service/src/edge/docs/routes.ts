@@ -27,7 +27,7 @@ type Document = { readonly type: string; readonly body: Buffer; readonly etag: s
 type Library = {
   readonly site: Site;
   readonly search: SearchIndex;
-  /** By path and `Accept`; each is rendered once. */
+  /** Responses by path and `Accept`, each rendered once. */
   readonly documents: Map<string, Document>;
 };
 

@@ -9,9 +9,9 @@ const EXCERPT_LENGTH = 180;
 export type Hit = {
   readonly url: string;
   readonly title: string;
-  /** Null: the beginning of the page. */
+  /** Null for the beginning of the page. */
   readonly heading: string | null;
-  /** Alternating: plain text, a matched term, plain text, … */
+  /** Alternates between plain text, a matched term, plain text, … */
   readonly excerpt: readonly string[];
 };
 
@@ -22,7 +22,7 @@ type Entry = Omit<Hit, "excerpt"> & {
   readonly names: string;
 };
 
-/** Finds sections that contain all words of a query; the best of each page. */
+/** Finds sections that contain all words of a query; the best section on each page. */
 export class SearchIndex {
   readonly #entries: readonly Entry[];
 
