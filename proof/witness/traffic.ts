@@ -20,7 +20,7 @@ const MISTAKES: readonly object[] = [
   { nonsense: true },
 ];
 
-/** One consume for each denial reason. */
+/** One consume request for each denial reason. */
 const DENIED: readonly [customer: string, feature: string, quantity: number][] = [
   ["c-1", "image.render", 1_000],
   ["c-1", "export", 5],

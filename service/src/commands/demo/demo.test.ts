@@ -85,7 +85,7 @@ test("the demo passes purser verify, and every key has a charge or a denial", as
   expect(orphans).toBe(0);
 });
 
-test("the printed consume is allowed, replays under its key, and is in the ledger", async () => {
+test("the printed charge is allowed, replays under its key, and is in the ledger", async () => {
   const { database, project, cell } = await setupDemo();
   const { secret } = project.test.key;
   expect(await findDemoCustomer(cell, secret)).toBe(RICH_COMPANY);

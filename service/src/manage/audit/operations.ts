@@ -114,7 +114,7 @@ export function auditOperations(parts: ManageParts): Operation[] {
       id: "listEnvironmentAudit",
       noun: NOUN,
       summary: "List an environment's audit log",
-      description: `${DESCRIPTION} Includes changes to its API keys and management tokens.`,
+      description: `${DESCRIPTION} Includes changes to the environment's API keys and management tokens.`,
       params: Type.Object(environmentParams),
       query: strictObject({ ...pageQuery, ...filterQuery }),
       answer: pageOf(Entry),

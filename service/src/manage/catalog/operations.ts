@@ -64,7 +64,7 @@ export function catalogOperations({ control, cellOf }: ManageParts): Operation[]
       noun: NOUN,
       summary: "Export the catalog as one document",
       description:
-        "Sorted by key, with the latest version of each plan: two environments that sell the same have the same document. Keep it in " +
+        "Sorted by key, with the latest version of each plan: two environments that sell the same things have the same document. Keep it in " +
         "a repository, and apply it here or elsewhere. Drafts are not included.",
       params: Type.Object(environmentParams),
       answer: CatalogDocument,
@@ -143,7 +143,7 @@ export function catalogOperations({ control, cellOf }: ManageParts): Operation[]
       noun: NOUN,
       summary: "Promote the test catalog to live",
       description:
-        "Applies the export of test to live, by the same rules. Items archived in test that live never had are left out. Customers, " +
+        "Applies the exported test catalog to live, by the same rules. Items archived in test that live never had are left out. Customers, " +
         "balances and drafts are not copied.",
       params: Type.Object(projectParams),
       body: strictObject(applyOptions),

@@ -23,7 +23,7 @@ const referenceField = Type.String({
   maxLength: 255,
   pattern: "^(?!erased:)",
   description:
-    "Makes the call safe to repeat, for example a payment ID. It identifies one grant in the environment permanently: the same " +
+    "A reference, such as a payment ID, makes the call safe to repeat. It identifies one grant in the environment permanently: the same " +
     "reference again adds nothing, even with another expiry or price.",
   examples: ["pi_3MtwBwLkdIwHu7ix"],
 });
@@ -31,7 +31,7 @@ const referenceField = Type.String({
 export const noteField = Type.String({
   minLength: 1,
   maxLength: 1000,
-  description: "Shown in the dashboard.",
+  description: "A note that the dashboard shows.",
   examples: ["For the outage of 3 November"],
 });
 

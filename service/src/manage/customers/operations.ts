@@ -105,7 +105,7 @@ export function customerOperations({ cellOf }: ManageParts): Operation[] {
       noun: NOUN,
       summary: "Create or edit a customer",
       description:
-        "Safe to repeat. Omitted fields become empty. Usage and charges create customers themselves and do not need this call.",
+        "Safe to repeat. Omitted fields become empty. Events and charges create customers automatically and do not need this call.",
       params: customerParams,
       body: strictObject({
         name: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 255, examples: ["Acme GmbH"] }))),

@@ -28,7 +28,7 @@ const access = { role: "operator", in: "environment" } as const;
 
 const asOfField = timeOf(
   "Time of the billing event behind this call. Events may arrive in any order: a call with an older `asOf` than the latest one " +
-    "returns `unchanged`. At the same time, a cancellation wins: after a call has ended or shortened the plan, a call with the " +
+    "returns `unchanged`. If times are equal, a cancellation wins: after a call has ended or shortened the plan, a call with the " +
     "same `asOf` that starts or extends it returns `unchanged`. Calls without `asOf` always apply.",
   "2026-11-15T08:30:00Z",
 );

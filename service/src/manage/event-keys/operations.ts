@@ -37,7 +37,7 @@ export function eventKeyOperations({ control, cellOf }: ManageParts): Operation[
       summary: "List event keys",
       description:
         "Sorted by key: named keys, and keys seen recently. Recently means among the newest " +
-        `${count(SEEN.eventsMax)} events of the environment, within the newest ${count(SEEN.rowsMax)} events of the database and the ` +
+        `${count(SEEN.eventsMax)} events in the environment, within the newest ${count(SEEN.rowsMax)} events in the database and the ` +
         "last 35 days.",
       params: Type.Object(environmentParams),
       query: strictObject({

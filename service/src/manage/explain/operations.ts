@@ -29,7 +29,7 @@ export function explanationOperations({ control, cellOf, idempotencyDays }: Mana
       noun: NOUN,
       summary: "Read an idempotency key",
       description:
-        "The stored response, its charge, denial or event, and the key's uses in the last 7 days with the differences of rejected ones. A key " +
+        "The stored response, its charge, denial or event, and the key's uses in the last 7 days, with what differs in rejected ones. A key " +
         "belongs to the whole project: if it was used in the other environment, only that is returned, and not to a token for one " +
         "environment.",
       params: Type.Object({

@@ -44,12 +44,16 @@ const CUSTOMER = column(
   ({ owner }) => owner.customerId,
 );
 const POOL = column("pool", "pool key", (row) => row.names.pool(row.pool));
-const BALANCE_AFTER = column("balanceAfter", "balance of the pool", ({ balanceAfter }) => balanceAfter);
+const BALANCE_AFTER = column(
+  "balanceAfter",
+  "balance of the pool after this row",
+  ({ balanceAfter }) => balanceAfter,
+);
 const FEATURE = column("feature", "feature key", ({ feature, names }) =>
   feature === null ? null : names.feature(feature),
 );
 const QUANTITY = column("quantity", "quantity charged or reversed", ({ quantity }) => quantity);
-const RECORDED = column("recordedAt", "when it was recorded", (row) => formatTimestamp(row.recordedAt));
+const RECORDED = column("recordedAt", "when the row was recorded", (row) => formatTimestamp(row.recordedAt));
 const PLAN = column("plan", "plan key at that moment", ({ planVersion, names }) =>
   planVersion === null ? null : names.plan(planVersion).key,
 );
@@ -64,7 +68,7 @@ export const chargeSource: Source<Row> = {
   kind: "charges",
   about: "Charges by customer, oldest first.",
   columns: [
-    column("consumeId", "id of the charge", (row) => nameConsume(row, row)),
+    column("consumeId", "consume ID", (row) => nameConsume(row, row)),
     CUSTOMER,
     FEATURE,
     { ...QUANTITY, about: "quantity charged" },
@@ -91,12 +95,12 @@ export const ledgerSource: Source<Row> = {
     "forward is `balanceAfter - amount` in a customer's first row for a pool.",
   columns: [
     CUSTOMER,
-    column("sequence", "number of the entry within the customer's ledger", ({ sequence }) => sequence),
+    column("sequence", "entry number, unique in the customer's ledger", ({ sequence }) => sequence),
     column("kind", "`grant`, `consume`, `expire`, `revoke` or `reverse`", ({ kind }) => kind),
     POOL,
     column("amount", "change to the balance", ({ amount }) => amount),
     BALANCE_AFTER,
-    column("effectiveAt", "when it happened", ({ effectiveAt }) => formatTimestamp(effectiveAt)),
+    column("effectiveAt", "when the change took effect", ({ effectiveAt }) => formatTimestamp(effectiveAt)),
     RECORDED,
     FEATURE,
     QUANTITY,

@@ -67,7 +67,7 @@ const Installation = Type.Object({
       name: Type.String({ examples: ["000010-management.sql"] }),
       appliedAt: timeField,
     }),
-    { description: "The latest migration of each schema." },
+    { description: "The latest migration applied to each schema." },
   ),
 });
 

@@ -26,7 +26,7 @@ const ImportAnswer = Type.Object({
     description: "True if nothing was written: the counts show what would be done.",
   }),
   rows: count("The number of processed rows, without the header."),
-  created: count("New customers."),
+  created: count("The number of new customers."),
   changed: count("The number of existing customers whose profile, plan or balance changed."),
   unchanged: count("The number of customers who already matched the file."),
   failed: count("The number of rows with errors. Such a row changes nothing."),

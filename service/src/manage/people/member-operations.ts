@@ -70,7 +70,7 @@ export function memberOperations({ control, sessions }: ManageParts): Operation[
       summary: "Invite a member",
       description:
         "Returns a link that works once, within a week, and not after you are demoted or removed. Send it yourself: Purser sends no mail. " +
-        "You cannot give a role above your own.",
+        "You cannot assign a role above your own.",
       body: strictObject({ email: emailField, name: personNameField, role: roleField }),
       answer: MemberWithLink,
       codes: ["already_exists"],

@@ -33,7 +33,7 @@ const Session = Type.Object({
   userAgent: nullable(
     Type.String({ description: "The user agent at log-in.", examples: ["Mozilla/5.0 (…)"] }),
   ),
-  isCurrent: Type.Boolean({ description: "True for the session of this call." }),
+  isCurrent: Type.Boolean({ description: "True for the session that makes this call." }),
 });
 
 export function ownSessionOperations({ control, sessions }: ManageParts): Operation[] {

@@ -9,7 +9,7 @@ export const emailField = Type.String({
   minLength: EMAIL_LENGTH_MIN,
   maxLength: EMAIL_LENGTH_MAX,
   pattern: EMAIL_PATTERN,
-  description: "Case-insensitive.",
+  description: "The email address, which is case-insensitive.",
   examples: ["ada@example.com"],
 });
 
@@ -130,7 +130,8 @@ export const Token = Type.Object({
   id: Type.String({ examples: ["5"] }),
   name: Type.String({ examples: ["Billing webhooks"] }),
   role: Type.Enum([...ROLES], {
-    description: "Never above the current role of the member who created the token.",
+    description:
+      "The token's role, which is never above the current role of the member who created the token.",
   }),
   managesAccess: managesAccessField,
   projectId: nullable(Type.String({ description: "Null for the whole workspace.", examples: ["1"] })),

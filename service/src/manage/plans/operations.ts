@@ -75,7 +75,7 @@ export function planOperations({ cellOf }: ManageParts): Operation[] {
       noun: NOUN,
       summary: "Read a plan",
       description:
-        "Includes its versions with pinned costs, and the draft of the next one. Send the `ETag` header as `If-Match` when you edit " +
+        "Includes the plan's versions with pinned costs, and the draft of the next one. Send the `ETag` header as `If-Match` when you edit " +
         "the draft, publish or archive.",
       params: planParams,
       query: strictObject({

@@ -17,7 +17,8 @@ import { requestFields } from "./describe-request.ts";
 
 export const CustomerRequest = Type.Object({
   kind: Type.Enum(["charge", "denial", "logged"], {
-    description: "`charge` and `denial` are permanent; `logged` is from the request log of the last 7 days.",
+    description:
+      "`charge` and `denial` are permanent; `logged` is from the request log, which covers the last 7 days.",
   }),
   id: Type.String({ examples: ["con_06fd5n0r000000000a00000001"] }),
   ...requestFields,

@@ -147,7 +147,7 @@ function ofCustomer({ control, cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "List a customer's requests",
     description:
-      "Newest first: all charges and denials, and the checks, usage events, errors and replays of the last 7 days from the request log. " +
+      "Newest first: all charges and denials, and the checks, usage events, errors and replays from the last 7 days in the request log. " +
       "Older usage events are not listed.",
     params: customerParams,
     query: strictObject({ ...pageQuery }),
