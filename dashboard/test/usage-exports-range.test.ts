@@ -9,7 +9,7 @@ const EXPORTS = "/projects/1/test/usage/exports";
 test("an invalid custom range is kept and cannot be exported", async () => {
   const { service, manage } = await setupManage();
   const page = await signIn(service.url, `${EXPORTS}?kind=ledger`);
-  await page.getByLabel("Time").selectOption("custom");
+  await page.getByLabel("Time range").selectOption("custom");
   await page.getByLabel("To (exclusive)").fill("2026-10-05T10:00");
   await page.getByText("Must be after the start").waitFor();
   await expectAccessible(page);
@@ -34,7 +34,7 @@ test("exports report the history window, ignore double clicks, and are cleared o
   const file = page.getByRole("listitem", { name: "grants-test-all.csv" });
   await file.getByText("Saved").waitFor();
   await file.getByText(/Your history starts at .*\. Older rows are not included\./).waitFor();
-  await page.getByLabel("Time").selectOption("2026-01");
+  await page.getByLabel("Time range").selectOption("2026-01");
   await page.getByRole("button", { name: "Export grants in test" }).dblclick();
   const hidden = page.getByRole("listitem", { name: "grants-test-2026-01.csv" });
   await hidden.getByText("The range is outside your history window").waitFor();
