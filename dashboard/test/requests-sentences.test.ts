@@ -153,6 +153,7 @@ function reuse(
   return {
     id: "log_1",
     requestId: "req_1",
+    traceId: null,
     recordedAt: "2026-11-15T10:01:00.000Z",
     endpoint: "consume",
     status: 409,

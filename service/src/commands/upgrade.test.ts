@@ -134,6 +134,7 @@ test("migrate --check prints pending migrations and their locks, and changes not
   await database.query(
     `alter table cell.identity drop column data_format;
      drop table cell.verifications;
+     alter table cell.request_log drop column trace_id;
      delete from cell.migrations where number >= 24`,
   );
   const { isCurrent, lines } = await check();
@@ -143,6 +144,8 @@ test("migrate --check prints pending migrations and their locks, and changes not
     expect.stringMatching(/^ {2}locks cell\.identity \(\d+ kB\) for milliseconds; /),
     "cell/000025-verifications.sql",
     "  locks no existing table",
+    "cell/000026-trace-ids.sql",
+    expect.stringMatching(/^ {2}locks cell\.request_log /),
   ]);
   expect(await database.count("cell.migrations", "number = 24")).toBe(0);
 });

@@ -3,6 +3,8 @@ import pino, { type Logger } from "pino";
 /** An allow-list: only these fields of a request are logged, never headers or bodies. */
 export type RequestLine = {
   requestId: string;
+  /** From the caller's `traceparent`. */
+  traceId?: string;
   method: string;
   route: string;
   status: number;

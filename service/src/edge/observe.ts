@@ -4,6 +4,7 @@ import type { ApiKey } from "../store/control/api-keys.ts";
 import type { RequestLine } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import type { ProblemCode } from "./problem.ts";
+import { readTraceId } from "./trace-id.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -39,6 +40,7 @@ export function observeRequests(app: FastifyInstance, log: Logger, metrics: Metr
     if (log.isLevelEnabled(level)) {
       const line: RequestLine = {
         requestId: request.id,
+        ...traceOf(request),
         method: request.method,
         route,
         status,
@@ -50,6 +52,11 @@ export function observeRequests(app: FastifyInstance, log: Logger, metrics: Metr
     }
     done();
   });
+}
+
+function traceOf({ headers }: FastifyRequest): Pick<RequestLine, "traceId"> {
+  const traceId = readTraceId(headers);
+  return traceId === null ? {} : { traceId };
 }
 
 function whereOf({ apiKey, scope }: FastifyRequest): Pick<RequestLine, "projectId" | "environment"> {

@@ -9,6 +9,8 @@ import { makeApiKey } from "../primitives/secret.ts";
 
 // The service as a separate process, observed through its standard output and exit code.
 
+const TRACE_ID = "4bf92f3577b34da6a3ce929d0e0e4736";
+
 async function setup(settings: Record<string, string> = {}) {
   const database = await createDatabase();
   const project = await createTestProject(database);
@@ -53,6 +55,7 @@ test("at debug level the log has every request, but no key, header, query or bod
   for (const [index, body] of bodies.entries()) {
     const headers = {
       "x-request-id": `request-${index}`,
+      traceparent: `00-${TRACE_ID}-00f067aa0ba902b7-01`,
       cookie: "planted-cookie",
       "x-api-key": "planted-header",
     };
@@ -65,6 +68,7 @@ test("at debug level the log has every request, but no key, header, query or bod
   await stop(child);
 
   for (const index of bodies.keys()) expect(output()).toContain(`"requestId":"request-${index}"`);
+  expect(output()).toContain(`"requestId":"request-0","traceId":"${TRACE_ID}"`);
   expect(output()).toContain("no_bombs");
   expect(output()).not.toMatch(/planted/);
   for (const secret of [project.test.key.secret, wrongKey]) expect(output()).not.toContain(secret);

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { readTraceId } from "../edge/trace-id.ts";
 import { QUANTITY_DEFAULT } from "../entitlement/consumption.ts";
 import { shortHash } from "../entitlement/fingerprint.ts";
 import { hashKey } from "../entitlement/key-hash.ts";
@@ -48,7 +49,7 @@ type Where = Pick<Caller, "environmentId" | "cell">;
 /** A request and its response. */
 export type Answered = Pick<
   LoggedRequest,
-  "requestId" | "status" | "code" | "reason" | "isReplay" | "durationMs"
+  "requestId" | "traceId" | "status" | "code" | "reason" | "isReplay" | "durationMs"
 > & { readonly body: unknown };
 
 type RequestLogOptions = {
@@ -113,6 +114,7 @@ export class RequestLog {
       environmentId: caller.environmentId,
       cell: caller.cell,
       requestId: answered.requestId,
+      traceId: answered.traceId,
       endpoint,
       status: answered.status,
       code,
@@ -186,6 +188,7 @@ const ENDPOINTS: readonly LoggedEndpoint[] = ["check", "consume", "events"];
 function toAnswered(request: FastifyRequest, reply: FastifyReply): Answered {
   return {
     requestId: request.id,
+    traceId: readTraceId(request.headers),
     body: request.body,
     status: reply.statusCode,
     code: reply.problemCode,

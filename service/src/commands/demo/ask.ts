@@ -134,6 +134,7 @@ function describeRequest(
   return {
     environmentId,
     requestId,
+    traceId: null,
     endpoint: act.kind === "event" ? "events" : act.kind,
     status: code === null ? 200 : PROBLEMS[code].status,
     code,

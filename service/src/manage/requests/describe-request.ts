@@ -47,6 +47,12 @@ export const LoggedRequest = Type.Object({
     description: "`X-Request-Id` of the response.",
     examples: ["req_01k9zq6n2wf3rvd0"],
   }),
+  traceId: nullable(
+    Type.String({
+      description: "Trace id of the caller's `traceparent` header.",
+      examples: ["4bf92f3577b34da6a3ce929d0e0e4736"],
+    }),
+  ),
   ...requestFields,
   customerId: nullable(
     Type.String({
@@ -73,6 +79,7 @@ export async function describeRequests(
     id: publicId("log", record.id),
     recordedAt: formatTimestamp(record.recordedAt),
     requestId: record.requestId,
+    traceId: record.traceId,
     endpoint: record.endpoint,
     status: record.status,
     code: record.code,

@@ -57,6 +57,17 @@ test("at low traffic every request is logged, newest first, with its outcome", a
   expect(items[2]).toMatchObject({ customerId: null });
 });
 
+test("a request is logged with the trace id of its traceparent header", async () => {
+  const managed = await setupManage();
+  const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
+  const body = { customerId: "ada", event: "visit", quantity: 1 };
+  await managed.record(body, { traceparent: `00-${traceId}-00f067aa0ba902b7-01` });
+  await logged(managed, 1);
+  await managed.record(body, { traceparent: "not a traceparent" });
+  await logged(managed, 2);
+  expect((await list(managed, "requests")).map((item) => item["traceId"])).toEqual([null, traceId]);
+});
+
 test("a list applies its filters and pages by cursor", async () => {
   const managed = await setupManage();
   await act(managed);

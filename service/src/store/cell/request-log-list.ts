@@ -26,6 +26,7 @@ const RECORD = describeRow({
   id: uuid("l.id"),
   recordedAt: instant("l.recorded_at"),
   requestId: text("l.request_id"),
+  traceId: orNull(hexUuid("l.trace_id")),
   endpoint: column(readEndpoint, "l.endpoint"),
   status: integer("l.status"),
   code: orNull(text("l.code")),

@@ -27,6 +27,8 @@ export type Refused = {
 export type LoggedRequest = {
   readonly environmentId: EnvironmentId;
   readonly requestId: string;
+  /** 32 hexadecimal digits, from the caller's `traceparent`. */
+  readonly traceId: string | null;
   readonly endpoint: LoggedEndpoint;
   readonly status: number;
   readonly code: string | null;
@@ -73,7 +75,7 @@ const INSERT = statement(
   `
   insert into cell.request_log (
     environment_id, id, recorded_at, request_id, endpoint, status, code, reason, is_replay, customer_number, subject,
-    key_hash, duration_ms, refused, occurred_at
+    key_hash, duration_ms, refused, occurred_at, trace_id
   )
   select
     l.environment_id,
@@ -95,13 +97,15 @@ const INSERT = statement(
     l.key_hash,
     l.duration_us / 1000.0,
     l.refused::jsonb,
-    l.occurred_at
+    l.occurred_at,
+    l.trace_id
   from unnest(
     $2::integer[], $3::uuid[], $4::bigint[], $5::text[], $6::text[], $7::smallint[], $8::text[], $9::text[],
-    $10::boolean[], $11::text[], $12::text[], $13::uuid[], $14::bigint[], $15::text[], $16::timestamptz[]
+    $10::boolean[], $11::text[], $12::text[], $13::uuid[], $14::bigint[], $15::text[], $16::timestamptz[],
+    $17::uuid[]
   ) as l (
     environment_id, id, age_ms, request_id, endpoint, status, code, reason, is_replay, customer_id, subject, key_hash,
-    duration_us, refused, occurred_at
+    duration_us, refused, occurred_at, trace_id
   )`,
 );
 
@@ -124,6 +128,7 @@ export function insertRequestLog(tx: Tx, requests: readonly LoggedRequest[], now
     bigints(requests.map((request) => Math.round(request.durationMs * 1000))),
     texts(requests.map(({ refused }) => (refused === null ? null : JSON.stringify(refused)))),
     timestamps(requests.map(({ occurredAt }) => occurredAt)),
+    hexUuids(requests.map(({ traceId }) => traceId)),
   ]);
 }
 
