@@ -6,8 +6,11 @@ const STORE = join(import.meta.dirname, "../src/store");
 /** A statement's name as the store writes it. Column names have aliases of one or two letters. */
 const NAME = /"([a-z_]{4,}\.[a-z_0-9]+)"/g;
 
-/** Makes a server count the statements that run. The extension comes with Debian's packages. */
-export const COUNTING = ["shared_preload_libraries=pg_stat_statements", "pg_stat_statements.max=20000"];
+/**
+ * Makes a server count the statements that run. The extension comes with Debian's packages. Each test has its own database,
+ * with its own counts, and the server forgets counts above the maximum.
+ */
+export const COUNTING = ["shared_preload_libraries=pg_stat_statements", "pg_stat_statements.max=200000"];
 
 /** Statements of the store that no test ran on this server. */
 export async function listStatementsNotRun(url: string): Promise<string[]> {
