@@ -20,6 +20,7 @@ import { replyWithProblem } from "./edge/problem.ts";
 import { NO_SNIFF, protectReplies } from "./edge/protect.ts";
 import { chooseRequestId } from "./edge/request-id.ts";
 import { refuseUnstorableText } from "./edge/storable.ts";
+import { NAMED_SCHEMAS } from "./manage/named-schemas.ts";
 import { toRoute } from "./manage/operation.ts";
 import { manageOperations } from "./manage/operations.ts";
 import type { ManageParts } from "./manage/parts.ts";
@@ -59,7 +60,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
     methodsOf: new Map(["/v1/check", "/v1/consume", "/v1/events"].map((path) => [path, "POST"])),
     publicUrl: parts.config.publicUrl,
   });
-  await describeApi(app, VERSION);
+  await describeApi(app, { version: VERSION, named: NAMED_SCHEMAS });
 
   await app.register(async (runtime) => {
     admitRuntimeCallers(runtime, { keys: parts.keys, isTrustedProxy: proxies.isTrusted });

@@ -2,6 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { describe, expect, test } from "vitest";
+import { resolveReferences } from "../../test/resolve-references.ts";
+import { NAMED_SCHEMAS } from "../manage/named-schemas.ts";
 
 type Schema = {
   type?: string;
@@ -11,6 +13,8 @@ type Schema = {
   examples?: unknown[];
   enum?: unknown[];
   const?: unknown;
+  $ref?: string;
+  allOf?: Schema[];
 };
 type Content = { content?: Record<string, { schema?: Schema; example?: unknown; examples?: unknown }> };
 type Described = {
@@ -26,9 +30,12 @@ type Described = {
     examples?: unknown;
   }[];
   requestBody?: Content;
-  responses: Record<string, Content & { description?: string }>;
+  responses: Record<string, Content & { description?: string; headers?: Record<string, unknown> }>;
 };
-type Document = { paths: Record<string, Record<string, Described>> };
+type Document = {
+  paths: Record<string, Record<string, Described>>;
+  components: { schemas: Record<string, Schema>; headers: Record<string, unknown> };
+};
 
 async function lint(source: string): Promise<string[]> {
   const config = await createConfig({ extends: ["recommended"] });
@@ -59,8 +66,9 @@ function findHiddenIn(
 
 describe.each(["runtime", "manage"])("the document of the %s API", (api) => {
   const source = readFileSync(join(import.meta.dirname, `../../../openapi/${api}.json`), "utf8");
-  const { paths }: Document = JSON.parse(source);
-  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+  const { paths, components }: Document = JSON.parse(source);
+  const resolved = resolveReferences<Document>(JSON.parse(source));
+  const operations = Object.entries(resolved.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, described]) => ({ name: `${method} ${path}`, described })),
   );
 
@@ -107,4 +115,56 @@ describe.each(["runtime", "manage"])("the document of the %s API", (api) => {
     );
     expect(without.map(({ name }) => name)).toEqual([]);
   });
+
+  test("every JSON body and response has a named schema, and every error is a Problem", () => {
+    const anonymous = Object.values(paths)
+      .flatMap((methods) => Object.values(methods))
+      .flatMap(({ operationId, requestBody, responses }) => [
+        ...[requestBody, responses["200"]].flatMap((part) => {
+          const schema = part?.content?.["application/json"]?.schema;
+          return schema === undefined || isNamed(schema) ? [] : [`${operationId}: ${JSON.stringify(schema)}`];
+        }),
+        ...Object.values(responses).flatMap(({ content }) => {
+          const schema = content?.["application/problem+json"]?.schema;
+          return schema === undefined || schema.allOf?.[0]?.$ref?.endsWith("/Problem") ? [] : [operationId];
+        }),
+      ]);
+    expect(anonymous).toEqual([]);
+    const missing = Object.keys(NAMED_SCHEMAS).filter((name) => components.schemas[name] === undefined);
+    expect(missing).toEqual(api === "manage" ? [] : Object.keys(NAMED_SCHEMAS));
+  });
+
+  test("examples of keys fit their field", () => {
+    const wrong = findExamples(resolved, "").filter(
+      ({ path, text }) =>
+        (/plan/i.test(path) && text === "image.generate" && !/feature/i.test(path)) ||
+        (/pool/i.test(path) && text === "image.generate" && !/feature/i.test(path)),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test("every response documents its headers", () => {
+    for (const { described } of operations)
+      for (const [status, { headers = {} }] of Object.entries(described.responses)) {
+        expect(headers).toHaveProperty("X-Request-Id");
+        expect("Retry-After" in headers).toBe(status === "429" || status === "503");
+        const replays = ["consume", "recordEvent"].includes(described.operationId ?? "") && status === "200";
+        expect("Idempotent-Replayed" in headers).toBe(replays);
+      }
+  });
 });
+
+/** Without fields there is nothing to name; a nullable body names its object. */
+function isNamed({ $ref, properties, anyOf = [] }: Schema): boolean {
+  return $ref !== undefined || (properties === undefined && anyOf.every((part) => part.type !== "object"));
+}
+
+/** Texts in `examples` of schemas, with the names of the fields that lead there. */
+function findExamples(value: unknown, path: string): { path: string; text: string }[] {
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([name, part]) => {
+    if (name === "examples" && Array.isArray(part))
+      return part.filter((example) => typeof example === "string").map((text) => ({ path, text }));
+    return findExamples(part, /^(properties|items|anyOf|schema|\d+)$/.test(name) ? path : `${path}.${name}`);
+  });
+}

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { hostileBodies, type Shape } from "../../test/hostile-bodies.ts";
 import { setupManage } from "../../test/manage.ts";
 import { type MeasuredService, startMeasuredService } from "../../test/measured-service.ts";
+import { resolveReferences } from "../../test/resolve-references.ts";
 
 /** Allows for reading the socket and for measurement noise. */
 const FIXED_MICROS = 400;
@@ -33,7 +34,8 @@ type Described = {
 /** Every operation of both documents, so that new ones are included. */
 async function listRoutes(url: string): Promise<Route[]> {
   const read = async (name: string): Promise<Route[]> => {
-    const { paths } = (await (await fetch(`${url}/openapi/${name}.json`)).json()) as Document;
+    const document = (await (await fetch(`${url}/openapi/${name}.json`)).json()) as Document;
+    const { paths } = resolveReferences(document);
     return Object.entries(paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, { security, requestBody }]) => {
         const properties = requestBody?.content["application/json"]?.schema.properties ?? {};

@@ -32,6 +32,9 @@ export const keyField = Type.String({
   examples: ["image.generate"],
 });
 
+export const planKeyField = Type.String({ ...keyField, examples: ["pro"] });
+export const poolKeyField = Type.String({ ...keyField, examples: ["credits"] });
+
 export const nameField = Type.String({ minLength: 1, maxLength: 120, examples: ["Image rendering"] });
 
 export const actorField = Type.Object({

@@ -1,5 +1,6 @@
-import swagger from "@fastify/swagger";
+import swagger, { type SwaggerTransformObject } from "@fastify/swagger";
 import type { FastifyInstance, FastifySchema } from "fastify";
+import { type Document, nameSchemas } from "./name-schemas.ts";
 
 declare module "fastify" {
   interface FastifyInstance {
@@ -12,8 +13,14 @@ const SERVERS = [{ url: "/", description: "This installation" }];
 const MANAGE = "/manage/v1/";
 
 /** Must be registered before the routes, so that it sees them. */
-export async function describeApi(app: FastifyInstance, version: string): Promise<void> {
+export async function describeApi(
+  app: FastifyInstance,
+  { version, named }: { version: string; named: Readonly<Record<string, object>> },
+): Promise<void> {
+  const transformObject: SwaggerTransformObject = (described) =>
+    complete("openapiObject" in described ? described.openapiObject : {}, named);
   await app.register(swagger, {
+    transformObject,
     transform: ({ schema, url }) => ({ schema: hideIf(url.startsWith(MANAGE), schema), url }),
     openapi: {
       openapi: "3.1.0",
@@ -39,6 +46,7 @@ export async function describeApi(app: FastifyInstance, version: string): Promis
   });
   await app.register(swagger, {
     decorator: "manageSwagger",
+    transformObject,
     transform: ({ schema, url }) => ({ schema: hideIf(!url.startsWith(MANAGE), schema), url }),
     openapi: {
       openapi: "3.1.0",
@@ -73,4 +81,61 @@ export async function describeApi(app: FastifyInstance, version: string): Promis
 /** Both APIs share one server; each document describes one of them. */
 function hideIf(isHidden: boolean, schema: FastifySchema | undefined): FastifySchema {
   return isHidden ? { ...schema, hide: true } : (schema ?? {});
+}
+
+const HEADERS = {
+  RequestId: {
+    description: "Identifies the request in logs and in support questions.",
+    schema: { type: "string", examples: ["req_01m7e9svgq8s3xk7vd8j1c2r5t"] },
+  },
+  IdempotentReplayed: {
+    description:
+      "`true`: this is the stored response of an earlier request with the same key. Otherwise absent.",
+    schema: { type: "string", enum: ["true"] },
+  },
+  RetryAfter: {
+    description: "Seconds to wait before a retry. May be absent.",
+    schema: { type: "integer", examples: [1] },
+  },
+  RateLimit: {
+    description: "Requests left in this second (`r`). Only for API keys with a rate limit.",
+    schema: { type: "string", examples: ['"key-per-process";r=99;t=1'] },
+  },
+  RateLimitPolicy: {
+    description: "Requests (`q`) in a second. Only for API keys with a rate limit.",
+    schema: { type: "string", examples: ['"key-per-process";q=100;w=1'] },
+  },
+} as const;
+
+type Header = keyof typeof HEADERS;
+
+/** Adds names and response headers to a generated document. */
+function complete(generated: object, named: Readonly<Record<string, object>>): object {
+  // A copy: the plugin keeps its own, and renders more than once.
+  const document = structuredClone(generated) as Document & { components: { headers?: object } };
+  const used = new Set<Header>();
+  for (const [path, methods] of Object.entries(document.paths)) {
+    for (const { operationId, responses = {} } of Object.values(methods)) {
+      const replays = operationId !== "check";
+      for (const [status, response] of Object.entries(responses)) {
+        const isRuntime = !path.startsWith(MANAGE);
+        const headers: Record<string, Header | null> = {
+          "X-Request-Id": "RequestId",
+          "Idempotent-Replayed": isRuntime && replays && status === "200" ? "IdempotentReplayed" : null,
+          "Retry-After": status === "429" || status === "503" ? "RetryAfter" : null,
+          RateLimit: isRuntime && (status === "200" || status === "429") ? "RateLimit" : null,
+          "RateLimit-Policy": isRuntime && (status === "200" || status === "429") ? "RateLimitPolicy" : null,
+        };
+        const sent = Object.entries(headers).flatMap(([name, header]) =>
+          header === null ? [] : [{ name, header }],
+        );
+        for (const { header } of sent) used.add(header);
+        const references = sent.map(({ name, header }) => [name, { $ref: `#/components/headers/${header}` }]);
+        Object.assign(response, { headers: Object.fromEntries(references) });
+      }
+    }
+  }
+  nameSchemas(document, named);
+  document.components.headers = Object.fromEntries([...used].map((header) => [header, HEADERS[header]]));
+  return document;
 }

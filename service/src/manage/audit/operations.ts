@@ -26,7 +26,7 @@ import { type AuditEntry, type AuditSearch, listAudit } from "./list-audit.ts";
 
 const NOUN = "Audit";
 
-const Entry = Type.Object({
+export const Entry = Type.Object({
   id: Type.String({ examples: ["01998f3e-6a10-7c3d-9f25-3d1c5a7b9e00"] }),
   recordedAt: timeField,
   actor: actorField,

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { keyField, nameField, nullable, strictObject } from "../fields.ts";
+import { keyField, nameField, nullable, planKeyField, poolKeyField, strictObject } from "../fields.ts";
 import { readAllowances, refuseRepeats } from "../plans/terms.ts";
 import { THINGS_MAX } from "./bounds.ts";
 import type { CatalogContent, EventKeyContent, FeatureContent, PlanContent, PoolContent } from "./content.ts";
@@ -26,10 +26,10 @@ const pinned = strictObject(
   },
 );
 
-const PlanDocument = strictObject(
+export const PlanDocument = strictObject(
   {
-    key: keyField,
-    name: nameField,
+    key: planKeyField,
+    name: Type.String({ ...nameField, examples: ["Pro"] }),
     allowances: allowanceInputs,
     features: Type.Array(strictObject({ ...planFeatureInput, pinned: Type.Optional(pinned) }), {
       maxItems: THINGS_MAX,
@@ -43,16 +43,26 @@ const PlanDocument = strictObject(
 export const CatalogDocument = strictObject(
   {
     pools: Type.Optional(
-      Type.Array(strictObject({ key: keyField, name: nameField }), { maxItems: THINGS_MAX }),
+      Type.Array(
+        strictObject({ key: poolKeyField, name: Type.String({ ...nameField, examples: ["Credits"] }) }),
+        { maxItems: THINGS_MAX },
+      ),
     ),
     features: Type.Optional(
       Type.Array(strictObject({ key: keyField, ...featureInput, archived }), { maxItems: THINGS_MAX }),
     ),
     plans: Type.Optional(Type.Array(PlanDocument, { maxItems: THINGS_MAX })),
     eventKeys: Type.Optional(
-      Type.Array(strictObject({ key: eventKeyField, name: nameField, unit: Type.Optional(unitField) }), {
-        maxItems: THINGS_MAX,
-      }),
+      Type.Array(
+        strictObject({
+          key: eventKeyField,
+          name: Type.String({ ...nameField, examples: ["Generated tokens"] }),
+          unit: Type.Optional(unitField),
+        }),
+        {
+          maxItems: THINGS_MAX,
+        },
+      ),
     ),
     defaultPlan: Type.Optional(
       nullable(Type.String({ ...keyField, description: "Null for no default plan.", examples: ["free"] })),

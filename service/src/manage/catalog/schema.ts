@@ -100,7 +100,7 @@ export const planFeatureInput = {
 };
 
 export const planTermsInput = strictObject({
-  name: nameField,
+  name: Type.String({ ...nameField, examples: ["Pro"] }),
   allowances: allowanceInputs,
   features: Type.Array(strictObject(planFeatureInput), {
     maxItems: THINGS_MAX,
@@ -133,7 +133,7 @@ export const expectedVersionField = Type.Integer({
 
 const content = Type.Record(Type.String(), Type.Unknown());
 
-const Change = Type.Object({
+export const Change = Type.Object({
   noun: Type.Enum(["pool", "feature", "event_key", "plan", "default_plan"]),
   key: Type.String({ examples: ["pro"] }),
   change: Type.Enum(["create", "change", "archive", "unchanged"], {

@@ -14,7 +14,7 @@ import { FIRST_POOL } from "../catalog/content.ts";
 import type { Context } from "../context.ts";
 import { priceField } from "../customers/list-grants.ts";
 import { ensureFirstPool } from "../edit-catalog.ts";
-import { keyField, nullable, readTime, strictObject, timeOf, timeOrNull } from "../fields.ts";
+import { nullable, poolKeyField, readTime, strictObject, timeOf, timeOrNull } from "../fields.ts";
 import { walletTransaction } from "../wallet-transaction.ts";
 
 /** `erased:` and a hash replaces an erased reference, so callers cannot use that prefix. */
@@ -40,7 +40,7 @@ export const CreditsBody = strictObject({
   kind: Type.Enum(["purchase", "manual", "promotion"], {
     description: "If credits have the same expiry, free credits are spent before purchased ones.",
   }),
-  pool: Type.Optional(keyField),
+  pool: Type.Optional(poolKeyField),
   expiresAt: Type.Optional(
     nullable(timeOf("If omitted or null, the credits never expire.", "2027-11-15T00:00:00Z")),
   ),

@@ -175,7 +175,7 @@ function denials({ control, cellOf }: ManageParts): Operation {
   });
 }
 
-const PlanChange = Type.Object({
+export const PlanChange = Type.Object({
   change: Type.Enum(["started", "resumed", "extended", "version_changed", "ended", "shortened"]),
   plan: PlanName,
   isDefault: Type.Boolean({

@@ -8,7 +8,7 @@ import { openWallet } from "../../store/cell/open-wallets.ts";
 import { saveEdits } from "../../store/cell/wallet-changes.ts";
 import { blockWallet } from "../../store/cell/wallets.ts";
 import type { Context } from "../context.ts";
-import { keyField, nullable, readTime, strictObject, timeOf } from "../fields.ts";
+import { nullable, planKeyField, readTime, strictObject, timeOf } from "../fields.ts";
 import { contextOf, type Operation, operation, scopeOf } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
 import { walletTransaction } from "../wallet-transaction.ts";
@@ -34,7 +34,7 @@ const asOfField = timeOf(
 );
 
 const AssignmentBody = strictObject({
-  plan: keyField,
+  plan: planKeyField,
   anchor: Type.Optional(
     nullable(
       timeOf(

@@ -67,7 +67,10 @@ export function eventKeyOperations({ control, cellOf }: ManageParts): Operation[
       summary: "Name an event key",
       description: "Safe to repeat. A key can be named before or after its first event.",
       params: Type.Object({ ...environmentParams, key: eventKeyField }),
-      body: strictObject({ name: nameField, unit: Type.Optional(unitField) }),
+      body: strictObject({
+        name: Type.String({ ...nameField, examples: ["Generated tokens"] }),
+        unit: Type.Optional(unitField),
+      }),
       answer: Type.Object({
         key: Type.String({ examples: ["tokens.used"] }),
         name: Type.String({ examples: ["Tokens used"] }),
@@ -95,7 +98,7 @@ function nameEventKey(cell: Pool, context: Context, input: EventKeyContent): Pro
   });
 }
 
-const EventKey = Type.Object({
+export const EventKey = Type.Object({
   key: Type.String({ examples: ["tokens.used"] }),
   name: nullable(Type.String({ description: "Null if the key has no name.", examples: ["Tokens used"] })),
   unit: nullable(Type.String({ examples: ["token"] })),

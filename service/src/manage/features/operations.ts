@@ -178,7 +178,7 @@ async function describeFeatures(
   return features.map((feature) => describeFeature(catalog, feature, users.get(feature.id) ?? []));
 }
 
-const Feature = Type.Object({
+export const Feature = Type.Object({
   key: Type.String({ examples: ["image.generate"] }),
   name: Type.String({ examples: ["Image rendering"] }),
   unit: nullable(Type.String({ description: "The unit in which usage is counted.", examples: ["image"] })),

@@ -32,7 +32,7 @@ const TABLES_MAX = 10;
 /** The cell of all projects, while there is only one. */
 const MAIN_CELL = "main";
 
-const Installation = Type.Object({
+export const Installation = Type.Object({
   version: Type.String({ description: "Release of Purser.", examples: ["0.1.0"] }),
   nodeVersion: Type.String({ description: "Node.js version of this process.", examples: ["24.7.0"] }),
   startedAt: timeOf("When the responding process started, by its own clock."),

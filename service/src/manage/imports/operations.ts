@@ -17,7 +17,7 @@ import { ROWS_MAX, readRows } from "./read-rows.ts";
 
 const count = (description: string) => Type.Integer({ description, examples: [0] });
 
-const ImportAnswer = Type.Object({
+export const ImportAnswer = Type.Object({
   outcome: Type.Enum(["completed", "stopped"], {
     description:
       "`stopped` means that the import stopped at an error with `onError=stop`, or where the file cannot be parsed.",

@@ -15,7 +15,7 @@ export const scopesField = Type.Array(Type.Enum([...SCOPES]), {
 
 export const ApiKey = Type.Object({
   id: Type.String({ examples: ["7"] }),
-  name: nameField,
+  name: Type.String({ ...nameField, examples: ["Backend"] }),
   lastFour: Type.String({ description: "Last four characters of the secret.", examples: ["x7Qp"] }),
   scopes: scopesField,
   createdAt: timeField,

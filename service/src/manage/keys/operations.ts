@@ -56,7 +56,11 @@ export function apiKeyOperations({ control }: ManageParts): Operation[] {
       summary: "Create an API key",
       description: "The key works immediately. Its secret is only in this response: keep it on your server.",
       params: Type.Object(environmentParams),
-      body: strictObject({ name: nameField, scopes: scopesField, expiresAt: expiresAtField }),
+      body: strictObject({
+        name: Type.String({ ...nameField, examples: ["Backend"] }),
+        scopes: scopesField,
+        expiresAt: expiresAtField,
+      }),
       answer: Type.Object({ apiKey: ApiKey, secret: secretField }),
       codes: ["ends_in_the_past"],
       handle: async (call) => {

@@ -15,7 +15,7 @@ const amount = (description: string) => Type.Integer({ description, examples: [1
 
 const AMOUNTS = ["opening", "granted", "used", "expired", "revoked", "reversed", "closing"] as const;
 
-const Month = Type.Object({
+export const Month = Type.Object({
   ...windowAnswer,
   month: Type.String({ examples: ["2026-11"] }),
   from: timeOf("Start of the month, or of the history window if that is later.", "2026-11-01T00:00:00.000Z"),

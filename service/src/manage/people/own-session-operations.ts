@@ -15,7 +15,7 @@ import type { ManageParts } from "../parts.ts";
 const NOUN = "Session";
 const PATH = "/manage/v1/sessions";
 
-const Session = Type.Object({
+export const Session = Type.Object({
   id: Type.String({ examples: ["7"] }),
   createdAt: timeField,
   lastUsedAt: Type.String({

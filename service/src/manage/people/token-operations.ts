@@ -20,7 +20,7 @@ const ACCESS: Access = { role: "admin", in: "workspace", managesAccess: true };
 const PATH = "/manage/v1/tokens";
 
 const TokenBody = strictObject({
-  name: nameField,
+  name: Type.String({ ...nameField, examples: ["Billing webhooks"] }),
   role: roleField,
   managesAccess: Type.Optional(managesAccessField),
   projectId: Type.Optional(

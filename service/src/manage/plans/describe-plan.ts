@@ -18,7 +18,7 @@ export const PinnedFeature = Type.Object({
   limit: Limit,
 });
 
-const PlanVersion = Type.Object({
+export const PlanVersion = Type.Object({
   number: Type.Integer({ examples: [3] }),
   publishedAt: timeField,
   reach: Reach,
@@ -26,7 +26,7 @@ const PlanVersion = Type.Object({
   features: Type.Array(PinnedFeature),
 });
 
-const Draft = Type.Object(
+export const Draft = Type.Object(
   {
     name: Type.String({ examples: ["Pro"] }),
     allowances: Type.Array(Allowance),

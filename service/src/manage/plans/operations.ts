@@ -18,7 +18,7 @@ import { archiveInput } from "../catalog/schema.ts";
 import { beginWriting, writeDefaultPlan, writePlan } from "../catalog/writing.ts";
 import type { Context } from "../context.ts";
 import { editCatalog } from "../edit-catalog.ts";
-import { keyField, nullable, strictObject } from "../fields.ts";
+import { keyField, nullable, planKeyField, strictObject } from "../fields.ts";
 import {
   type Call,
   contextOf,
@@ -42,7 +42,7 @@ import {
 
 const NOUN = "Plans";
 export const PLAN_PATH = `${ENVIRONMENT_PATH}/plans/:key`;
-export const planParams = Type.Object({ ...environmentParams, key: keyField });
+export const planParams = Type.Object({ ...environmentParams, key: planKeyField });
 
 export function planOperations({ cellOf }: ManageParts): Operation[] {
   return [

@@ -6,7 +6,7 @@ import { type PoolContent, poolContents } from "../catalog/content.ts";
 import { beginWriting, writePool } from "../catalog/writing.ts";
 import type { Context } from "../context.ts";
 import { editCatalog } from "../edit-catalog.ts";
-import { keyField, nameField, strictObject } from "../fields.ts";
+import { nameField, poolKeyField, strictObject } from "../fields.ts";
 import {
   contextOf,
   ENVIRONMENT_PATH,
@@ -20,7 +20,7 @@ import type { ManageParts } from "../parts.ts";
 
 const NOUN = "Pools";
 
-const CreditPool = Type.Object({
+export const CreditPool = Type.Object({
   key: Type.String({ examples: ["credits"] }),
   name: Type.String({ examples: ["Credits"] }),
 });
@@ -52,8 +52,8 @@ export function poolOperations({ cellOf }: ManageParts): Operation[] {
       noun: NOUN,
       summary: "Create or rename a pool",
       description: "Safe to repeat. Pools are never deleted.",
-      params: Type.Object({ ...environmentParams, key: keyField }),
-      body: strictObject({ name: nameField }),
+      params: Type.Object({ ...environmentParams, key: poolKeyField }),
+      body: strictObject({ name: Type.String({ ...nameField, examples: ["Credits"] }) }),
       answer: CreditPool,
       codes: ["catalog_too_large"],
       handle: async (call) => {

@@ -33,9 +33,9 @@ import { createProjectIn } from "./create-project.ts";
 
 const NOUN = "Projects";
 
-const Project = Type.Object({
+export const Project = Type.Object({
   id: Type.String({ examples: ["1"] }),
-  name: nameField,
+  name: Type.String({ ...nameField, examples: ["Acme Studio"] }),
   createdAt: timeField,
   environments: Type.Array(
     Type.Object({

@@ -17,7 +17,7 @@ const recordFields = {
   quantity: Type.Integer({ examples: [1] }),
 };
 
-const CatalogItem = Type.Object({
+export const CatalogItem = Type.Object({
   ...whereFields,
   key: Type.String({ examples: ["pro"] }),
   name: Type.String({ examples: ["Pro"] }),

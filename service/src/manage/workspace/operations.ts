@@ -46,7 +46,7 @@ const limitFields = {
   ),
 };
 
-const Workspace = Type.Object({
+export const Workspace = Type.Object({
   id: Type.String({ examples: ["1"] }),
   name: nameField,
   limits: Type.Object(limitFields),

@@ -1,0 +1,64 @@
+import { Entry as AuditEntry } from "./audit/operations.ts";
+import { CatalogDocument as Catalog, PlanDocument as CatalogPlan } from "./catalog/document.ts";
+import { Allowance, CatalogApplied, Change as CatalogChange, CatalogDiff, Cost } from "./catalog/schema.ts";
+import { CreditsBody as CreditsInput } from "./credits/add-credits.ts";
+import { CreditsPreview } from "./credits/preview-credits.ts";
+import { ReversalPreview } from "./credits/preview-reversal.ts";
+import { PlanName } from "./customers/catalog-names.ts";
+import { Customer } from "./customers/describe-customer.ts";
+import { Denial } from "./customers/list-denials.ts";
+import { Grant, priceField as Price } from "./customers/list-grants.ts";
+import { BroughtForward, LedgerEntry } from "./customers/list-ledger.ts";
+import { Proof } from "./customers/prove-wallet.ts";
+import { PlanChange } from "./customers/record-operations.ts";
+import { EventKey } from "./event-keys/operations.ts";
+import { UsageEvent } from "./events/list-events.ts";
+import { DenialExplanation } from "./explain/denial-explanation.ts";
+import { ChargeDetails, KeyStory } from "./explain/key-story.ts";
+import { Feature } from "./features/operations.ts";
+import { actorField as Actor } from "./fields.ts";
+import { Installation } from "./health/operations.ts";
+import { ImportAnswer as ImportReport } from "./imports/operations.ts";
+import { ApiKey } from "./keys/describe-api-key.ts";
+import { Month } from "./months/operations.ts";
+import { Session } from "./people/own-session-operations.ts";
+import { Link, ListedMember, Me, Member, MemberAccess, Token } from "./people/schema.ts";
+import { PinnedFeature, Plan, Draft as PlanDraft, PlanSummary, PlanVersion } from "./plans/describe-plan.ts";
+import { PlanDiff } from "./plans/diff-plan.ts";
+import { CreditPool as Pool } from "./pools/operations.ts";
+import { Project } from "./projects/operations.ts";
+import { LoggedRequest } from "./requests/describe-request.ts";
+import { CustomerRequest } from "./requests/list-customer-requests.ts";
+import { CatalogItem, Found } from "./search/found.ts";
+import { UsageLine } from "./usage/chart-usage.ts";
+import { UsedSum } from "./usage/range.ts";
+import { Workspace } from "./workspace/operations.ts";
+
+/** Names of schemas in the OpenAPI document. Names are part of generated clients: do not change them lightly. */
+export const NAMED_SCHEMAS = {
+  ...{
+    Actor,
+    Allowance,
+    ApiKey,
+    AuditEntry,
+    BroughtForward,
+    Catalog,
+    CatalogApplied,
+    CatalogChange,
+    CatalogDiff,
+  },
+  ...{
+    CatalogItem,
+    CatalogPlan,
+    ChargeDetails,
+    Cost,
+    CreditsInput,
+    CreditsPreview,
+    Customer,
+    CustomerRequest,
+  },
+  ...{ Denial, DenialExplanation, EventKey, Feature, Found, Grant, ImportReport, Installation, KeyStory },
+  ...{ LedgerEntry, Link, ListedMember, LoggedRequest, Me, Member, MemberAccess, Month, PinnedFeature, Plan },
+  ...{ PlanChange, PlanDiff, PlanDraft, PlanName, PlanSummary, PlanVersion, Pool, Price, Project, Proof },
+  ...{ ReversalPreview, Session, Token, UsageEvent, UsageLine, UsedSum, Workspace },
+} as const;
