@@ -43,7 +43,8 @@ test("a secret that is set twice, or whose file cannot be read, is rejected with
 });
 
 test("PUBLIC_URL is an origin, with https except on localhost", () => {
-  const read = (url: string) => readConfig({ DATABASE_URL: DATABASE, PUBLIC_URL: url }).publicUrl;
+  const read = (url: string) =>
+    readConfig({ DATABASE_URL: "postgres://purser@db.internal/purser", PUBLIC_URL: url }).publicUrl;
   expect(read("")).toBe(null);
   expect(read("https://Purser.example.com:443/")).toBe("https://purser.example.com");
   expect(read("https://purser.example.com:8443")).toBe("https://purser.example.com:8443");
