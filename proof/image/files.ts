@@ -8,16 +8,21 @@ export type ImageFile = {
   readonly mode: number;
 };
 
-/** All files of a tree, by path. Links are not followed. */
+/** All files of a tree, by path. Links are not followed: they would lead out of the tree. */
 export function listFiles(tree: string): Map<string, ImageFile> {
   const files = new Map<string, ImageFile>();
-  for (const entry of readdirSync(tree, { recursive: true, withFileTypes: true })) {
-    if (entry.isDirectory()) continue;
-    const whole = join(entry.parentPath, entry.name);
-    const { size: bytes, uid: owner, mode } = lstatSync(whole);
-    const path = whole.slice(tree.length);
-    files.set(path, { path, bytes, owner, mode });
-  }
+  const visit = (folder: string): void => {
+    for (const entry of readdirSync(join(tree, folder), { withFileTypes: true })) {
+      const path = `${folder}/${entry.name}`;
+      if (entry.isDirectory()) {
+        visit(path);
+        continue;
+      }
+      const { size: bytes, uid: owner, mode } = lstatSync(join(tree, path));
+      files.set(path, { path, bytes, owner, mode });
+    }
+  };
+  visit("");
   return files;
 }
 

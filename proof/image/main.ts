@@ -166,7 +166,9 @@ async function useImage(image: Image, stack: AsyncDisposableStack) {
     faults.push(`the charge was not made: ${allowed}, ${creditsCharged}`);
   const paths = {
     "/": "<title>Purser</title>",
-    "/docs/": "Purser API reference",
+    "/docs/": "Purser documentation",
+    "/docs/api/": "Purser API reference",
+    "/docs/quick-start": "Quick start",
     "/docs/errors/not_found": "not_found",
   };
   for (const [path, part] of Object.entries(paths))
