@@ -4,8 +4,11 @@ import type { Stored } from "./check/stored.ts";
 
 const QUIET_WITHIN_MS = 15_000;
 
-/** Reads all rows that a run left, once no other session is connected. Throws if they cannot all be read. */
-export async function readStored(url: string): Promise<Stored> {
+/**
+ * Reads all rows that a run left, once no other session is connected. Throws if they cannot all be read. With an environment,
+ * rows of others are ignored.
+ */
+export async function readStored(url: string, environmentId: number | null = null): Promise<Stored> {
   const client = new pg.Client(url);
   // 64-bit integers arrive as text. Those that a number cannot represent must not be rounded.
   client.setTypeParser(pg.types.builtins.INT8, toSafeInteger);
@@ -15,11 +18,16 @@ export async function readStored(url: string): Promise<Stored> {
     await awaitNoSessions(client);
     await client.query("begin isolation level repeatable read read only");
     const { rows: environments } = await client.query(ENVIRONMENTS);
-    if (environments.length !== 1) throw new Error("the rows are not all of one environment");
+    if (environmentId === null && environments.length !== 1)
+      throw new Error("the rows are not all of one environment");
     const read = async <Row>({ columns, table, join = "", order = "" }: Table<Row>): Promise<Row[]> => {
       const list = Object.entries<string>(columns).map(([column, value]) => `${value} as "${column}"`);
-      const { rows } = await client.query(`select ${list.join(", ")} from ${table} ${join} ${order}`);
-      const { rows: counted } = await client.query(`select count(*) as rows from ${table}`);
+      const alias = table.split(" ").at(-1);
+      const where = environmentId === null ? "" : `where ${alias}.environment_id = ${environmentId}`;
+      const { rows } = await client.query(
+        `select ${list.join(", ")} from ${table} ${join} ${where} ${order}`,
+      );
+      const { rows: counted } = await client.query(`select count(*) as rows from ${table} ${where}`);
       if (rows.length === counted[0].rows) return rows;
       throw new Error(`${table} has ${counted[0].rows} rows, and ${rows.length} were read`);
     };

@@ -89,18 +89,35 @@ function topUp(
 /** A customer's other rows. Their numbers are per customer, so they can be copied unchanged. */
 const TABLES = ["wallets", "grants", "assignments", "ledger"];
 
+/** In each transaction: about as many rows as the roll-up adds in one step. */
+const COPIED_AT_ONCE = 2_000;
+
 /** Creates `customer_2` and so on as copies of `customer_1`. */
 export async function copyCustomer(
   database: Pick<Database, "query">,
   environmentId: number,
   customers: number,
 ): Promise<void> {
-  await database.query(
-    `insert into cell.customers (environment_id, customer_id, created_at)
-     select c.environment_id, 'customer_' || n, c.created_at
-     from cell.customers as c, generate_series(2, ${customers}) as n
-     where c.environment_id = ${environmentId} and c.customer_id = 'customer_1'
-     order by n`,
+  for (let first = 2; first <= customers; first += COPIED_AT_ONCE)
+    await copyCustomers(database, environmentId, first, Math.min(first + COPIED_AT_ONCE - 1, customers));
+}
+
+async function copyCustomers(
+  database: Pick<Database, "query">,
+  environmentId: number,
+  first: number,
+  last: number,
+): Promise<void> {
+  const [range = {}] = await database.query(
+    `with added as (
+       insert into cell.customers (environment_id, customer_id, created_at)
+       select c.environment_id, 'customer_' || n, c.created_at
+       from cell.customers as c, generate_series(${first}, ${last}) as n
+       where c.environment_id = ${environmentId} and c.customer_id = 'customer_1'
+       order by n
+       returning number
+     )
+     select min(number) as first, max(number) as last from added`,
   );
   for (const table of TABLES) {
     const columns = await listCopiedColumns(database, table);
@@ -109,8 +126,9 @@ export async function copyCustomer(
        select c.number, ${columns.map((column) => `t.${column}`).join(", ")}
        from cell.customers as first
        join cell.${table} as t on t.environment_id = first.environment_id and t.customer_number = first.number
-       join cell.customers as c on c.environment_id = first.environment_id and c.number <> first.number
+       join cell.customers as c on c.environment_id = first.environment_id
        where first.environment_id = ${environmentId} and first.customer_id = 'customer_1'
+         and c.number >= ${range["first"]} and c.number <= ${range["last"]}
        order by c.number`,
     );
   }

@@ -25,6 +25,16 @@ export function spawnPurser(
   });
 }
 
+/** Runs a command of Purser to its end. */
+export async function runPurser(
+  args: readonly string[],
+  databaseUrl: string,
+): Promise<{ readonly code: number | null; readonly output: string }> {
+  const child = spawnPurser(args, { DATABASE_URL: databaseUrl });
+  const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
+  return { code: child.exitCode, output: `${output}${errors}`.trim() };
+}
+
 export type ServiceOptions = {
   readonly name?: string;
   /** The source tree of another commit. */

@@ -1,8 +1,6 @@
-import { once } from "node:events";
 import { readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
 import { raiseDataFormat } from "../../service/src/postgres/migrate.ts";
 import { DATA_FORMAT } from "../../service/src/postgres/own-backend.ts";
@@ -19,7 +17,7 @@ import { withClient } from "../harness/database.ts";
 import { checkOut } from "../harness/other-tree.ts";
 import { PostgresServer } from "../harness/postgres.ts";
 import type * as ProjectModule from "../harness/project.ts";
-import { Service, spawnPurser, startVerify, THIS_TREE } from "../harness/purser.ts";
+import { runPurser, Service, startVerify, THIS_TREE } from "../harness/purser.ts";
 
 const SERVICE_ROLE = "purser_service";
 const READY_WITHIN_MS = 60_000;
@@ -129,7 +127,7 @@ async function upgrade({ tree, seconds, historyFile, stack }: UpgradeOptions) {
   };
 
   await pause(seconds * 1_000);
-  const check = await run(["migrate", "--check"], ownerUrl);
+  const check = await runPurser(["migrate", "--check"], ownerUrl);
   console.log(check.output);
   if (!/^nothing to do|\.sql$/m.test(check.output)) throw new Error("purser migrate --check failed");
   await mustRun(["migrate", "--grant-to", SERVICE_ROLE], ownerUrl);
@@ -147,7 +145,7 @@ async function upgrade({ tree, seconds, historyFile, stack }: UpgradeOptions) {
   const { retried, unsettled } = await retryUnknown(target, history);
   for (const service of services)
     if (!(await service.stop())) throw new Error(`${service.name} did not stop: ${service.lastOutput}`);
-  const finished = await run(["migrate", "--finish"], ownerUrl);
+  const finished = await runPurser(["migrate", "--finish"], ownerUrl);
   const stored = await readStored(ownerUrl);
   const verified = await startVerify(ownerUrl).ended;
   await history.close();
@@ -188,17 +186,8 @@ async function grantTo(url: string, tree: string): Promise<void> {
   await withClient(url, (client) => privileges.grantToService(client, SERVICE_ROLE, { endsKeys: false }));
 }
 
-async function run(
-  args: readonly string[],
-  databaseUrl: string,
-): Promise<{ code: number | null; output: string }> {
-  const child = spawnPurser(args, { DATABASE_URL: databaseUrl });
-  const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
-  return { code: child.exitCode, output: `${output}${errors}`.trim() };
-}
-
 async function mustRun(args: readonly string[], databaseUrl: string): Promise<void> {
-  const { code, output } = await run(args, databaseUrl);
+  const { code, output } = await runPurser(args, databaseUrl);
   console.log(output);
   if (code !== 0) throw new Error(`purser ${args.join(" ")} ended with ${code}`);
 }

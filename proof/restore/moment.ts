@@ -1,0 +1,125 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type pg from "pg";
+import type { Call, ManageCall } from "../faults/history.ts";
+import { type Database, databaseAt, withClient } from "../harness/database.ts";
+
+/** A time of the database's clock, and the times of this process right before and after it was read. */
+export type Moment = { readonly at: string; readonly beforeMs: number; readonly afterMs: number };
+
+const SAMPLE_MS = 50;
+/** Commits take their time before they are ordered in the write-ahead log. Those so close to a moment may be on either side. */
+const QUIET = "10 ms";
+const TABLES = ["ledger", "events", "denials", "keyed_requests"] as const;
+
+/** Reads the clock again and again for some seconds. */
+export function sampleMoments(url: string, seconds: number): Promise<Moment[]> {
+  return withClient(url, async (client) => {
+    const moments: Moment[] = [];
+    const endMs = performance.now() + seconds * 1_000;
+    while (performance.now() < endMs) {
+      const beforeMs = performance.now();
+      const { rows } = await client.query("select clock_timestamp()::text as at");
+      moments.push({ at: rows[0].at, beforeMs, afterMs: performance.now() });
+      await pause(SAMPLE_MS);
+    }
+    return moments;
+  });
+}
+
+/** The first moment after the middle without a commit right before or after it, so that what it includes is certain. */
+export async function chooseMoment(database: Database, moments: readonly Moment[]): Promise<Moment> {
+  const [row] = await database.query(
+    `with commits as (
+       select distinct pg_xact_commit_timestamp(xmin) as at
+       from (
+         select xmin, recorded_at from cell.ledger
+         union all select xmin, recorded_at from cell.events
+         union all select xmin, recorded_at from cell.denials
+       ) as written
+       where recorded_at > $1::timestamptz - interval '1 minute'
+     )
+     select m.at::text as at
+     from unnest($2::timestamptz[]) as m (at)
+     where not exists (
+       select from commits as c
+       where c.at > m.at - interval '${QUIET}' and c.at < m.at + interval '${QUIET}'
+     )
+     order by m.at
+     limit 1`,
+    [moments[0]?.at, moments.slice(moments.length / 2).map(({ at }) => at)],
+  );
+  const chosen = moments.find(({ at }) => at === row?.["at"]);
+  if (chosen === undefined) throw new Error(`no moment without commits ${QUIET} before and after it`);
+  return chosen;
+}
+
+export type Totals = Readonly<Record<string, string>>;
+
+/** The number of rows of each table that is only appended to, a hash of their contents, and the credits of the ledger. */
+export async function readTotals(
+  query: (text: string, values: unknown[]) => Promise<{ rows: Record<string, unknown>[] }>,
+  until: string | null = null,
+): Promise<Totals> {
+  const totals: Record<string, string> = {};
+  for (const table of TABLES) {
+    const where = until === null ? "" : "where pg_xact_commit_timestamp(t.xmin) <= $1::timestamptz";
+    const { rows } = await query(
+      `select count(*)::text as rows, sum(hashtextextended(t::text, 0)::numeric)::text as hash,
+         ${table === "ledger" ? "sum(t.amount)::text" : "null"} as credits
+       from cell.${table} as t
+       ${where}`,
+      until === null ? [] : [until],
+    );
+    for (const [name, value] of Object.entries(rows[0] ?? {}))
+      if (value !== null) totals[`${table} ${name}`] = String(value);
+  }
+  return totals;
+}
+
+/** The totals of a database, of all rows or of those committed up to a time. */
+export function totalsOf(url: string, until: string | null = null): Promise<Totals> {
+  return withClient(url, (client) => readTotals((text, values) => client.query(text, values), until));
+}
+
+/** A snapshot that pg_dump can use, and the moment it was taken. The client's transaction keeps it. */
+export async function exportSnapshot(client: pg.Client): Promise<Moment & { readonly snapshot: string }> {
+  const beforeMs = performance.now();
+  await client.query("begin isolation level repeatable read read only");
+  const { rows } = await client.query(
+    "select pg_export_snapshot() as snapshot, clock_timestamp()::text as at",
+  );
+  return { ...rows[0], beforeMs, afterMs: performance.now() };
+}
+
+/** The history as far as it is certain at a moment: calls that had not ended are unknown, later ones did not happen. */
+export function cutHistory(
+  { calls, manageCalls }: { readonly calls: readonly Call[]; readonly manageCalls: readonly ManageCall[] },
+  { beforeMs, afterMs }: Moment,
+): { calls: Call[]; manageCalls: ManageCall[] } {
+  const cut = <Kind extends { startMs: number; endMs: number; outcome: unknown }>(
+    all: readonly Kind[],
+    outcome: Kind["outcome"],
+  ): Kind[] =>
+    all
+      .filter(({ startMs }) => startMs < afterMs)
+      .map((call) => (call.endMs <= beforeMs ? call : { ...call, outcome }));
+  return {
+    calls: cut(calls, { kind: "info", status: 503, reason: "outcome_unknown" }),
+    manageCalls: cut(manageCalls, { kind: "unknown", reason: "the backup was taken" }),
+  };
+}
+
+/** Waits until the usage roll-ups include everything recorded so far. */
+export async function awaitRollUps(url: string, secondsMax: number): Promise<void> {
+  const database = databaseAt(url);
+  const [now] = await database.query("select clock_timestamp()::text as at");
+  for (let waited = 0; waited < secondsMax; waited++) {
+    const [row] = await database.query(
+      "select complete_to > $1::timestamptz as is_done from cell.usage_progress",
+      [now?.["at"]],
+    );
+    if (row?.["is_done"] === true) return;
+    await pause(1_000);
+  }
+  throw new Error(`the usage roll-ups were not complete within ${secondsMax} s`);
+}
