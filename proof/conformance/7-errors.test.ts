@@ -94,9 +94,12 @@ test.each(MISTAKES)(
     });
     expect(reply.status).toBe(status);
 
-    const page = await fetch(new URL(String(reply.body["type"]), setUp.service.url));
-    expect(page.headers.get("content-type")).toMatch(/^text\/plain/);
-    expect(await page.text()).toMatch(new RegExp(`^# ${code}\n`));
+    const url = new URL(String(reply.body["type"]), setUp.service.url);
+    const page = await fetch(url);
+    expect(page.headers.get("content-type")).toMatch(/^text\/html/);
+    expect(await page.text()).toContain(`<h1 id="${code}"`);
+    const markdown = await fetch(url, { headers: { accept: "text/markdown" } });
+    expect(await markdown.text()).toMatch(new RegExp(`^# ${code}\n`));
   },
 );
 

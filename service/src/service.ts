@@ -17,6 +17,7 @@ import { finishErasures } from "./manage/customers/erase-customer.ts";
 import { createManagerAuthenticator } from "./manage/manager-authenticator.ts";
 import { FailedLogIns } from "./manage/people/failed-log-ins.ts";
 import { LiveSessions } from "./manage/people/live-sessions.ts";
+import { UnfitConnection } from "./postgres/own-backend.ts";
 import { openPool, type Pool } from "./postgres/pool.ts";
 import { Session } from "./postgres/session.ts";
 import { findDatabaseTrouble, isOutOfReach } from "./postgres/sql-error.ts";
@@ -136,7 +137,14 @@ export async function startService(config: Config, log: Logger): Promise<Service
         // One round trip. A standby or a shared pooler fails it as well.
         name: "database",
         everyMs: DATABASE_EVERY_MS,
-        run: () => single(pool, async () => {}).then(() => readiness.reachedDatabase()),
+        run: () =>
+          single(pool, async () => {}).then(
+            () => readiness.reachedDatabase(),
+            (error: unknown) => {
+              if (error instanceof UnfitConnection && error.reason === "newer") readiness.isOutdated = true;
+              throw error;
+            },
+          ),
       },
       { name: "partitions", everyMs: PARTITIONS_EVERY_MS, run: () => keepPartitions(pool) },
       { name: "last use of keys", everyMs: LAST_USE_EVERY_MS, run: () => keys.flushLastUse() },

@@ -105,6 +105,17 @@ test("after an upgrade is finished, an older release cannot connect, migrate or 
   });
 });
 
+test("a process that was not connected when an upgrade was finished leaves rotation", async () => {
+  const { database, service } = await setup();
+  const ready = async () => (await fetch(`${service.url}/readyz`)).status;
+  expect(await ready()).toBe(200);
+  await database.query(`update cell.identity set data_format = ${NEXT}`);
+  await database.query(
+    "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()",
+  );
+  await expect.poll(ready).toBe(503);
+});
+
 test("an older release that connects while an upgrade is being finished waits and is then rejected", async () => {
   const database = await createDatabase();
   const finisher = await connectTo(database);
