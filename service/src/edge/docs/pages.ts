@@ -149,7 +149,7 @@ function readChapters(pages: ReadonlyMap<string, Page>): Chapter[] {
     const lines = part.matchAll(/^- \[(.+?)\]\((.+?)\): (.+)$/gm);
     const entries = [...lines].flatMap(([, title = "", href = "", summary = ""]) => {
       const url = resolveLink("docs/README.md", href, { urls, files: new Map() });
-      return url === null ? [] : [{ title, url, summary }];
+      return url === null ? [] : [{ title, url, summary: summary.replaceAll("`", "") }];
     });
     chapters.set(part.split("\n")[0] ?? "", entries);
   }
