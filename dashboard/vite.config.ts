@@ -18,7 +18,7 @@ const GROUPS = [
   },
   {
     name: "shared",
-    test: /node_modules|dashboard\/src\/(api|frame|ui|words)\//,
+    test: /node_modules|dashboard\/src\/(api|frame|ui|format)\//,
     minShareCount: 2,
     priority: 1,
   },

@@ -80,6 +80,6 @@ test("a month before the history window is explained", async () => {
   const { service, manage } = await setupManage();
   await manage("PATCH", "/manage/v1/workspace", { body: { limits: { historyDaysMax: 10 } } });
   const page = await signIn(service.url, `${MONTH_END}?month=2020-01`);
-  await page.getByText(/is outside the history window/).waitFor();
+  await page.getByText(/is before the workspace's history window/).waitFor();
   await expectAccessible(page);
 });
