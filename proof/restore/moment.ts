@@ -8,7 +8,7 @@ export type Moment = { readonly at: string; readonly beforeMs: number; readonly 
 
 const SAMPLE_MS = 50;
 /** Commits take their time before they are ordered in the write-ahead log. Those so close to a moment may be on either side. */
-const QUIET = "10 ms";
+const QUIET_MS_MIN = 1;
 const TABLES = ["ledger", "events", "denials", "keyed_requests"] as const;
 
 /** Reads the clock again and again for some seconds. */
@@ -26,7 +26,7 @@ export function sampleMoments(url: string, seconds: number): Promise<Moment[]> {
   });
 }
 
-/** The first moment after the middle without a commit right before or after it, so that what it includes is certain. */
+/** Of the second half, the moment farthest from any commit, so that what it includes is certain. */
 export async function chooseMoment(database: Database, moments: readonly Moment[]): Promise<Moment> {
   const [row] = await database.query(
     `with commits as (
@@ -38,18 +38,17 @@ export async function chooseMoment(database: Database, moments: readonly Moment[
        ) as written
        where recorded_at > $1::timestamptz - interval '1 minute'
      )
-     select m.at::text as at
+     select m.at::text as at, min(abs(extract(epoch from c.at - m.at))) * 1000 as quiet_ms
      from unnest($2::timestamptz[]) as m (at)
-     where not exists (
-       select from commits as c
-       where c.at > m.at - interval '${QUIET}' and c.at < m.at + interval '${QUIET}'
-     )
-     order by m.at
+     cross join commits as c
+     group by m.at
+     order by quiet_ms desc
      limit 1`,
     [moments[0]?.at, moments.slice(moments.length / 2).map(({ at }) => at)],
   );
   const chosen = moments.find(({ at }) => at === row?.["at"]);
-  if (chosen === undefined) throw new Error(`no moment without commits ${QUIET} before and after it`);
+  const isQuiet = Number(row?.["quiet_ms"]) >= QUIET_MS_MIN;
+  if (chosen === undefined || !isQuiet) throw new Error(`no moment is ${QUIET_MS_MIN} ms from every commit`);
   return chosen;
 }
 
