@@ -47,7 +47,7 @@ export function startOrder({ services }: Pick<ComposeFile, "services">): string[
   return order;
 }
 
-/** What the image sets by `ENV`. */
+/** Settings that the image sets with `ENV`. */
 export function readImageEnvironment(): Record<string, string> {
   const source = readFileSync(join(THIS_TREE, "deploy/Dockerfile"), "utf8");
   const pairs = [...source.matchAll(/^ENV (.*)$/gm)].flatMap(([, line = ""]) => line.split(" "));

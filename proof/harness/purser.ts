@@ -1,7 +1,8 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
 import { steadyPort } from "./steady-port.ts";
@@ -30,7 +31,13 @@ export async function runPurser(
   args: readonly string[],
   databaseUrl: string,
 ): Promise<{ readonly code: number | null; readonly output: string }> {
-  const child = spawnPurser(args, { DATABASE_URL: databaseUrl });
+  return collectOutput(spawnPurser(args, { DATABASE_URL: databaseUrl }));
+}
+
+/** Waits for a process to end. */
+export async function collectOutput(
+  child: ChildProcessByStdio<null, Readable, Readable>,
+): Promise<{ readonly code: number | null; readonly output: string }> {
   const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
   return { code: child.exitCode, output: `${output}${errors}`.trim() };
 }

@@ -1,16 +1,14 @@
 import { execFileSync } from "node:child_process";
-import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
 import { Caller } from "../harness/caller.ts";
 import { FEATURE } from "../harness/calls.ts";
 import { runProof } from "../harness/command.ts";
 import { PostgresServer } from "../harness/postgres.ts";
 import { openProject, PLANS } from "../harness/project.ts";
-import { endProcess, THIS_TREE } from "../harness/purser.ts";
+import { collectOutput, endProcess, THIS_TREE } from "../harness/purser.ts";
 import { steadyPort } from "../harness/steady-port.ts";
 import { buildah, buildImage, type ImageConfig, inspectImage, mountImage, spawnInside } from "./buildah.ts";
 import { findSecrets, findUnwanted, hasSecret, listFiles } from "./files.ts";
@@ -111,13 +109,7 @@ function checkConfig(
 type Image = { readonly tree: string; readonly config: ImageConfig };
 
 async function runInside(image: Image, command: readonly string[], settings: Record<string, string> = {}) {
-  const child = spawnInside(image, command, settings);
-  const [output, errors, [code]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, "exit"),
-  ]);
-  return { code: code as number | null, output: output + errors };
+  return collectOutput(spawnInside(image, command, settings));
 }
 
 /** Tries to create files. A tree that is not read-only would make the rest of the proof meaningless. */

@@ -1,9 +1,7 @@
 import { execFile, spawn } from "node:child_process";
-import { once } from "node:events";
 import { chmod, glob, mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
 import { Caller } from "../harness/caller.ts";
@@ -11,7 +9,7 @@ import { FEATURE } from "../harness/calls.ts";
 import { runProof } from "../harness/command.ts";
 import { PostgresServer } from "../harness/postgres.ts";
 import { openProject, PLANS } from "../harness/project.ts";
-import { endProcess, THIS_TREE } from "../harness/purser.ts";
+import { collectOutput, endProcess, THIS_TREE } from "../harness/purser.ts";
 import { steadyPort } from "../harness/steady-port.ts";
 
 const run = promisify(execFile);
@@ -101,13 +99,7 @@ function spawnInstalled(
 }
 
 async function runInstalled(home: string, args: readonly string[], settings: Record<string, string> = {}) {
-  const child = spawnInstalled(home, args, settings);
-  const [output, errors, [code]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, "exit"),
-  ]);
-  return { code: code as number | null, output: output + errors };
+  return collectOutput(spawnInstalled(home, args, settings));
 }
 
 /** Starts a command and returns its first line that contains `mark`. */

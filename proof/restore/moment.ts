@@ -26,7 +26,7 @@ export function sampleMoments(url: string, seconds: number): Promise<Moment[]> {
   });
 }
 
-/** Of the second half, the moment farthest from any commit, so that what it includes is certain. */
+/** The moment of the second half that is farthest from any commit, so that it is certain which commits it includes. */
 export async function chooseMoment(database: Database, moments: readonly Moment[]): Promise<Moment> {
   const [row] = await database.query(
     `with commits as (

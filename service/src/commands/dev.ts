@@ -63,7 +63,7 @@ async function serveFrom(postgres: LocalServer, directory: string, options: DevO
     DATABASE_URL: databaseUrl,
     // A second `purser dev` gets another port for its metrics.
     METRICS_PORT: String(await freePort(usual.metricsPort)),
-    // Of another installation: the links and commands that dev prints must stay on this machine.
+    // PUBLIC_URL may belong to another installation. The links and commands that dev prints must stay on this machine.
     PUBLIC_URL: "",
     ...(options.port === null ? {} : { PORT: String(options.port) }),
   });

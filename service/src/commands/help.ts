@@ -4,7 +4,7 @@ import { VERSION } from "../primitives/version.ts";
 type Setting = keyof typeof SETTINGS;
 
 type Command = {
-  /** What follows the command's name. */
+  /** The argument after the command's name. */
   readonly takes?: string;
   readonly about: string;
   readonly options?: Readonly<Record<string, string>>;

@@ -115,12 +115,10 @@ async function describeMigration(client: Client, migration: Migration, print: Pr
   if (locks.length === 0) print("  locks no existing table");
   for (const { table, duration } of locks) {
     const { rows } = await client.query(
-      `select pg_size_pretty(pg_total_relation_size(to_regclass($1))) as size, reltuples::bigint as rows
-       from pg_class where oid = to_regclass($1)`,
+      "select pg_size_pretty(pg_total_relation_size(to_regclass($1))) as size",
       [table],
     );
-    const size = rows[0] === undefined ? "does not exist yet" : `${rows[0].size}`;
-    print(`  locks ${table} (${size}) ${DURATION[duration]}`);
+    print(`  locks ${table} (${rows[0]?.size ?? "does not exist yet"}) ${DURATION[duration]}`);
   }
 }
 

@@ -12,7 +12,7 @@ export type PoolCounts = {
   readonly sizeMax: number;
 };
 
-/** What is read at each scrape. */
+/** Values that are read at each scrape. */
 type Sources = {
   readonly queueLengths: () => readonly number[];
   readonly pools: () => Readonly<Record<string, PoolCounts>>;
