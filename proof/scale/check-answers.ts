@@ -36,19 +36,19 @@ export async function checkAnswers(
      order by u.quantity desc, c.number`,
   );
   expectEqual(
-    "who used most in a month and some days",
+    "who used most in a month and two days",
     JSON.stringify(customers.map(({ customerId, quantity }) => [customerId, quantity])),
     JSON.stringify(rows.map((row) => [row["customer_id"], Number(row["quantity"])])),
   );
 }
 
-/** A whole month, and some days before and after it. */
+/** A whole month, and the days before and after it. */
 function aroundMonth({ from, to }: World): { from: string; to: string } {
   const middle = new Date((from + to) / 2);
   const [year, month] = [middle.getUTCFullYear(), middle.getUTCMonth()];
   return {
-    from: new Date(Date.UTC(year, month, -4)).toISOString(),
-    to: new Date(Date.UTC(year, month + 1, 6)).toISOString(),
+    from: new Date(Date.UTC(year, month, 0)).toISOString(),
+    to: new Date(Date.UTC(year, month + 1, 2)).toISOString(),
   };
 }
 

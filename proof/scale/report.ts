@@ -13,6 +13,8 @@ export type Sized = {
   readonly loaded: Loaded;
   /** Results by the name of the query. */
   readonly asked: ReadonlyMap<string, Asked>;
+  /** A wrong answer. Null if all were right. */
+  readonly wrong: string | null;
   readonly verified: { readonly code: number | null; readonly seconds: number; readonly output: string };
 };
 
@@ -37,7 +39,8 @@ function describe(asked: Asked | undefined): string {
 /** Slow queries without a limit are printed but do not fail the run. */
 export function findFaults(questions: readonly Question[], sized: readonly Sized[], slack: number): string[] {
   const faults: string[] = [];
-  for (const { events, asked, verified } of sized) {
+  for (const { events, asked, wrong, verified } of sized) {
+    if (wrong !== null) faults.push(`${count(events)} events: ${wrong}`);
     for (const { name, msMax } of questions) {
       const { p95Ms = Number.NaN, failure = "was not measured", refused = 0 } = asked.get(name) ?? {};
       const what = `${count(events)} events: ${name}`;
