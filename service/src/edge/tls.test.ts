@@ -8,6 +8,7 @@ import { connect } from "node:tls";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { setup } from "../../test/harness.ts";
+import { withJobClock } from "../../test/job-clock.ts";
 
 const run = promisify(execFile);
 const EVENT = JSON.stringify({ customerId: "c", event: "e", quantity: 1 });
@@ -95,13 +96,16 @@ test("only forward-secret cipher suites are accepted, and replies have HSTS", as
 
 test("a renewed certificate is used without a restart, and a broken one is ignored", async () => {
   const [files, renewed] = [makeCertificate(), makeCertificate()];
-  const { service } = await setup(files);
+  const { service, pass } = await withJobClock(() => setup(files));
+  // How often a service reads the files.
+  const passInterval = () => pass(5_000);
   const first = await shake(service.url);
   writeFileSync(files.TLS_CERT_FILE, "not a certificate");
-  await new Promise((resolve) => setTimeout(resolve, 6_000));
+  passInterval();
   expect((await shake(service.url)).fingerprint).toBe(first.fingerprint);
   copyFileSync(renewed.TLS_CERT_FILE, files.TLS_CERT_FILE);
   copyFileSync(renewed.TLS_KEY_FILE, files.TLS_KEY_FILE);
+  passInterval();
   const { fingerprint256 } = new X509Certificate(readFileSync(renewed.TLS_CERT_FILE));
   const shown = async () => (await shake(service.url)).fingerprint;
   await expect.poll(shown, { timeout: 20_000, interval: 500 }).toBe(fingerprint256);

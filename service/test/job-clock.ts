@@ -1,0 +1,19 @@
+import { onTestFinished, vi } from "vitest";
+
+/** Moves the timers of jobs. */
+export type JobClock = { readonly pass: (ms: number) => void };
+
+/**
+ * Starts a service whose jobs run when the test moves their clock, so that a test of a job every ten seconds does not wait
+ * for it. All other time is real.
+ */
+export async function withJobClock<T>(start: () => Promise<T>): Promise<T & JobClock> {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  try {
+    const started = await start();
+    return { ...started, pass: (ms) => void vi.advanceTimersByTime(ms) };
+  } finally {
+    // After `start`, so that it happens before the service stops, which needs real timers.
+    onTestFinished(() => void vi.useRealTimers());
+  }
+}
