@@ -84,3 +84,35 @@ test("a placeholder password is rejected unless PUBLIC_URL is on localhost", () 
   }
   expect(read("https://purser.example.com", "seven-green-kettles").init.owner).not.toBe(null);
 });
+
+const COLLECTOR = { DATABASE_URL: DATABASE, OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318/" };
+
+test.each([
+  [{}, "http://collector:4318/v1/traces", "parentbased_always_on", 1],
+  [{ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "https://other/x" }, "https://other/x", "parentbased_always_on", 1],
+  [
+    { OTEL_TRACES_SAMPLER: "traceidratio", OTEL_TRACES_SAMPLER_ARG: "0.1" },
+    "http://collector:4318/v1/traces",
+    "traceidratio",
+    0.1,
+  ],
+])("tracing follows OpenTelemetry's variables: %o", (settings, url, sampler, ratio) => {
+  expect(readConfig({ ...COLLECTOR, ...settings }).tracing).toEqual({ url, sampler, ratio });
+});
+
+test("tracing is off without an endpoint, and if it is turned off", () => {
+  expect(readConfig({ DATABASE_URL: DATABASE }).tracing).toBe(null);
+  expect(readConfig({ ...COLLECTOR, OTEL_SDK_DISABLED: "true" }).tracing).toBe(null);
+  expect(readConfig({ ...COLLECTOR, OTEL_TRACES_EXPORTER: "none" }).tracing).toBe(null);
+});
+
+test.each([
+  [{ OTEL_EXPORTER_OTLP_ENDPOINT: "collector:4318" }, /^OTEL_EXPORTER_OTLP_ENDPOINT must start with http/],
+  [{ OTEL_TRACES_SAMPLER: "sometimes" }, /^OTEL_TRACES_SAMPLER must be one of always_on,/],
+  [
+    { OTEL_TRACES_SAMPLER: "traceidratio", OTEL_TRACES_SAMPLER_ARG: "2" },
+    /^OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1$/,
+  ],
+])("an invalid tracing setting is rejected: %o", (settings, message) => {
+  expect(() => readConfig({ ...COLLECTOR, ...settings })).toThrow(message);
+});

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
+import { readTraceSettings, type TraceSettings } from "./edge/trace-settings.ts";
 import { isEmail } from "./manage/people/email.ts";
 import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from "./manage/people/password.ts";
 import { isWellFormedApiKey } from "./primitives/secret.ts";
@@ -23,6 +24,8 @@ export type Config = {
   /** How long a known API key is trusted while the database is unreachable. */
   readonly keyGraceSeconds: number;
   readonly logLevel: string;
+  /** Where spans are exported. Null for nowhere. */
+  readonly tracing: TraceSettings | null;
   readonly trustProxy: readonly string[];
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
   /** Initial owner and API key for an empty database. */
@@ -63,6 +66,12 @@ export const SETTINGS = {
   KEY_GRACE_SECONDS:
     "seconds for which a known API key is trusted while the database is unreachable, 0 to disable (300)",
   LOG_LEVEL: `${LOG_LEVELS.join(", ")} (info)`,
+  OTEL_EXPORTER_OTLP_ENDPOINT:
+    "export traces to this OpenTelemetry collector, such as http://127.0.0.1:4318 (none)",
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT:
+    "the same as a full URL, such as http://127.0.0.1:4318/v1/traces (none)",
+  OTEL_TRACES_SAMPLER: "which traces to export, as OpenTelemetry defines it (parentbased_always_on)",
+  OTEL_TRACES_SAMPLER_ARG: "share of the traces for a ratio sampler, 0 to 1 (1)",
   INIT_OWNER_EMAIL:
     "serve creates this first owner, together with INIT_OWNER_PASSWORD, if the database has no member",
   INIT_OWNER_PASSWORD: `the first owner's password, ${PASSWORD_LENGTH_MIN} to ${PASSWORD_LENGTH_MAX} characters`,
@@ -109,6 +118,7 @@ export function readConfig(overrides: Environment = {}): Config {
       problems,
     ),
     logLevel: readLogLevel(environment, problems),
+    tracing: readTraceSettings(environment, problems),
     trustProxy: readTrustProxy(environment, problems),
     tls: readTls(environment, problems),
     init: {

@@ -20,6 +20,7 @@ import { replyWithProblem } from "./edge/problem.ts";
 import { NO_SNIFF, protectReplies } from "./edge/protect.ts";
 import { chooseRequestId } from "./edge/request-id.ts";
 import { refuseUnstorableText } from "./edge/storable.ts";
+import type { Tracing } from "./edge/tracing.ts";
 import { NAMED_SCHEMAS } from "./manage/named-schemas.ts";
 import { toRoute } from "./manage/operation.ts";
 import { manageOperations } from "./manage/operations.ts";
@@ -39,6 +40,8 @@ export type ServerParts = {
   readonly certificate: Certificate | null;
   readonly log: Logger;
   readonly metrics: Metrics;
+  /** Null unless an OTLP endpoint is set. */
+  readonly tracing: Tracing | null;
   readonly readiness: Readiness;
   readonly keys: ApiKeyCache;
   readonly lanesOf: (cell: string) => Lanes;
@@ -55,7 +58,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   acceptOnlyJson(app);
   const { proxies } = parts.manage;
   protectReplies(app, { isTls: parts.certificate !== null, isTrustedProxy: proxies.isTrusted });
-  observeRequests(app, parts.log, parts.metrics);
+  observeRequests(app, parts);
   answerErrors(app, {
     methodsOf: new Map(["/v1/check", "/v1/consume", "/v1/events"].map((path) => [path, "POST"])),
     publicUrl: parts.config.publicUrl,

@@ -127,6 +127,9 @@ export async function startService(config: Config, log: Logger): Promise<Service
     cellOf: () => managePool,
     onDropped: (why, count) => metrics.dropFromRequestLog(why, count),
   });
+  // Loaded only if it is used: OpenTelemetry is most of the code it brings.
+  const tracing =
+    config.tracing === null ? null : new (await import("./edge/tracing.ts")).Tracing(config.tracing, log);
   const certificate = config.tls === null ? null : new Certificate(config.tls);
   const failedLogIns = new FailedLogIns(managePool);
   const sessions = new LiveSessions(managePool, config.sessionIdleHours * 3_600);
@@ -212,6 +215,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     certificate,
     log,
     metrics,
+    tracing,
     readiness,
     keys,
     lanesOf,
@@ -248,7 +252,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     const sweep = setInterval(() => app.server.closeIdleConnections(), 50);
     await app.close();
     clearInterval(sweep);
-    await Promise.all([lanes.close(), reader.close()]);
+    await Promise.all([lanes.close(), reader.close(), tracing?.close()]);
     jobs.stop();
     await keys.flushLastUse().catch(() => {});
     await requestLog.flush().catch(() => {});

@@ -21,7 +21,11 @@ export function consumeOn(
   const metadataLimits = { bytesMax: 100, keysMax: 10, depthMax: 2 };
   return consumeFeature(
     lanes,
-    { key: { ...scope, environmentKind: "test", cell: "default", metadataLimits }, requestId: key },
+    {
+      key: { ...scope, environmentKind: "test", cell: "default", metadataLimits },
+      requestId: key,
+      span: null,
+    },
     {
       customerId: brandAs<CustomerId>("ada"),
       feature: brandAs<FeatureKey>(feature),

@@ -54,7 +54,7 @@ const PACKAGES: Record<string, RegExp> = {
 };
 
 test("the import pattern matches every import", () => {
-  const lines = source.flatMap((file) => read(file).match(/( from |^import )"[^"]+";$/gm) ?? []);
+  const lines = source.flatMap((file) => read(file).match(/( from |^import )"[^"]+";$|\bimport\("/gm) ?? []);
   expect(imports).toHaveLength(lines.length);
 });
 
@@ -103,6 +103,14 @@ test("packages are imported only where allowed: pg in postgres and commands", ()
   expect(broken).toEqual([]);
 });
 
+test("tracing is loaded only on demand, so that it costs nothing if it is off", () => {
+  const loading = imports.filter(({ target, isType }) => target === "edge/tracing.ts" && !isType);
+  expect(loading.map(({ file }) => file)).toEqual(["service/src/service.ts"]);
+  expect(read("service/src/service.ts")).not.toMatch(/^import .*edge\/tracing\.ts"/m);
+  const packages = imports.filter(({ target }) => target.startsWith("@opentelemetry/"));
+  expect([...new Set(packages.map(({ file }) => file))]).toEqual(["service/src/edge/tracing.ts"]);
+});
+
 /** Lines of `files` that match, as `file:line`, without the files in `except`. */
 function findLines(files: readonly string[], pattern: RegExp, except: readonly string[] = []): string[] {
   return files
@@ -143,6 +151,7 @@ test("the process clock is read only in the listed files", () => {
     "src/primitives/clocks-agree.ts",
     "src/entitlement/period.ts",
     "src/edge/request-id.ts",
+    "src/edge/tracing.ts",
     "src/commands/doctor.ts",
   ];
   expect(findLines(source, /new Date\(|Date\.now\b/, agreed)).toEqual([]);

@@ -19,6 +19,7 @@ export async function renderOpenApi(api: "runtime" | "manage"): Promise<string> 
     certificate: null,
     log: openLog("silent"),
     metrics: new Metrics(),
+    tracing: null,
     readiness: new Readiness(),
     keys: new ApiKeyCache(
       { find: async () => new Map(), touch: async () => {}, isOutOfReach: () => false },

@@ -5,11 +5,14 @@ import type { RequestLine } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import type { ProblemCode } from "./problem.ts";
 import { readTraceId } from "./trace-id.ts";
+import type { RequestSpan, Tracing } from "./tracing.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
     /** Set by `authenticate`, before any handler of `/v1` runs. */
     apiKey: ApiKey | null;
+    /** Null without tracing, and if the request is not sampled. */
+    span: RequestSpan | null;
   }
   interface FastifyReply {
     /** The code of the returned problem, for the log and the metrics. */
@@ -19,9 +22,12 @@ declare module "fastify" {
   }
 }
 
-/** Counts every reply, sets its request ID header, and logs errors. */
-export function observeRequests(app: FastifyInstance, log: Logger, metrics: Metrics): void {
+type Observers = { readonly log: Logger; readonly metrics: Metrics; readonly tracing: Tracing | null };
+
+/** Counts every reply, sets its request ID header, logs errors, and traces requests if that is set up. */
+export function observeRequests(app: FastifyInstance, { log, metrics, tracing }: Observers): void {
   app.decorateRequest("apiKey", null);
+  app.decorateRequest("span", null);
   app.decorateRequest("principal", null);
   app.decorateRequest("scope", null);
   app.decorateRequest("admitAgain", null);
@@ -31,6 +37,7 @@ export function observeRequests(app: FastifyInstance, log: Logger, metrics: Metr
     reply.header("x-request-id", request.id);
     done();
   });
+  tracing?.observe(app);
   app.addHook("onResponse", (request, reply, done) => {
     const route = request.routeOptions.url ?? "unmatched";
     const { statusCode: status, problemCode: code, elapsedTime: durationMs } = reply;

@@ -1,11 +1,27 @@
 import type { IncomingHttpHeaders } from "node:http";
 
-const FORM = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(-.*)?$/;
+const FORM = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
 /** The trace id of the caller's `traceparent` (W3C Trace Context). Null if there is none, or if it is malformed. */
-export function readTraceId({ traceparent }: IncomingHttpHeaders): string | null {
+export function readTraceId(headers: IncomingHttpHeaders): string | null {
+  return match(headers)?.[2] ?? null;
+}
+
+export type TraceParent = {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly isSampled: boolean;
+};
+
+/** The caller's span. Null if there is no valid `traceparent`. */
+export function readTraceParent(headers: IncomingHttpHeaders): TraceParent | null {
+  const [, , traceId = "", spanId = "", flags = ""] = match(headers) ?? [];
+  return traceId === "" ? null : { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 };
+}
+
+function match({ traceparent }: IncomingHttpHeaders): RegExpExecArray | null {
   if (typeof traceparent !== "string") return null;
-  const [, version, traceId = null, more] = FORM.exec(traceparent) ?? [];
+  const found = FORM.exec(traceparent);
   // Only later versions may have more fields.
-  return version === "00" && more !== undefined ? null : traceId;
+  return found?.[1] === "00" && found[5] !== undefined ? null : found;
 }

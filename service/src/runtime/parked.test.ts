@@ -80,7 +80,7 @@ test("checks that wait for one environment's catalog do not block other environm
   const { context, neighbour, parts } = await setupLacking();
   const reader = new Reader(parts);
   const ask: Ask = (environmentId) =>
-    reader.ask({ environmentId, customerId: CUSTOMER, feature: FEATURE, quantity: 1 });
+    reader.ask({ environmentId, customerId: CUSTOMER, feature: FEATURE, quantity: 1, span: null });
   await expectNeighbourServed(ask, context.environmentId, neighbour);
   await reader.close();
 }, 30_000);

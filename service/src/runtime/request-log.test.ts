@@ -22,7 +22,7 @@ function poolOf(url: string): Pool {
 function serve(log: RequestLog): FastifyInstance {
   const app = Fastify();
   onTestFinished(() => app.close());
-  observeRequests(app, openLog("silent"), new Metrics());
+  observeRequests(app, { log: openLog("silent"), metrics: new Metrics(), tracing: null });
   const route = { onResponse: log.observe("consume") };
   app.post<{ Body: { environment: number; reason: string | null } }>(
     "/v1/consume",

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Static, TSchema } from "typebox";
 import { type ProblemCode, problemResponses } from "../edge/problem.ts";
+import type { RequestSpan } from "../edge/tracing.ts";
 import { assert } from "../primitives/assert.ts";
 import type { ApiKey, KeyScope } from "../store/control/api-keys.ts";
 import { type Answer, replyWithAnswer } from "./reply.ts";
@@ -10,6 +11,13 @@ export type Caller = Pick<
   ApiKey,
   "projectId" | "environmentId" | "environmentKind" | "cell" | "metadataLimits"
 >;
+
+/** A request's caller, and its span if it is traced. */
+export type Asking = {
+  readonly key: Caller;
+  readonly requestId: string;
+  readonly span: RequestSpan | null;
+};
 
 const CODES_OF_ALL = [
   "invalid_json",
@@ -37,7 +45,7 @@ type RuntimeRoute<B extends TSchema> = {
   readonly answer: TSchema & { readonly description: string };
   /** Problem codes in addition to `CODES_OF_ALL`. */
   readonly codes: readonly ProblemCode[];
-  readonly handle: (caller: { key: Caller; requestId: string }, body: Static<B>) => Promise<Answer>;
+  readonly handle: (caller: Asking, body: Static<B>) => Promise<Answer>;
 };
 
 export function runtimeRoute<B extends TSchema>(route: RuntimeRoute<B>) {
@@ -59,9 +67,12 @@ export function runtimeRoute<B extends TSchema>(route: RuntimeRoute<B>) {
       request: FastifyRequest<{ Body: Static<B> }>,
       reply: FastifyReply,
     ): Promise<FastifyReply> => {
-      const { apiKey, id: requestId } = request;
+      const { apiKey, id: requestId, span } = request;
       assert(apiKey !== null, "a runtime route is authenticated");
-      return replyWithAnswer(reply, await handle({ key: apiKey, requestId }, request.body as Static<B>));
+      return replyWithAnswer(
+        reply,
+        await handle({ key: apiKey, requestId, span }, request.body as Static<B>),
+      );
     },
   } as const;
 }

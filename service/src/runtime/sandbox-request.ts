@@ -53,8 +53,8 @@ async function read(parts: SandboxParts, scope: Scope, attempt: Attempt): Promis
   try {
     const answer =
       endpoint === "check"
-        ? await answerCheck(parts, key, body)
-        : await answerConsume(parts, { key, requestId }, body);
+        ? await answerCheck(parts, { key, span: null }, body)
+        : await answerConsume(parts, { key, requestId, span: null }, body);
     return { ...answer, status: 200, code: null };
   } catch (error) {
     if (!(error instanceof Problem)) parts.onFault(error, requestId);

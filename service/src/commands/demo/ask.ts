@@ -74,6 +74,7 @@ function toRequest({ projectId }: World, known: Known, act: Asking): RuntimeRequ
     environmentId,
     customerId,
     requestId: publicId("req", uuidV7(act.at)),
+    span: null,
     // The demo's metadata is within the limits of every plan.
     metadataLimits: { bytesMax: 1_000, keysMax: 10, depthMax: 2 },
   };

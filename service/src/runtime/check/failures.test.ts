@@ -21,6 +21,7 @@ test("a check that waited too long is rejected, so that the queue stays short", 
       customerId: brandAs<CustomerId>("ada"),
       feature: brandAs<FeatureKey>("image.render"),
       quantity: 1,
+      span: null,
     });
   expect(await ask()).toMatchObject({ kind: "decided" });
   const holder = await connectTo(database);

@@ -1,3 +1,4 @@
+import type { RequestSpan } from "../../edge/tracing.ts";
 import { type Decision, decide } from "../../entitlement/decide.ts";
 import { Lacking } from "../../postgres/lacking.ts";
 import type { Session } from "../../postgres/session.ts";
@@ -10,7 +11,12 @@ import { readForCheck } from "../../store/cell/wallets.ts";
 import { KeptSession, type OpenSession } from "../kept-session.ts";
 import { Parked } from "../parked.ts";
 
-export type CheckRequest = CustomerName & { readonly feature: FeatureKey; readonly quantity: number };
+export type CheckRequest = CustomerName & {
+  readonly feature: FeatureKey;
+  readonly quantity: number;
+  /** Null unless the request is traced. */
+  readonly span: RequestSpan | null;
+};
 
 export type CheckOutcome =
   | Decision
@@ -62,6 +68,7 @@ export class Reader {
       catalogs: options.catalogs,
       onBack: (waiting, isFetched) => {
         if (isFetched) for (const each of waiting) each.fetches += 1;
+        for (const { request } of waiting) request.span?.enterQueue();
         this.#queue.unshift(...waiting);
         this.#schedule();
       },
@@ -73,10 +80,13 @@ export class Reader {
     if (this.#isClosed || performance.now() < this.#downUntilMs)
       return Promise.resolve({ kind: "unavailable" });
     if (this.#queue.length >= QUEUE_LENGTH_MAX) return Promise.resolve({ kind: "overloaded" });
-    return new Promise((settle) => {
+    request.span?.enterQueue();
+    const outcome = new Promise<CheckOutcome>((settle) => {
       this.#queue.push({ request, askedAtMs: performance.now(), settle, fetches: 0 });
       this.#schedule();
     });
+    const { span } = request;
+    return span === null ? outcome : outcome.finally(() => span.settle());
   }
 
   async close(): Promise<void> {
@@ -105,6 +115,7 @@ export class Reader {
   #take(): Waiting[] {
     const oldestMs = performance.now() - QUEUE_AGE_MAX_MS;
     const taken = this.#queue.splice(0, BATCH_SIZE_MAX);
+    for (const { request } of taken) request.span?.enterDatabase(taken.length);
     for (const { askedAtMs, settle } of taken) if (askedAtMs < oldestMs) settle({ kind: "overloaded" });
     return taken.filter(({ askedAtMs }) => askedAtMs >= oldestMs);
   }

@@ -10,7 +10,7 @@ import { readConsumption } from "../consume/route.ts";
 import { verdictFields } from "../consume/schema.ts";
 import type { FeatureFinder } from "../missing-feature.ts";
 import { type Answer, toCheckAnswer } from "../reply.ts";
-import { type Caller, runtimeRoute } from "../runtime-route.ts";
+import { type Asking, runtimeRoute } from "../runtime-route.ts";
 import type { Reader } from "./reader.ts";
 
 type CheckParts = { readonly readerOf: (cell: string) => Reader; readonly missing: FeatureFinder };
@@ -26,16 +26,20 @@ export function checkRoute(parts: CheckParts) {
     body: CheckBody,
     answer: { description: "Whether the action is available.", ...CheckAnswer },
     codes: ["feature_not_found"],
-    handle: ({ key }, body) => answerCheck(parts, key, body),
+    handle: (caller, body) => answerCheck(parts, caller, body),
   });
 }
 
 /** Handles a validated body, or throws a `Problem`. */
-export async function answerCheck(parts: CheckParts, caller: Caller, body: CheckBody): Promise<Answer> {
+export async function answerCheck(
+  parts: CheckParts,
+  { key, span }: Omit<Asking, "requestId">,
+  body: CheckBody,
+): Promise<Answer> {
   const asked = readConsumption(body);
-  const { environmentId, cell } = caller;
-  const outcome = await parts.readerOf(cell).ask({ environmentId, ...asked });
-  if (outcome.kind === "feature_not_found") throw await parts.missing(caller, asked.feature);
+  const { environmentId, cell } = key;
+  const outcome = await parts.readerOf(cell).ask({ environmentId, ...asked, span });
+  if (outcome.kind === "feature_not_found") throw await parts.missing(key, asked.feature);
   return toCheckAnswer(outcome, asked);
 }
 

@@ -24,6 +24,7 @@ export class LaneQueue {
   }
 
   push(pending: Pending): void {
+    pending.request.span?.enterQueue();
     this.#waiting.push(pending);
   }
 
@@ -32,12 +33,13 @@ export class LaneQueue {
    * keeps being taken and put back.
    */
   putBack(pendings: readonly Pending[]): void {
+    for (const { request } of pendings) request.span?.enterQueue();
     this.#waiting.unshift(...pendings);
     this.#refuseAged();
   }
 
   take(): Pending[] {
-    return this.#waiting.splice(0, BATCH_SIZE_MAX);
+    return traced(this.#waiting.splice(0, BATCH_SIZE_MAX));
   }
 
   /** Takes only requests for the first request's customer. */
@@ -48,7 +50,7 @@ export class LaneQueue {
     batch.splice(BATCH_SIZE_MAX);
     const taken = new Set(batch);
     this.#waiting = this.#waiting.filter((pending) => !taken.has(pending));
-    return batch;
+    return traced(batch);
   }
 
   sharesWallet(batch: readonly Pending[]): boolean {
@@ -68,6 +70,11 @@ export class LaneQueue {
     const count = this.#waiting.findIndex((pending) => !isAged(pending));
     refuse(this.#waiting.splice(0, count === -1 ? this.#waiting.length : count), { kind: "overloaded" });
   }
+}
+
+function traced(batch: Pending[]): Pending[] {
+  for (const { request } of batch) request.span?.enterDatabase(batch.length);
+  return batch;
 }
 
 export function isAged({ enqueuedAtMs }: Pending): boolean {

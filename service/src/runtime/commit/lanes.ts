@@ -20,7 +20,9 @@ export class Lanes {
   submit(request: RuntimeRequest): Promise<Outcome> {
     const lane = this.#lanes[spread(request.customerId) % this.#lanes.length];
     assert(lane !== undefined, "every customer has a lane");
-    return lane.submit(request);
+    const { span } = request;
+    const outcome = lane.submit(request);
+    return span === null ? outcome : outcome.finally(() => span.settle());
   }
 
   queueLengths(): number[] {

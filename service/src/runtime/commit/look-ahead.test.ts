@@ -63,6 +63,7 @@ function request(key: string): RuntimeRequest {
     environmentId: brandAs<EnvironmentId>(1),
     customerId: brandAs<CustomerId>(`customer of ${key}`),
     requestId: key,
+    span: null,
     keyed: {
       projectId: brandAs<ProjectId>(1),
       key: brandAs<IdempotencyKey>(key),

@@ -1,3 +1,4 @@
+import type { RequestSpan } from "../../edge/tracing.ts";
 import type { StoredAnswer } from "../../entitlement/answer.ts";
 import type { Consumption } from "../../entitlement/consumption.ts";
 import type { Fingerprint } from "../../entitlement/fingerprint.ts";
@@ -16,6 +17,8 @@ type Sender = {
   readonly customerId: CustomerId;
   readonly requestId: string;
   readonly metadataLimits: MetadataLimits;
+  /** Null unless the request is traced. */
+  readonly span: RequestSpan | null;
 };
 
 export type EventRequest = Sender & {

@@ -12,7 +12,7 @@ import type { Outcome } from "../commit/request.ts";
 import type { FeatureFinder } from "../missing-feature.ts";
 import { checkTexts, readMetadata, refuseIfAny } from "../read-fields.ts";
 import { type Answer, toAnswer } from "../reply.ts";
-import { type Caller, runtimeRoute } from "../runtime-route.ts";
+import { type Asking, runtimeRoute } from "../runtime-route.ts";
 import { ConsumeAnswer, ConsumeBody } from "./schema.ts";
 
 type ConsumeParts = { readonly lanesOf: (cell: string) => Lanes; readonly missing: FeatureFinder };
@@ -35,11 +35,7 @@ export function consumeRoute(parts: ConsumeParts) {
 }
 
 /** Handles a validated body, or throws a `Problem`. */
-export async function answerConsume(
-  parts: ConsumeParts,
-  caller: { readonly key: Caller; readonly requestId: string },
-  body: ConsumeBody,
-): Promise<Answer> {
+export async function answerConsume(parts: ConsumeParts, caller: Asking, body: ConsumeBody): Promise<Answer> {
   const consumption = readConsumption(body);
   const lanes = parts.lanesOf(caller.key.cell);
   const outcome = await consumeFeature(lanes, caller, consumption, body.idempotencyKey);
@@ -50,7 +46,7 @@ export async function answerConsume(
 /** Resolves once the outcome is durable. */
 export function consumeFeature(
   lanes: Lanes,
-  caller: { key: Caller; requestId: string },
+  caller: Asking,
   consumption: Consumption,
   idempotencyKey: string,
 ): Promise<Outcome> {
@@ -61,6 +57,7 @@ export function consumeFeature(
     environmentId,
     customerId: consumption.customerId,
     requestId: caller.requestId,
+    span: caller.span,
     keyed: {
       projectId,
       key: brandAs<IdempotencyKey>(idempotencyKey),

@@ -5,7 +5,7 @@ import { brandAs, type IdempotencyKey } from "../../primitives/brand.ts";
 import type { Lanes } from "../commit/lanes.ts";
 import type { Outcome } from "../commit/request.ts";
 import { toAnswer } from "../reply.ts";
-import { type Caller, runtimeRoute } from "../runtime-route.ts";
+import { type Asking, runtimeRoute } from "../runtime-route.ts";
 import { readEvent } from "./read-event.ts";
 import { EventAnswer, EventBody } from "./schema.ts";
 
@@ -30,11 +30,7 @@ export function eventsRoute(lanesOf: (cell: string) => Lanes) {
 }
 
 /** Resolves once the outcome is durable. */
-function recordEvent(
-  lanes: Lanes,
-  caller: { key: Caller; requestId: string },
-  body: EventBody,
-): Promise<Outcome> {
+function recordEvent(lanes: Lanes, caller: Asking, body: EventBody): Promise<Outcome> {
   const event = readEvent(body);
   const { projectId, environmentId, metadataLimits } = caller.key;
   const keyed =
@@ -52,6 +48,7 @@ function recordEvent(
     environmentId,
     customerId: event.customerId,
     requestId: caller.requestId,
+    span: caller.span,
     keyed,
     event,
     metadataLimits,

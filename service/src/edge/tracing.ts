@@ -1,0 +1,210 @@
+import {
+  type Attributes,
+  type Context,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  TraceFlags,
+  type Tracer,
+  trace,
+} from "@opentelemetry/api";
+import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
+import { detectResources, envDetector, resourceFromAttributes } from "@opentelemetry/resources";
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  type Sampler,
+  type SpanExporter,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from "@opentelemetry/sdk-trace";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Logger } from "pino";
+import { assertNever } from "../primitives/assert.ts";
+import { VERSION } from "../primitives/version.ts";
+import { readTraceParent } from "./trace-id.ts";
+import type { TraceSettings } from "./trace-settings.ts";
+
+// Loaded only if an endpoint is set: elsewhere, import only types from this file. `tidy.test.ts` checks it.
+
+/** Finished spans that wait for the collector. More are dropped. */
+const QUEUE_LENGTH_MAX = 2_048;
+const FLUSH_MAX_MS = 3_000;
+/** Probes would be most of the traces of a quiet installation. */
+const UNTRACED = new Set(["/livez", "/readyz"]);
+/** The methods of the HTTP semantic conventions. */
+const METHODS = new Set(["CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE"]);
+
+/** Exports a span for each sampled request by OTLP. Uses no global state of OpenTelemetry. */
+export class Tracing {
+  readonly #provider: TracerProvider;
+  readonly #tracer: Tracer;
+
+  constructor(settings: TraceSettings, log: Logger) {
+    const exporter = reportOutages(new OTLPTraceExporter({ url: settings.url }), log);
+    this.#provider = new TracerProvider({
+      resource: resourceFromAttributes({ "service.name": "purser", "service.version": VERSION }).merge(
+        detectResources({ detectors: [envDetector] }),
+      ),
+      sampler: createSampler(settings),
+      spanProcessors: [new BatchSpanProcessor({ exporter, maxQueueSize: QUEUE_LENGTH_MAX })],
+    });
+    this.#tracer = this.#provider.getTracer("purser", VERSION);
+  }
+
+  observe(app: FastifyInstance): void {
+    app.addHook("onRequest", (request, _reply, done) => {
+      request.span = this.#start(request);
+      done();
+    });
+    app.addHook("onResponse", (request, reply, done) => {
+      request.span?.end(describeReply(request, reply), reply.statusCode >= 500);
+      done();
+    });
+  }
+
+  /** Sends the remaining spans, within a bound. */
+  async close(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const bound = new Promise((resolve) => {
+      timer = setTimeout(resolve, FLUSH_MAX_MS);
+    });
+    await Promise.race([this.#provider.shutdown().catch(() => {}), bound]);
+    clearTimeout(timer);
+  }
+
+  /** Null if the request is not sampled. */
+  #start(request: FastifyRequest): RequestSpan | null {
+    const route = request.routeOptions.url;
+    if (route !== undefined && UNTRACED.has(route)) return null;
+    const isKnown = METHODS.has(request.method);
+    const method = isKnown ? request.method : "HTTP";
+    // Not the path: it can contain a customer's id.
+    const attributes: Attributes = {
+      "http.request.method": isKnown ? method : "_OTHER",
+      "url.scheme": request.protocol,
+      ...(route === undefined ? {} : { "http.route": route }),
+    };
+    const clock = openClock();
+    const span = this.#tracer.startSpan(
+      route === undefined ? method : `${method} ${route}`,
+      { kind: SpanKind.SERVER, attributes, startTime: clock() },
+      parentOf(request),
+    );
+    return span.isRecording() ? new RequestSpan(this.#tracer, span, clock) : null;
+  }
+}
+
+/** The span of one request, with a child for each wait in a queue and each visit to the database. */
+export class RequestSpan {
+  readonly #tracer: Tracer;
+  readonly #span: Span;
+  readonly #clock: () => number;
+  readonly #context: Context;
+  #step: Span | null = null;
+
+  constructor(tracer: Tracer, span: Span, clock: () => number) {
+    this.#tracer = tracer;
+    this.#span = span;
+    this.#clock = clock;
+    this.#context = trace.setSpan(ROOT_CONTEXT, span);
+  }
+
+  enterQueue(): void {
+    this.#enter("queue", {});
+  }
+
+  /** `batchSize` requests share one transaction or query. */
+  enterDatabase(batchSize: number): void {
+    this.#enter("database", { "purser.batch_size": batchSize });
+  }
+
+  /** Ends the current step. */
+  settle(): void {
+    this.#step?.end(this.#clock());
+    this.#step = null;
+  }
+
+  end(attributes: Attributes, isFailure: boolean): void {
+    this.settle();
+    this.#span.setAttributes(attributes);
+    if (isFailure) this.#span.setStatus({ code: SpanStatusCode.ERROR });
+    this.#span.end(this.#clock());
+  }
+
+  #enter(name: string, attributes: Attributes): void {
+    this.settle();
+    this.#step = this.#tracer.startSpan(name, { attributes, startTime: this.#clock() }, this.#context);
+  }
+}
+
+/** Milliseconds since 1970, anchored once, so that all times of a request agree below a millisecond. */
+function openClock(): () => number {
+  const anchorMs = Date.now() - performance.now();
+  return () => anchorMs + performance.now();
+}
+
+function parentOf({ headers }: FastifyRequest): Context {
+  const parent = readTraceParent(headers);
+  if (parent === null) return ROOT_CONTEXT;
+  const { traceId, spanId, isSampled } = parent;
+  const traceFlags = isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE;
+  return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, isRemote: true });
+}
+
+/** An allow-list of values from fixed sets: no customer, no metadata, no header and no address. */
+function describeReply({ apiKey, scope }: FastifyRequest, reply: FastifyReply): Attributes {
+  const { statusCode: status, problemCode, denialReason } = reply;
+  return {
+    "http.response.status_code": status,
+    ...(status >= 500 ? { "error.type": problemCode ?? String(status) } : {}),
+    ...(problemCode === null ? {} : { "purser.problem_code": problemCode }),
+    ...(denialReason === null ? {} : { "purser.denial_reason": denialReason }),
+    ...(apiKey === null && scope === null
+      ? {}
+      : {
+          "purser.project_id": apiKey?.projectId ?? scope?.projectId,
+          "purser.environment": apiKey?.environmentKind ?? scope?.environment,
+        }),
+  };
+}
+
+function createSampler({ sampler, ratio }: TraceSettings): Sampler {
+  switch (sampler) {
+    case "always_on":
+      return new AlwaysOnSampler();
+    case "always_off":
+      return new AlwaysOffSampler();
+    case "traceidratio":
+      return new TraceIdRatioBasedSampler(ratio);
+    case "parentbased_always_on":
+      return new ParentBasedSampler({ root: new AlwaysOnSampler() });
+    case "parentbased_always_off":
+      return new ParentBasedSampler({ root: new AlwaysOffSampler() });
+    case "parentbased_traceidratio":
+      return new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) });
+    default:
+      return assertNever(sampler);
+  }
+}
+
+/** Logs the first failed export of an outage, and its end. */
+function reportOutages(exporter: OTLPTraceExporter, log: Logger): SpanExporter {
+  let isFailing = false;
+  return {
+    export: (spans, onResult) =>
+      exporter.export(spans, (result) => {
+        const { error = null } = result;
+        if (error !== null && !isFailing)
+          log.warn({ reason: error.message }, "spans cannot be exported: requests continue without them");
+        if (error === null && isFailing) log.info("spans are exported again");
+        isFailing = error !== null;
+        onResult(result);
+      }),
+    forceFlush: () => exporter.forceFlush(),
+    shutdown: () => exporter.shutdown(),
+  };
+}
