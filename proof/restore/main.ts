@@ -32,8 +32,7 @@ import { ArchivedServer, databaseBytes, runTool, startServer } from "./pgbackres
 const SERVICE_ROLE = "purser_service";
 const DATABASE = "purser";
 const ENTRIES_OF_A_CUSTOMER = 9;
-/** More customers in the same 15 minutes make statements of verify --usage too long for a busy machine. */
-const CUSTOMERS_MAX = 10_000;
+const CUSTOMERS_MAX = 100_000;
 const HOT_ENTRIES_MAX = 100_000;
 const ROLL_UP_SECONDS_MAX = 3_600;
 const REPEATED_MAX = 50;

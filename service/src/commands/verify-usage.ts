@@ -10,6 +10,8 @@ import { utcDay } from "./verify/usage/utc-day.ts";
 import { verifyUsage } from "./verify/usage/verify-usage.ts";
 
 const CONNECT_TIMEOUT_MS = 5_000;
+/** A bucket is compared with those of its customers in one statement, because only one snapshot shows both as they were written. */
+const STATEMENT_TIMEOUT_MS = 120_000;
 
 /** Compares the roll-ups with the rows while the service runs. Returns whether all of them match. */
 export async function verifyUsageCommand(options: {
@@ -20,10 +22,10 @@ export async function verifyUsageCommand(options: {
 }): Promise<boolean> {
   const { databaseUrl, repair, print } = options;
   if (repair !== null) {
-    await withSession(databaseUrl, (session) => repairDay(session, repair));
+    await withSession({ url: databaseUrl }, (session) => repairDay(session, repair));
     print(`Remade the roll-ups of ${formatTimestamp(repair).slice(0, 10)} (UTC) from the rows.`);
   }
-  return withSession(databaseUrl, async (session) => {
+  return withSession({ url: databaseUrl, statementTimeoutMs: STATEMENT_TIMEOUT_MS }, async (session) => {
     const tx = new Unhurried(session);
     const { doubtfulSince } = await readUsageProgress(tx);
     const since = await findWholeSince(tx);
@@ -75,8 +77,11 @@ function describeMeter({ kind, key }: NonNullable<WrongSum["meter"]>): string {
   return `events ${JSON.stringify(key)}`;
 }
 
-async function withSession<T>(url: string, work: (session: Session) => Promise<T>): Promise<T> {
-  const session = await Session.open({ url, name: "verify", connectTimeoutMs: CONNECT_TIMEOUT_MS });
+async function withSession<T>(
+  options: { url: string; statementTimeoutMs?: number },
+  work: (session: Session) => Promise<T>,
+): Promise<T> {
+  const session = await Session.open({ name: "verify", connectTimeoutMs: CONNECT_TIMEOUT_MS, ...options });
   try {
     await refuseOtherServer(session);
     return await work(session);

@@ -3,6 +3,15 @@ import { commit } from "./commit.ts";
 import { backendOf, begin, claimBackend, refuseOther } from "./own-backend.ts";
 import { type Parameter, type Rows, type Statement, type Tx, toRows } from "./statement.ts";
 
+const STATEMENT_TIMEOUT_MS = 4_000;
+
+type SessionOptions = {
+  readonly url: string;
+  readonly name: string;
+  readonly connectTimeoutMs: number;
+  readonly statementTimeoutMs?: number;
+};
+
 /** A lane's connection. Statements are pipelined: a batch takes two trips. */
 export class Session implements Tx {
   readonly #client: pg.Client;
@@ -12,13 +21,14 @@ export class Session implements Tx {
     this.#client = client;
   }
 
-  static async open(options: { url: string; name: string; connectTimeoutMs: number }): Promise<Session> {
+  static async open(options: SessionOptions): Promise<Session> {
+    const { statementTimeoutMs = STATEMENT_TIMEOUT_MS } = options;
     const client = new pg.Client({
       connectionString: options.url,
       pipeline: true,
       connectionTimeoutMillis: options.connectTimeoutMs,
       // A client-side timer, because no server timeout limits a commit that waits for a standby.
-      query_timeout: 5_000,
+      query_timeout: statementTimeoutMs + 1_000,
       keepAlive: true,
       keepAliveInitialDelayMillis: 10_000,
     });
@@ -29,7 +39,7 @@ export class Session implements Tx {
       await client.connect();
       await claimBackend(client, {
         name: options.name,
-        settings: SETTINGS,
+        settings: `${SETTINGS} set statement_timeout = ${statementTimeoutMs};`,
         timeoutMs: options.connectTimeoutMs,
       });
       return session;
@@ -123,5 +133,4 @@ const SETTINGS = `
   -- A plan that needs a disabled type has an extreme cost, and PostgreSQL would JIT-compile it for seconds each time.
   set jit = off;
   set lock_timeout = '1s';
-  set statement_timeout = '4s';
   set idle_in_transaction_session_timeout = '2s';`;
