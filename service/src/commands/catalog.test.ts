@@ -78,6 +78,18 @@ test("errors show the service's message, or fail before the call", async () => {
   await attempt({ file: empty, "dry-run": true });
 });
 
+test("a token without access to the chosen environment gets a hint", async () => {
+  const { manage, service, project } = await setupManage();
+  const projectId = String(project.projectId);
+  const body = { name: "Live only", role: "admin", projectId, environment: "live" };
+  const { secret } = (await manage("POST", "/manage/v1/tokens", { body })).body;
+  const env = { PURSER_URL: service.url, PURSER_TOKEN: String(secret) };
+  const refused = await catalog(["export", "--project", projectId], env);
+  expect(refused.code).toBe(1);
+  expect(refused.stderr).toContain(`Tried project ${projectId}, environment test. The token may lack access`);
+  expect((await catalog(["export", "--project", projectId, "--environment", "live"], env)).code).toBe(0);
+});
+
 test("the command reports missing arguments and settings", async () => {
   const refused = await catalog(["apply"], { PURSER_TOKEN: "pur_mgmt_x" });
   expect([refused.code, refused.stderr]).toEqual([

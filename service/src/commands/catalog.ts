@@ -49,12 +49,12 @@ async function readJson(file: string): Promise<unknown> {
 }
 
 async function call<T>(
-  { client }: CatalogOptions,
+  options: CatalogOptions,
   method: "GET" | "POST",
   path: string,
   body?: unknown,
 ): Promise<T> {
-  const { url, token } = client;
+  const { url, token } = options.client;
   const response = await fetch(`${url}${path}`, {
     method,
     headers: {
@@ -66,8 +66,19 @@ async function call<T>(
     throw new Error(`cannot reach ${url} (PURSER_URL)`, { cause: error });
   });
   const text = await response.text();
-  if (!response.ok) throw new Error(describeProblem(response.status, text));
+  if (!response.ok) {
+    const hint = response.status === 404 ? `\n${describeScope(options)}` : "";
+    throw new Error(`${describeProblem(response.status, text)}${hint}`);
+  }
   return JSON.parse(text);
+}
+
+/** The service answers a missing scope and one that the token cannot access alike. */
+function describeScope({ project, environment }: CatalogOptions): string {
+  return (
+    `Tried project ${project}, environment ${environment}. The token may lack access to it: ` +
+    "choose another with --project and --environment, or use another token."
+  );
 }
 
 type Problem = {
