@@ -1,6 +1,9 @@
 import { Type } from "typebox";
 import { Problem } from "../../edge/problem.ts";
+import type { Pool } from "../../postgres/pool.ts";
 import { assertNever } from "../../primitives/assert.ts";
+import type { EnvironmentId } from "../../primitives/brand.ts";
+import { unassignablePlan } from "../catalog/problems.ts";
 import { Customer } from "../customers/describe-customer.ts";
 import { nullable, readTime, strictObject, timeField } from "../fields.ts";
 import {
@@ -116,7 +119,7 @@ export function bulkOperations({ cellOf }: ManageParts): Operation[] {
         const preview = await turns.take(environmentId, () =>
           previewAssignments(cellOf(cell), environmentId, wanted),
         );
-        if (preview.kind !== "preview") throw refuse(preview, wanted.plan);
+        if (preview.kind !== "preview") throw await refuse(preview, cellOf(cell), environmentId, wanted.plan);
         const { kind: _, sample, next, ...counts } = preview;
         const isExact = wanted.before === null && next === null;
         return { ...counts, isExact, sample: [...sample], nextCursor: cursorOf(next) };
@@ -170,7 +173,8 @@ export function bulkOperations({ cellOf }: ManageParts): Operation[] {
             extra: { matching: outcome.matching },
           });
         }
-        if (outcome.kind !== "assigned") throw refuse(outcome, wanted.plan);
+        if (outcome.kind !== "assigned")
+          throw await refuse(outcome, cell, scopeOf(call).environmentId, wanted.plan);
         const { kind: _, next, ...counts } = outcome;
         return { ...counts, nextCursor: cursorOf(next) };
       },
@@ -200,10 +204,15 @@ function readAssignment({ filter, plan, endsAt, shorten = false, cursor }: Assig
   };
 }
 
-function refuse({ kind }: BulkRefusal, plan: string): Problem {
+async function refuse(
+  { kind }: BulkRefusal,
+  cell: Pool,
+  environmentId: EnvironmentId,
+  plan: string,
+): Promise<Problem> {
   switch (kind) {
     case "plan_not_found":
-      return new Problem("unknown_key", { detail: `There is no plan \`${plan}\` in this environment.` });
+      return unassignablePlan(cell, environmentId, plan);
     case "ends_in_the_past":
       return new Problem("ends_in_the_past", { detail: "`endsAt` must be in the future." });
     default:

@@ -1,10 +1,33 @@
 import { Problem } from "../../edge/problem.ts";
+import type { Pool } from "../../postgres/pool.ts";
+import { single } from "../../postgres/transaction.ts";
+import type { EnvironmentId } from "../../primitives/brand.ts";
+import { loadCatalog } from "../../store/cell/catalogs.ts";
+import { findPlanDraft } from "../../store/cell/plan-drafts.ts";
 
 export type CatalogNoun = "pool" | "feature" | "plan";
 
 /** A key in a body that the catalog lacks or has archived. */
 export function unknownKey({ noun, key }: { noun: CatalogNoun; key: string }): Problem {
   return new Problem("unknown_key", { detail: `There is no ${noun} \`${key}\` in this environment.` });
+}
+
+/** A plan in a body that cannot be assigned: archived, not published yet, or missing. */
+export function unassignablePlan(cell: Pool, environmentId: EnvironmentId, key: string): Promise<Problem> {
+  return single(cell, async (tx) => {
+    const { plans } = await loadCatalog(tx, environmentId);
+    if (plans.values().some((plan) => plan.key === key)) return archivedPlan(key);
+    if ((await findPlanDraft(tx, environmentId, key)) === null) return unknownKey({ noun: "plan", key });
+    return new Problem("unknown_key", {
+      detail: `The plan \`${key}\` has a draft, but no published version. Publish it first.`,
+    });
+  });
+}
+
+export function archivedPlan(key: string): Problem {
+  return new Problem("unknown_key", {
+    detail: `The plan \`${key}\` is archived and can no longer be assigned.`,
+  });
 }
 
 /** A key in the path that the catalog lacks. */

@@ -7,6 +7,7 @@ import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { openWallet } from "../../store/cell/open-wallets.ts";
 import { saveEdits } from "../../store/cell/wallet-changes.ts";
 import { blockWallet } from "../../store/cell/wallets.ts";
+import { archivedPlan, unassignablePlan } from "../catalog/problems.ts";
 import type { Context } from "../context.ts";
 import { nullable, planKeyField, readTime, strictObject, timeOf } from "../fields.ts";
 import { contextOf, type Operation, operation, scopeOf } from "../operation.ts";
@@ -83,7 +84,8 @@ function assigning({ cellOf }: ManageParts): Operation {
     codes: ["unknown_key", "ends_in_the_past", "timestamp_out_of_range", "would_shorten", "anchor_fixed"],
     handle: async (call) => {
       const { plan, anchor, endsAt, shorten = false, asOf } = call.body;
-      const outcome = await assignPlan(cellOf(scopeOf(call).cell), contextOf(call), {
+      const cell = cellOf(scopeOf(call).cell);
+      const outcome = await assignPlan(cell, contextOf(call), {
         customerId: customerIdOf(call),
         plan,
         anchor: readTime("anchor", anchor) ?? null,
@@ -91,6 +93,8 @@ function assigning({ cellOf }: ManageParts): Operation {
         shorten,
         asOf: readTime("asOf", asOf) ?? null,
       });
+      if (outcome.kind === "plan_not_found")
+        throw await unassignablePlan(cell, scopeOf(call).environmentId, plan);
       if (outcome.kind !== "changed" && outcome.kind !== "unchanged") throw refuseAssignment(outcome, plan);
       return { outcome: outcome.kind, customer: await readOrNotFound(cellOf, call) };
     },
@@ -98,16 +102,12 @@ function assigning({ cellOf }: ManageParts): Operation {
 }
 
 function refuseAssignment(
-  outcome: Exclude<AssignPlanOutcome, { kind: "changed" } | { kind: "unchanged" }>,
+  outcome: Exclude<AssignPlanOutcome, { kind: "changed" | "unchanged" | "plan_not_found" }>,
   plan: string,
 ): Problem {
   switch (outcome.kind) {
-    case "plan_not_found":
-      return new Problem("unknown_key", { detail: `There is no plan \`${plan}\` in this environment.` });
     case "plan_archived":
-      return new Problem("unknown_key", {
-        detail: `The plan \`${plan}\` is archived and can no longer be assigned.`,
-      });
+      return archivedPlan(plan);
     case "ends_in_the_past":
       return new Problem("ends_in_the_past", { detail: "`endsAt` must be in the future." });
     case "as_of_out_of_range":

@@ -103,7 +103,8 @@ function decidePlan(
   const { plan: sought } = row;
   if (sought === null) return UNCHANGED;
   const plan = catalog.plans.values().find(({ key }) => key === sought.key);
-  if (plan === undefined) return fail(row, "plan", "unknown_key", "does not exist in this environment");
+  if (plan === undefined)
+    return fail(row, "plan", "unknown_key", "is not a published plan in this environment");
   const request = { plan: plan.id, anchor: null, endsAt: sought.endsAt };
   const outcome = assignPlan(catalog, wallet, request, clock);
   if (outcome.kind === "plan_archived") return fail(row, "plan", "unknown_key", "is archived");

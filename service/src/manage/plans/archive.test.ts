@@ -31,7 +31,10 @@ test("the default plan cannot be archived, and an archived plan cannot become th
   const { headers } = await manage("GET", "plans/pro");
   const match = { "if-match": headers.get("etag") ?? "" };
   expect((await manage("POST", "plans/pro/archive", { headers: match })).status).toBe(200);
-  expect((await manage("PUT", "default-plan", { body: { plan: "pro" } })).body["code"]).toBe("unknown_key");
+  expect((await manage("PUT", "default-plan", { body: { plan: "pro" } })).body).toMatchObject({
+    code: "unknown_key",
+    detail: expect.stringContaining("archived"),
+  });
   expect(await database.count("cell.audit", "action = 'plan.archived'")).toBe(1);
 });
 

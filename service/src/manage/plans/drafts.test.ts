@@ -122,7 +122,18 @@ test("a plan with only a draft is listed, applies to no customer, and is deleted
     latest: null,
     customersOnPlan: { count: 0, isExact: true },
   });
-  expect((await manage("PUT", "default-plan", { body: { plan: "new" } })).body["code"]).toBe("unknown_key");
+  const body = { plan: "new" };
+  const bulk = { ...body, filter: {} };
+  for (const refused of [
+    await manage("PUT", "default-plan", { body }),
+    await manage("POST", "customers/bob/plan", { body }),
+    await manage("POST", "bulk-assignments/preview", { body: bulk }),
+    await manage("POST", "bulk-assignments", { body: { ...bulk, expectedCount: 1 } }),
+  ])
+    expect(refused).toMatchObject({
+      status: 422,
+      body: { code: "unknown_key", detail: expect.stringContaining("no published version. Publish it") },
+    });
   expect((await manage("POST", "plans/new/archive")).body["code"]).toBe("not_found");
   expect((await manage("DELETE", "plans/new/draft")).body).toEqual({ outcome: "discarded" });
   expect((await manage("GET", "plans/new")).status).toBe(404);

@@ -13,7 +13,7 @@ import {
   preconditionProblem,
   readPreconditions,
 } from "../catalog/preconditions.ts";
-import { missing, stillDefault, unknownKey } from "../catalog/problems.ts";
+import { missing, stillDefault, unassignablePlan } from "../catalog/problems.ts";
 import { archiveInput } from "../catalog/schema.ts";
 import { beginWriting, writeDefaultPlan, writePlan } from "../catalog/writing.ts";
 import type { Context } from "../context.ts";
@@ -149,8 +149,10 @@ export function planOperations({ cellOf }: ManageParts): Operation[] {
       codes: ["unknown_key"],
       handle: async (call) => {
         const { plan } = call.body;
-        const outcome = await setDefaultPlan(cellOf(scopeOf(call).cell), contextOf(call), { plan });
-        if (outcome.kind === "plan_not_found") throw unknownKey({ noun: "plan", key: plan ?? "" });
+        const cell = cellOf(scopeOf(call).cell);
+        const outcome = await setDefaultPlan(cell, contextOf(call), { plan });
+        if (outcome.kind === "plan_not_found")
+          throw await unassignablePlan(cell, scopeOf(call).environmentId, plan ?? "");
         return { plan };
       },
     }),
