@@ -1,11 +1,11 @@
 import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseAllDocuments } from "yaml";
 import { runProof } from "../harness/command.ts";
 import { THIS_TREE } from "../harness/purser.ts";
 import { CHART, MANIFEST, renderChart, renderManifest } from "./manifest.ts";
-import { findHelm, findSchemas, run } from "./tools.ts";
+import { findHelm, findKubectl, findSchemas, run } from "./tools.ts";
 
 const UNITS = join(THIS_TREE, "deploy/systemd");
 /** From 0 (safest) to 10, as `systemd-analyze security` computes it. */
@@ -21,8 +21,8 @@ await runProof(
   {
     command: "npm run deploy-proof",
     about: `Lints and renders the Helm chart with Helm, with its defaults and with everything turned on. Validates all resources against the
-schemas of Kubernetes and the Prometheus operator, including unknown fields. Compares deploy/kubernetes/purser.yaml with the chart, and
-checks the systemd unit. Needs Linux on amd64, and Debian's package systemd.`,
+schemas of Kubernetes and the Prometheus operator, including unknown fields. Compares deploy/kubernetes/purser.yaml with the chart, renders
+its kustomization.yaml, and checks the systemd unit. Needs Linux on amd64, and Debian's package systemd.`,
     options: {},
   },
   async () => {
@@ -34,7 +34,9 @@ checks the systemd unit. Needs Linux on amd64, and Debian's package systemd.`,
     const manifest = await renderManifest();
     if ((await readFile(MANIFEST, "utf8")) !== manifest)
       faults.push("deploy/kubernetes/purser.yaml is not what the chart renders: run npm run manifest");
-    const resources = [manifest, await renderChart(full)].flatMap(readResources);
+    const kustomized = await run(await findKubectl(), ["kustomize", dirname(MANIFEST)]);
+    faults.push(...inspectKustomized(kustomized));
+    const resources = [manifest, kustomized, await renderChart(full)].flatMap(readResources);
     faults.push(...(await validate(resources)));
 
     const withoutSecret = await renderChart([]).catch((error: Error) => error.message);
@@ -70,6 +72,16 @@ function readResources(text: string): Resource[] {
     for (const error of document.errors) throw error;
     return document.toJS() as Resource;
   });
+}
+
+/** kustomization.yaml must set every image, and the URL. */
+function inspectKustomized(text: string): string[] {
+  const images = [...text.matchAll(/^ *image: (\S+)$/gm)].map(([, image = ""]) => image);
+  const others = images.filter((image) => !/^registry\.example\.com\/purser:\d/.test(image));
+  return [
+    ...(images.length > 0 && others.length === 0 ? [] : [`kustomization.yaml leaves images: ${others}`]),
+    ...(/name: PUBLIC_URL\n *value: https:/.test(text) ? [] : ["kustomization.yaml sets no PUBLIC_URL"]),
+  ];
 }
 
 type Model = new (content: object) => { validate(): void };

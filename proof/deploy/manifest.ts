@@ -6,7 +6,7 @@ import { findHelm, run } from "./tools.ts";
 export const CHART = join(THIS_TREE, "deploy/helm/purser");
 export const MANIFEST = join(THIS_TREE, "deploy/kubernetes/purser.yaml");
 
-const HEAD = `# Made from deploy/helm/purser by npm run manifest. Do not edit it: change the chart, or use it with your own values.
+const HEAD = `# Made from deploy/helm/purser by npm run manifest. Do not edit it: put your values into kustomization.yaml.
 # Before the first use: kubectl create namespace purser, and the Secret purser-database. See docs/operations/kubernetes.md.
 `;
 

