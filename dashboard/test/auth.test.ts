@@ -56,7 +56,7 @@ test("an invitation is accepted by keyboard, and a second use explains what to d
   await later.getByRole("button", { name: /Vera Viewer/ }).waitFor();
 });
 
-test("a log-in link needs a click, works once, and reports a second use", async () => {
+test("a login link needs a click, works once, and reports a second use", async () => {
   const { url, pool } = await setupEmpty();
   const { signInPath } = await openDevelopment(pool, null);
   const page = await openWindow(url);
@@ -83,7 +83,7 @@ test("a log-in link needs a click, works once, and reports a second use", async 
   await expectAccessible(later);
 });
 
-test("setup without a valid link explains where to find one, and after setup leads to the log-in", async () => {
+test("setup without a valid link explains where to find one, and after setup leads to the login", async () => {
   const { url, pool } = await setupEmpty();
   const page = await openWindow(url);
   await page.goto("/");

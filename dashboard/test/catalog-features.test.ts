@@ -93,7 +93,7 @@ test("an edit conflict on a feature names the other author and keeps the input",
   expect(body).toMatchObject({ unit: "picture", cost: { credits: 15, per: 1 } });
 });
 
-test("the shown curl call saves the values of the form", async () => {
+test("the curl call shown saves the values in the form", async () => {
   const { service, manage, tokens } = await setupManage();
   const page = await signIn(service.url, `${FEATURES}?key=image.render`);
   await page.getByLabel("Name", { exact: true }).fill("Ada's image");

@@ -12,7 +12,7 @@ test("test is promoted to live by keyboard, and live then matches test", async (
   await publish({ key: "free", name: "Free", allowances: [] });
   await manage("PUT", "default-plan", { body: { plan: "free" } });
   const page = await signIn(service.url, "/projects/1/test/plans");
-  await tabTo(page, page.getByRole("link", { name: "Promote test to live" }));
+  await tabTo(page, page.getByRole("link", { name: "Promote Test to Live" }));
   await page.keyboard.press("Enter");
   await page.waitForURL("**/projects/1/live/promote");
   await expect.poll(() => page.title()).toContain("Live");
@@ -23,7 +23,7 @@ test("test is promoted to live by keyboard, and live then matches test", async (
   await expectAccessibleInBoth(page);
   await tabTo(page, page.getByRole("button", { name: "Promote 7 changes to Live" }));
   await page.keyboard.press("Enter");
-  const dialog = page.getByRole("dialog", { name: "Promote test to live" });
+  const dialog = page.getByRole("dialog", { name: "Promote Test to Live" });
   await dialog.waitFor();
   await expectAccessibleInBoth(page);
   await tabTo(page, dialog.getByLabel("Type live to confirm"));
@@ -43,7 +43,7 @@ test("test is promoted to live by keyboard, and live then matches test", async (
   await page.getByRole("link", { name: "Pro", exact: true }).waitFor();
 });
 
-test("promotion shows changes in live and archives items that are not in test on request", async () => {
+test("promotion shows changes in Live and archives items that are not in Test on request", async () => {
   const { service, manage, publish } = await setupManage();
   await manage("POST", "/manage/v1/projects/1/promote", { body: { reach: "new_assignments" } });
   await manage("PUT", `${LIVE}/features/old`, { body: { name: "Old", cost: { credits: 1 } } });
@@ -52,7 +52,7 @@ test("promotion shows changes in live and archives items that are not in test on
   await page.getByText("Credits: 100 credits a month → 250 credits a month.").waitFor();
   await page.getByText("Customers on Pro get the new version at their next renewal.").waitFor();
   await expectAccessibleInBoth(page);
-  await page.getByLabel("Archive items that are not in test").check();
+  await page.getByLabel("Archive items that are not in Test").check();
   await page.getByRole("list", { name: "Archived" }).getByText("Archived.").waitFor();
   await page.getByRole("radio", { name: "All customers, at their next renewal" }).check();
   await page.getByRole("button", { name: "Promote 2 changes to Live" }).click();

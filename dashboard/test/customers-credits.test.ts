@@ -22,7 +22,7 @@ async function openForm(page: Page, credits: string): Promise<void> {
   await page.getByLabel("Credits", { exact: true }).fill(credits);
 }
 
-test("a top-up is previewed, a double click adds once, and a repetition needs confirmation", async () => {
+test("a top-up is previewed, a double click adds once, and repeating it needs confirmation", async () => {
   const managed = await setupManage();
   const page = await signIn(managed.service.url, ADA);
   await openForm(page, "1,500");
@@ -98,7 +98,7 @@ test("a retry after a truncated response adds the credits once", async () => {
   expect(await booksOf(managed)).toMatchObject({ balance: 600, topUps: [{}] });
 });
 
-test("a write without network is not sent later", async () => {
+test("a write made offline is not sent later", async () => {
   const managed = await setupManage();
   const page = await signIn(managed.service.url, ADA);
   await openForm(page, "500");
@@ -144,11 +144,11 @@ test("price, reference, expiry and note are stored with the credits", async () =
   expect(await page.getByRole("button", { name: "Add 21 credits in test" }).isDisabled()).toBe(true);
 });
 
-test("button, dialog and title show the live environment, and test stays unchanged", async () => {
+test("button, dialog and title show the live environment, and Test stays unchanged", async () => {
   const managed = await setupManage();
   const live = "/manage/v1/projects/1/live/customers/ada";
   await managed.manage("PUT", live, { body: { name: "Ada" } });
-  // A form opened in test does not stay open in live.
+  // A form opened in Test does not stay open in Live.
   const page = await signIn(managed.service.url, ADA);
   await openForm(page, "77");
   await page.keyboard.press("Control+k");
@@ -161,7 +161,7 @@ test("button, dialog and title show the live environment, and test stays unchang
   expect(await page.title()).toBe("Ada · Live · Purser");
   expect(await page.getByRole("dialog").locator(".edge-live").count()).toBe(1);
   expect(await page.locator(".edge-test").count()).toBe(0);
-  await page.getByText("Without a plan, the credits cannot be spent yet.").waitFor();
+  await page.getByText("The customer has no plan, so these credits cannot be spent yet.").waitFor();
   await page.getByRole("button", { name: "Add 500 credits in Live" }).click();
   await page.getByText("Balance 0 → 500").waitFor();
   expect((await managed.manage("GET", live)).body).toMatchObject({ balances: [{ balance: 500 }] });

@@ -62,7 +62,7 @@ test("credits beyond the loaded grants are explained only if the reason is known
     { pool: "video", balance: 0 },
   ];
   expect(unexplainedCredits(balances, { grants, isAll: true })).toEqual([
-    { pool: "credits", credits: 100, why: expect.stringMatching(/^credits of the new period/) },
+    { pool: "credits", credits: 100, why: expect.stringMatching(/^from the new period/) },
   ]);
   expect(unexplainedCredits(balances, { grants, isAll: false })).toEqual([
     { pool: "credits", credits: 100, why: expect.stringMatching(/^from grants older than/) },

@@ -23,7 +23,7 @@ async function becomeOwner(page: Page, setupUrl: URL): Promise<void> {
   await page.getByRole("heading", { name: "Welcome to Purser" }).waitFor();
 }
 
-test("setup creates an owner and a sample catalog, and the shown curl sends the first event", async () => {
+test("setup creates an owner and a sample catalog, and the curl command shown sends the first event", async () => {
   const { database, setupUrl } = await startFreshInstallation();
   const page = await openWindow(setupUrl.origin);
   await becomeOwner(page, setupUrl);

@@ -19,7 +19,7 @@ test("a visitor logs in and then sees the requested page", async () => {
   expect(new URL(page.url()).pathname).toBe("/projects/1/test/customers");
 });
 
-test("the log-in never redirects to another site", async () => {
+test("the login never redirects to another site", async () => {
   const { service } = await setupManage();
   const page = await openWindow(service.url);
   await page.goto("/log-in?next=//evil.example/");
@@ -92,7 +92,7 @@ test("the theme is selected and kept", async () => {
   expect(await page.evaluate(() => document.documentElement.dataset["theme"])).toBe("dark");
 });
 
-test("going back after a log-out shows the log-in page", async () => {
+test("going back after a logout shows the login page", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, "/projects/1/test/customers");
   await page.getByRole("button", { name: /Olga Owner/ }).click();

@@ -66,7 +66,7 @@ test("a ledger cut by the history window shows the amount brought forward", asyn
   ] as const) {
     const page = await signIn(service.url, "/projects/1/test/customers/ada/ledger", look);
     const forward = page.getByRole("region", { name: "Brought forward" });
-    expect(await forward.getByRole("listitem").textContent()).toMatch(/in credits, from before .*1,100$/);
+    expect(await forward.getByRole("listitem").textContent()).toMatch(/in credits, balance before .*1,100$/);
     await page.getByText("1 result").waitFor();
     await expectAccessible(page);
     // A customer without entries in the window.

@@ -132,7 +132,7 @@ test("a new environment shows onboarding instead of empty charts", async () => {
   await page.getByText("No data in Live yet").waitFor();
   await page.getByText("Test has 1 plan").waitFor();
   await expectAccessible(page);
-  await page.getByRole("link", { name: "Compare test with live" }).click();
+  await page.getByRole("link", { name: "Compare Test with Live" }).click();
   await page.waitForURL("**/projects/1/live/promote");
 
   await manage("POST", "/manage/v1/projects", { body: { name: "Second" } });
@@ -188,5 +188,5 @@ test("a viewer sees the home page without write actions", async () => {
   await expectAccessible(page);
   await page.goto("/projects/1/live");
   await page.getByText("Promote the catalog").waitFor();
-  expect(await page.getByRole("link", { name: "Compare test with live" }).count()).toBe(0);
+  expect(await page.getByRole("link", { name: "Compare Test with Live" }).count()).toBe(0);
 });

@@ -46,7 +46,7 @@ test("searching a payment reference opens its grant, marked and copyable", async
   await rowOf(page, PAYMENT).and(page.locator("[aria-current]")).waitFor();
 });
 
-test("a grant is revoked by keyboard, and spent credits stay spent", async () => {
+test("a grant is revoked by keyboard, and spent credits are not affected", async () => {
   const { service, manage, consume } = await setupManage();
   await manage("POST", "customers/ada/credits", { body: PURCHASE });
   await consume({ customerId: "ada", feature: "image.render", quantity: 12, idempotencyKey: "k1" });
@@ -57,7 +57,7 @@ test("a grant is revoked by keyboard, and spent credits stay spent", async () =>
   await page.getByRole("button", { name: "Revoke grant 2" }).focus();
   await page.keyboard.press("Enter");
   const dialog = page.getByRole("dialog", { name: "Revoke grant" });
-  await dialog.getByText("The 20 spent credits stay spent.").waitFor();
+  await dialog.getByText("The 20 credits already spent are not affected.").waitFor();
   await expectAccessible(page);
   const confirm = dialog.getByRole("button", { name: "Revoke 480 credits in test" });
   while (!(await confirm.evaluate((button) => button === document.activeElement))) {
@@ -74,7 +74,7 @@ test("a grant is revoked by keyboard, and spent credits stay spent", async () =>
   await page.getByRole("link", { name: "Ledger" }).click();
   const entry = rowOf(page, "−480");
   await entry.waitFor();
-  expect(await entry.textContent()).toMatch(/Revoked.*Purchase.*Olga Owner/);
+  expect(await entry.textContent()).toMatch(/Revocation.*Purchase.*Olga Owner/);
 });
 
 test("similar top-ups within minutes are marked until one is revoked", async () => {
@@ -88,7 +88,7 @@ test("similar top-ups within minutes are marked until one is revoked", async () 
   expect(await rowOf(page, "Possible duplicate").textContent()).toContain("The owner's");
   await manage("POST", "customers/ada/grants/3/revoke");
   await page.reload();
-  await rowOf(page, "Revoked").waitFor();
+  await rowOf(page, "Revocation").waitFor();
   await expect.poll(() => rowOf(page, "Possible duplicate").count()).toBe(0);
 });
 

@@ -127,7 +127,7 @@ test("requests show their outcome and link to the denial and the key", async () 
   expect(await rowOf(page, "video-1").textContent()).toMatch(/Denied.*Not in the plan/);
   expect(await rowOf(page, "−40").textContent()).toMatch(/image\.render.*× 4.*Allowed/);
   await expectAccessible(page);
-  await rowOf(page, "render-2").getByRole("link", { name: "Why denied?" }).focus();
+  await rowOf(page, "render-2").getByRole("link", { name: "See why" }).focus();
   await page.keyboard.press("Enter");
   await page.waitForURL(/\/projects\/1\/test\/denials\/den_/);
   await page.goBack();

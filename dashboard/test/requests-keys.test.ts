@@ -24,7 +24,7 @@ test("a pasted key shows its result, its replays and how a rejected reuse differ
   await page.getByLabel("Idempotency key").fill(KEY);
   await page.keyboard.press("Enter");
   await page.getByText("Charged ada 10 credits for 1 × image.render.").waitFor();
-  await page.getByText("1 original request, 1 replay, 1 rejected as another request.").waitFor();
+  await page.getByText("1 original request, 1 replay, 1 rejected (different request).").waitFor();
   const differed = page.getByRole("table", { name: /^Differences/ }).locator("tbody tr");
   const lines = (await differed.allInnerTexts()).map((line) => line.replaceAll(/\s+/g, " "));
   expect(lines).toEqual([
@@ -51,7 +51,7 @@ test("the key of a denial links to its explanation, and the key of an event show
   await page.getByText("Events charge nothing").waitFor();
   await expectAccessible(page);
   await page.goto("/projects/1/test/keys/denied");
-  await page.getByRole("link", { name: "Why denied?" }).click();
+  await page.getByRole("link", { name: "See why" }).click();
   await page.getByRole("heading", { name: "Denied: not enough credits" }).waitFor();
 });
 
@@ -60,14 +60,14 @@ test("unused keys, keys from the other environment and retryable denials are exp
   const { consume, service, project } = managed;
   const page = await signIn(service.url, "/projects/1/test/keys/never");
   await page.getByText("Key not found").waitFor();
-  await page.getByText("No request of this project used this key").waitFor();
+  await page.getByText("No request in this project has used this key").waitFor();
   await expectAccessible(page);
   await consume({ ...RENDER, idempotencyKey: "here" });
   await page.goto("/projects/1/live/keys/here");
-  await page.getByText("This key was used in test").waitFor();
+  await page.getByText("This key was used in Test").waitFor();
   const event = { customerId: "ada", event: "e", quantity: 1, idempotencyKey: "here" };
   expect((await post(`${service.url}/v1/events`, project.live.key.secret, event)).status).toBe(409);
-  await page.getByRole("link", { name: "Open it in test" }).click();
+  await page.getByRole("link", { name: "Open it in Test" }).click();
   await page.getByText("Charged ada 10 credits").waitFor();
   await consume({ ...RENDER, customerId: "stranger", idempotencyKey: "early" });
   await logged(managed, 3);
@@ -86,7 +86,7 @@ test("32 identical requests are one charge and 31 replays, and sending again giv
   const key = await dialog.getByLabel("Idempotency key").inputValue();
   expect(key).toMatch(/^try-[0-9a-f]{12}$/);
   await expectAccessible(page);
-  await dialog.getByRole("button", { name: "Send 32 times in test" }).click();
+  await dialog.getByRole("button", { name: "Send 32 requests in Test" }).click();
   await dialog.getByText("1 charge, 31 replays").waitFor();
   await dialog.getByText("10 credits charged to ada in total.").waitFor();
   await dialog.getByText("Same response, byte for byte").waitFor();
@@ -95,8 +95,8 @@ test("32 identical requests are one charge and 31 replays, and sending again giv
   expect((await manage("GET", "customers/ada")).body).toMatchObject({ balances: [{ balance: 90 }] });
   await dialog.getByRole("link", { name: `Open ${key}` }).click();
   await page.getByText("Charged ada 10 credits for 1 × image.render.").waitFor();
-  await page.getByRole("button", { name: "Send this 32 times" }).click();
-  await page.getByRole("button", { name: "Send 32 times in test" }).click();
+  await page.getByRole("button", { name: "Resend 32 times" }).click();
+  await page.getByRole("button", { name: "Send 32 requests in Test" }).click();
   await page.getByText("32 replays", { exact: true }).first().waitFor();
   await page.getByText("Nothing was charged.").waitFor();
   expect(await database.count("cell.ledger", "kind = 2")).toBe(1);
@@ -118,9 +118,9 @@ test("a test request is corrected and sent by keyboard, and is not available in 
   await page.keyboard.type("51");
   await page.keyboard.press("Enter");
   await page.getByRole("alert").first().waitFor();
-  expect(await page.getByRole("textbox", { name: "Times" }).getAttribute("aria-invalid")).toBe("true");
+  expect(await page.getByRole("textbox", { name: "Repeat" }).getAttribute("aria-invalid")).toBe("true");
   await expectAccessible(page);
-  await page.getByRole("textbox", { name: "Times" }).focus();
+  await page.getByRole("textbox", { name: "Repeat" }).focus();
   await page.keyboard.press("Control+a");
   await page.keyboard.type("8");
   await page.keyboard.press("Enter");
@@ -131,9 +131,9 @@ test("a test request is corrected and sent by keyboard, and is not available in 
   await page.goto("/projects/1/live/requests");
   await page.getByRole("button", { name: "Test request" }).focus();
   await page.keyboard.press("Enter");
-  await page.getByRole("dialog", { name: "Only in test" }).waitFor();
+  await page.getByRole("dialog", { name: "Only in Test" }).waitFor();
   await expectAccessible(page);
-  await page.getByRole("link", { name: "Open in test" }).focus();
+  await page.getByRole("link", { name: "Open in Test" }).focus();
   await page.keyboard.press("Enter");
   await page.waitForURL("**/projects/1/test/requests?do=try");
 });

@@ -29,11 +29,11 @@ const format = (at: string): string => at.slice(0, 10);
 
 test("missing credits: cost, balance, shortfall and renewal", () => {
   expect(whyDenied(DENIAL, format)).toEqual([
-    "5 × image.render cost 50 credits. 12 were left, 38 too few.",
+    "5 × image.render cost 50 credits. 12 were left, which is 38 short.",
     "Plan credits renew on 2026-12-01.",
   ]);
   expect(whyDenied({ ...DENIAL, quantity: 1, balance: 1, pool: "gpu", resetsAt: null }, format)).toEqual([
-    "1 × image.render costs 50 credits. 1 was left in the pool gpu, 49 too few.",
+    "1 × image.render costs 50 credits. 1 was left in the pool gpu, which is 49 short.",
     "The plan does not renew its credits.",
   ]);
   expect(sumOf(DENIAL, 5)).toEqual([
@@ -67,18 +67,18 @@ test.for([
 test("the current outcome: allowed, still denied, denied for another reason, or gone", () => {
   const now = { ...POSITION, allowed: true, reason: null, balance: 512 };
   expect(describeNow({ ...DENIAL, now })).toEqual([
-    "The same request would be allowed now. It costs 50 credits of 512.",
+    "The same request would be allowed now. It costs 50 credits; the balance is 512.",
     "Send the request with a new idempotency key. The old key always returns this denial.",
   ]);
   expect(describeNow({ ...DENIAL, now: { ...now, creditsRequired: 0 } })[0]).toBe(
     "The same request would be allowed now.",
   );
   expect(describeNow(DENIAL)).toEqual([
-    "The same request would still be denied. It needs 50 credits; 12 are left, 38 too few.",
+    "The same request would still be denied. It needs 50 credits; 12 are left, which is 38 short.",
   ]);
   const dearer = { ...POSITION, allowed: false, reason: "insufficient_credits", creditsRequired: 100 };
   expect(describeNow({ ...DENIAL, now: dearer })).toEqual([
-    "The same request would still be denied. It needs 100 credits now; 12 are left, 88 too few.",
+    "The same request would still be denied. It needs 100 credits now; 12 are left, which is 88 short.",
   ]);
   const blocked = { ...now, allowed: false, reason: "customer_blocked" };
   expect(describeNow({ ...DENIAL, now: blocked })).toEqual([
@@ -207,5 +207,5 @@ test("one sentence describes what a key did, and its uses are counted by kind", 
       { ...use, code: "idempotency_key_reused" },
       { ...use, code: "overloaded" },
     ]),
-  ).toBe("1 original request, 2 replays, 1 rejected as another request, 1 error");
+  ).toBe("1 original request, 2 replays, 1 rejected (different request), 1 error");
 });

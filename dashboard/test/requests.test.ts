@@ -69,7 +69,7 @@ test("an empty log offers a test request and shows the first request", async () 
   expect(await page.getByRole("switch", { name: "Live tail" }).isChecked()).toBe(true);
   await managed.consume({ ...RENDER, idempotencyKey: "first" });
   await rowsOf(page).getByText("first").waitFor();
-  // Test requests are not available in live.
+  // Test requests are not available in Live.
   await page.goto("/projects/1/live/requests");
   await page.getByRole("link", { name: "API keys", exact: true }).last().waitFor();
   expect(await page.getByRole("link", { name: "Send a test request" }).count()).toBe(0);
@@ -107,7 +107,7 @@ test("filters are kept in the URL and work by keyboard", async () => {
   await expect.poll(() => rowsOf(page).count()).toBe(7);
 });
 
-test("the live tail shows new requests, and l pauses it", async () => {
+test("the live tail shows new requests, and the L key pauses it", async () => {
   const managed = await setupManage();
   const page = await signIn(managed.service.url, REQUESTS);
   await page.getByText("No requests in the last 7 days").waitFor();

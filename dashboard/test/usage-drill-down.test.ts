@@ -9,7 +9,7 @@ import { tabTo } from "./tab-to.ts";
 const USAGE = "/projects/1/test/usage";
 const DAY_MS = 86_400_000;
 
-/** Noon UTC, some days ago. */
+/** Noon UTC, a few days ago. */
 const noon = (daysAgo: number): string =>
   new Date(Math.floor(Date.now() / DAY_MS) * DAY_MS + DAY_MS / 2 - daysAgo * DAY_MS).toISOString();
 

@@ -24,7 +24,7 @@ test("an invalid custom range is kept and cannot be exported", async () => {
   expect(text).toContain('"from":"2026-10-01T');
 });
 
-test("exports report the history window, ignore double clicks, and are cleared on log-out", async () => {
+test("exports report the history window, ignore double clicks, and are cleared on logout", async () => {
   const { service, manage, topUp } = await setupManage();
   await topUp("ada", 500);
   const limits = { historyDaysMax: 10 };

@@ -23,7 +23,7 @@ test("the monthly statement adds up and is downloaded as CSV", async () => {
   await tabTo(page, page.getByRole("button", { name: "Next month" }));
   await page.keyboard.press("Enter");
   await page.waitForURL(`**/month-end?month=${thisMonth}`);
-  const statement = page.getByRole("region", { name: "Roll-forward" });
+  const statement = page.getByRole("region", { name: "Monthly statement" });
   await statement.getByText("Total").waitFor();
   const rows = await Promise.all(
     (await statement.locator("tbody tr").all()).map((row) => row.locator("td").allInnerTexts()),

@@ -33,12 +33,12 @@ export const queryClient = new QueryClient({
 /** Callbacks that clear page state kept outside the query cache. */
 const cleaners = new Set<() => void>();
 
-/** Registers a callback that clears private state on log-out. */
+/** Registers a callback that clears private state on logout. */
 export function onClearUserData(forget: () => void): void {
   cleaners.add(forget);
 }
 
-/** Clears all data from the previous user, on log-in and log-out. */
+/** Clears all data from the previous user, on login and logout. */
 export function clearUserData(): void {
   queryClient.clear();
   for (const forget of cleaners) forget();

@@ -35,7 +35,7 @@ export function whyDenied(denial: Denial, format: FormatTime): string[] {
     case "limit_reached":
       return [limitSentence(denial, ofPlan), limitReset(denial.limit, format)];
     case "feature_not_in_plan":
-      return [`${ofPlan} does not include ${feature}. Credits cannot change that.`];
+      return [`${ofPlan} does not include ${feature}. Adding credits does not change that.`];
     case "customer_blocked":
       return ["The customer was blocked. Every request for a blocked customer is denied."];
     case "no_active_plan":
@@ -52,7 +52,7 @@ function creditsSentence({ feature, quantity, creditsRequired, balance, pool }: 
   const left = balance === 1 ? "1 was left" : `${formatCount(balance)} were left`;
   const missing = formatCount(creditsRequired - balance);
   const cost = quantity === 1 ? "costs" : "cost";
-  return `${formatCount(quantity)} × ${feature} ${cost} ${countOf(creditsRequired, "credit")}. ${left}${where}, ${missing} too few.`;
+  return `${formatCount(quantity)} × ${feature} ${cost} ${countOf(creditsRequired, "credit")}. ${left}${where}, which is ${missing} short.`;
 }
 
 function creditsReset({ resetsAt }: Position, format: FormatTime): string {
@@ -87,7 +87,7 @@ export function sumOf({ reason, creditsRequired, balance, limit }: Position, qua
   if (reason !== "limit_reached" || limit === null) return [];
   return [
     line("Allowed per period", limit.quantity),
-    line("Used before", limit.used),
+    line("Already used", limit.used),
     line("Requested", quantity),
     line("Over the limit", limit.used + quantity - limit.quantity, true),
   ];
@@ -105,11 +105,11 @@ export function describeNow({
   if (customerId === null) return ["The customer has been erased."];
   if (now === null) return [`The feature ${feature} no longer exists.`];
   if (now.allowed) {
-    const has = `${countOf(now.creditsRequired, "credit")} of ${formatCount(now.balance)}`;
+    const cost = countOf(now.creditsRequired, "credit");
     return [
       now.creditsRequired === 0
         ? "The same request would be allowed now."
-        : `The same request would be allowed now. It costs ${has}.`,
+        : `The same request would be allowed now. It costs ${cost}; the balance is ${formatCount(now.balance)}.`,
       "Send the request with a new idempotency key. The old key always returns this denial.",
     ];
   }
@@ -120,12 +120,12 @@ export function describeNow({
       const needs = countOf(now.creditsRequired, "credit");
       const by = now.creditsRequired === creditsRequired ? "" : " now";
       return [
-        `The same request ${still}. It needs ${needs}${by}; ${areLeft(now.balance)}, ${missing} too few.`,
+        `The same request ${still}. It needs ${needs}${by}; ${areLeft(now.balance)}, which is ${missing} short.`,
       ];
     }
     case "limit_reached":
       return [
-        `The same request ${still}. ${formatCount(now.limit?.used ?? 0)} of ${formatCount(now.limit?.quantity ?? 0)} are used, and it asks for ${formatCount(quantity)}.`,
+        `The same request ${still}. ${formatCount(now.limit?.used ?? 0)} of ${formatCount(now.limit?.quantity ?? 0)} ${now.limit?.used === 1 ? "is" : "are"} used, and it asks for ${formatCount(quantity)}.`,
       ];
     default:
       return [`The same request ${still}. ${describeReason(now.reason ?? "")}.`];

@@ -14,8 +14,8 @@ export const ENTRY_NAMES = {
   consume: "Charge",
   grant: "Top-up",
   reverse: "Reversal",
-  expire: "Expired",
-  revoke: "Revoked",
+  expire: "Expiration",
+  revoke: "Revocation",
 } as const satisfies Record<EntryKind, string>;
 
 /** Names in the kind filter, where plan credits and top-ups are one option. */
@@ -23,8 +23,8 @@ export const ENTRY_FILTER_NAMES = {
   consume: "Charges",
   grant: "Top-ups and plan credits",
   reverse: "Reversals",
-  expire: "Expired",
-  revoke: "Revoked",
+  expire: "Expirations",
+  revoke: "Revocations",
 } as const satisfies Record<EntryKind, string>;
 
 /** Display name of an entry. `given` is the kind of grant that the entry moved, if known. */
@@ -45,9 +45,9 @@ export const GRANT_STATE_NAMES = {
 /** Spending order; the API applies the same rule. */
 export const BURN_ORDER = "Credits that expire first are spent first.";
 
-/** "Possible duplicate, 3 s after the last". */
+/** "Possible duplicate, 3 s after the previous one". */
 export function describeDuplicate(gapMs: number): string {
   const seconds = Math.round(gapMs / 1_000);
   const gap = seconds < 90 ? `${Math.max(1, seconds)} s` : `${Math.round(seconds / 60)} min`;
-  return `Possible duplicate, ${gap} after the last`;
+  return `Possible duplicate, ${gap} after the previous one`;
 }

@@ -95,7 +95,7 @@ export function describeKey({ customerId, charge, denial, event }: Story): strin
 
 type Use = { readonly isReplay: boolean; readonly refused: object | null; readonly code: string | null };
 
-/** "1 original request, 31 replays, 1 rejected as another request". */
+/** "1 original request, 31 replays, 1 rejected (different request)". */
 export function countUses(uses: readonly Use[]): string {
   const refused = uses.filter(({ code }) => code === "idempotency_key_reused").length;
   const replays = uses.filter(({ isReplay }) => isReplay).length;
@@ -104,7 +104,7 @@ export function countUses(uses: readonly Use[]): string {
   return [
     ...(originals === 0 ? [] : [countOf(originals, "original request")]),
     ...(replays === 0 ? [] : [countOf(replays, "replay")]),
-    ...(refused === 0 ? [] : [`${formatCount(refused)} rejected as another request`]),
+    ...(refused === 0 ? [] : [`${formatCount(refused)} rejected (different request)`]),
     ...(failed === 0 ? [] : [countOf(failed, "error")]),
   ].join(", ");
 }

@@ -22,7 +22,7 @@ import { useOptionalScope } from "./use-scope.ts";
 const loadPalette = () => import("./palette.tsx").then(({ Palette }) => ({ default: Palette }));
 const Palette = lazy(loadPalette);
 
-/** Layout of all pages that need a session. When the session ends, the router redirects to the log-in page. */
+/** Layout of all pages that need a session. When the session ends, the router redirects to the login page. */
 export function Frame() {
   const { data: session } = useSuspenseQuery(sessionQuery);
   const router = useRouter();

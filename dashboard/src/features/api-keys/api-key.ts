@@ -21,10 +21,10 @@ export const LASTING = [
 ];
 
 export const OVERLAPS = [
-  { value: "86400", label: "24 hours" },
-  { value: "3600", label: "1 hour" },
-  { value: "604800", label: "7 days" },
-  { value: "0", label: "Revoke immediately" },
+  { value: "86400", label: "In 24 hours" },
+  { value: "3600", label: "In 1 hour" },
+  { value: "604800", label: "In 7 days" },
+  { value: "0", label: "Immediately" },
 ];
 
 export function toKeyBody({ name, scopes, lasts }: KeyForm, now: number): Body<"createApiKey"> {

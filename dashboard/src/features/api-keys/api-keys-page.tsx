@@ -166,7 +166,7 @@ function Name({ ending: { key } }: { ending: EndingKey }) {
 }
 
 function WhatThen({ ending: { key, successor, isStillUsed } }: { ending: EndingKey }) {
-  if (successor === null) return "The key has no replacement. Calls with it are rejected after that.";
+  if (successor === null) return "The key has no replacement. Requests that use it will then be rejected.";
   if (isStillUsed) {
     return (
       <>

@@ -118,7 +118,7 @@ export function RotateKeyDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: 
         safe: idempotency keys do not depend on the API key.
       </p>
       <Select
-        label="Old key works for"
+        label="Old key expires"
         options={OVERLAPS}
         hint={<EndOfOld apiKey={apiKey} overlap={Number(wanted.overlap)} from={openedAt} />}
         {...register("overlap")}
@@ -130,11 +130,11 @@ export function RotateKeyDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: 
 
 /** Rotation never extends the old key. */
 function EndOfOld({ apiKey, overlap, from }: { apiKey: ApiKey; overlap: number; from: number }) {
-  if (overlap === 0) return "Calls with the old key are rejected within 5 seconds.";
+  if (overlap === 0) return "Requests that use the old key are rejected within 5 seconds.";
   const end = Math.min(from + overlap * 1_000, Date.parse(apiKey.expiresAt ?? "9999-12-31T00:00:00Z"));
   return (
     <>
-      Until <Time at={new Date(end).toISOString()} />.
+      It works until <Time at={new Date(end).toISOString()} />.
     </>
   );
 }

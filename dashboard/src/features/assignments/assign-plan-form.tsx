@@ -214,7 +214,7 @@ function started(
       : `Includes ${joinList(allowances.map(formatAllowance))}.`;
   return before === null
     ? `${given} It starts now.`
-    : `${given} It starts now. Unused ${before.name} credits end. Top-ups stay.`;
+    : `${given} It starts now. Unused ${before.name} credits end. Top-ups are kept.`;
 }
 
 type AssignmentBody = Body<"assignPlan">;

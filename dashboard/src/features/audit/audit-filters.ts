@@ -60,7 +60,7 @@ export const ACTIONS = [
   { value: "request.", label: "Test requests" },
   { value: "api_key.", label: "API keys" },
   { value: "token.", label: "Management tokens" },
-  { value: "member.sign", label: "Log-ins and log-outs" },
+  { value: "member.sign", label: "Logins and logouts" },
   { value: "member.", label: "All member actions" },
   { value: "project.", label: "Projects" },
   { value: "workspace.", label: "Workspace" },

@@ -157,7 +157,7 @@ function FilterBar({
       <Select
         label="Environment"
         options={[
-          { value: "", label: "Everywhere" },
+          { value: "", label: "All environments" },
           ...projects.flatMap(({ id, name }) => [
             { value: `${id}/test`, label: `${name}, Test` },
             { value: `${id}/live`, label: `${name}, Live` },

@@ -36,11 +36,11 @@ export function EntryDetails({ entry }: { entry: Entry }) {
             value: (
               <span className="flex flex-wrap gap-x-4">
                 <TextLink to="/workspace/audit" search={{ actor: actorFilter }}>
-                  All by this author
+                  All entries by this actor
                 </TextLink>
                 {customerId !== null && (
                   <TextLink to="/workspace/audit" search={{ customerId }}>
-                    All about {customerId}
+                    All entries for {customerId}
                   </TextLink>
                 )}
               </span>

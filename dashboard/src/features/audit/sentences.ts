@@ -14,7 +14,7 @@ const isNew = ({ before }: Entry): boolean => before === null;
 /** Sentence for each audited action. */
 const SENTENCES: Readonly<Record<string, Describe>> = {
   "credits.added": (entry) => ["added ", strong(creditsOf(entry)), " to ", CUSTOMER],
-  "grant.revoked": (entry) => ["revoked ", strong(creditsOf(entry)), ` of ${entry.subject} from `, CUSTOMER],
+  "grant.revoked": (entry) => ["revoked ", strong(creditsOf(entry)), ` (${entry.subject}) from `, CUSTOMER],
   "consume.reversed": (entry) => [
     "reversed a charge and returned ",
     strong(creditsOf(entry)),
@@ -22,7 +22,7 @@ const SENTENCES: Readonly<Record<string, Describe>> = {
     CUSTOMER,
   ],
   "plan.assigned": (entry) => ["assigned plan ", subject(entry), " to ", CUSTOMER, ...insteadOf(entry)],
-  "plan.ended": ({ before }) => ["ended plan ", strong(textIn(before, "plan") ?? "none"), " of ", CUSTOMER],
+  "plan.ended": ({ before }) => ["ended plan ", strong(textIn(before, "plan") ?? "none"), " for ", CUSTOMER],
   "plan.assigned_in_bulk": (entry) => [
     "assigned plan ",
     subject(entry),
@@ -91,19 +91,26 @@ const SENTENCES: Readonly<Record<string, Describe>> = {
     strong(countOf(countIn(after, "ended") ?? 0, "other session")),
     ...fromAddress(after),
   ],
-  "member.sign_in_failed": (entry) => ["rejected ", ...attemptsOf(entry, "log-in"), " as ", subject(entry)],
+  "member.sign_in_failed": (entry) => [
+    "rejected ",
+    attemptsOf(entry, "login attempt"),
+    " as ",
+    subject(entry),
+    ...fromAddresses(entry),
+  ],
   "member.password_refused": (entry) => [
     "rejected ",
-    ...attemptsOf(entry, "password change"),
+    attemptsOf(entry, "password change"),
     " for ",
     subject(entry),
+    ...fromAddresses(entry),
   ],
   "member.owner_reset": (entry) => ["created an owner link for ", subject(entry)],
-  "member.sign_in_link_made": (entry) => ["created a log-in link for ", subject(entry)],
-  "member.changed": (entry) => ["edited ", subject(entry), ...roleChange(entry)],
+  "member.sign_in_link_made": (entry) => ["created a login link for ", subject(entry)],
+  "member.changed": (entry) => roleChange(entry) ?? ["edited ", subject(entry)],
   "member.removed": (entry) => ["removed ", subject(entry)],
   "member.password_changed": () => ["changed their password"],
-  "member.password_reset": (entry) => ["reset the password of ", subject(entry)],
+  "member.password_reset": (entry) => ["reset the password for ", subject(entry)],
   "member.password_link_made": (entry) => ["created a password reset link for ", subject(entry)],
 };
 
@@ -120,7 +127,7 @@ export function isKnownAction(action: string): boolean {
 const describeUnknown: Describe = (entry) => [
   `${entry.action.replace(/[._]/g, " ")}: `,
   subject(entry),
-  ...(entry.customerId === null ? [] : [" of ", CUSTOMER]),
+  ...(entry.customerId === null ? [] : [" for ", CUSTOMER]),
 ];
 
 function exported({ after }: Entry, what: string): (Piece | string)[] {
@@ -147,9 +154,11 @@ function fromTo({ before, after }: Entry): (Piece | string)[] {
   return was === null || is === null ? [] : [" from ", strong(was), " to ", strong(is)];
 }
 
-function roleChange({ before, after }: Entry): string[] {
-  const [was, is] = [textIn(before, "role"), textIn(after, "role")];
-  return was === is || was === null || is === null ? [] : [` from ${was} to ${is}`];
+/** Null if the role is unchanged. */
+function roleChange(entry: Entry): (Piece | string)[] | null {
+  const [was, is] = [textIn(entry.before, "role"), textIn(entry.after, "role")];
+  if (was === is || was === null || is === null) return null;
+  return ["changed ", subject(entry), `'s role from ${was} to ${is}`];
 }
 
 function fromAddress(after: Entry["after"]): (Piece | string)[] {
@@ -157,13 +166,15 @@ function fromAddress(after: Entry["after"]): (Piece | string)[] {
   return address === null ? [] : [" from ", strong(address)];
 }
 
-function attemptsOf({ after }: Entry, noun: string): (Piece | string)[] {
+function attemptsOf({ after }: Entry, noun: string): Piece {
+  return strong(countOf(countIn(after, "attempts") ?? 1, noun));
+}
+
+function fromAddresses({ after }: Entry): (Piece | string)[] {
   const [first, ...others] = listIn(after, "addresses");
+  if (first === undefined) return [];
   const more = others.length + (countIn(after, "moreAddresses") ?? 0);
-  const attempts = strong(countOf(countIn(after, "attempts") ?? 1, noun));
-  if (first === undefined) return [attempts];
   return [
-    attempts,
     " from ",
     strong(first),
     ...(more === 0 ? [] : [` and ${countOf(more, "other address", "other addresses")}`]),
@@ -175,5 +186,5 @@ const FIELD_NAMES: Readonly<Record<string, string>> = { billingReference: "billi
 function fieldsOf(fields: readonly string[]): string[] {
   if (fields.length === 0) return [];
   const names = fields.map((field) => FIELD_NAMES[field] ?? field);
-  return [`${new Intl.ListFormat("en").format(names)} of `];
+  return [`the ${new Intl.ListFormat("en").format(names)} of `];
 }

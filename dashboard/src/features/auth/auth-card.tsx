@@ -5,7 +5,7 @@ import { clearUserData, queryClient } from "../../api/query-client.ts";
 import { type Session, sessionQuery } from "../../api/session.ts";
 import { useTabTitle } from "../../ui/page.tsx";
 
-/** Layout of the log-in pages. */
+/** Layout of the login pages. */
 export function AuthCard({
   title,
   note,

@@ -78,7 +78,11 @@ export function EventKeysPage() {
     },
   ];
   return (
-    <Page title="Event keys" heading="Features" note="Keys of usage events. Events are counted, not charged.">
+    <Page
+      title="Event keys"
+      heading="Features"
+      note="Keys for usage events. Events are counted, not charged."
+    >
       <FeatureTabs />
       {keys.length > 0 && (
         <ListFilter

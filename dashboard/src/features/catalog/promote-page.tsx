@@ -23,7 +23,7 @@ import { promotionQuery, refreshCatalog } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/promote");
 
-/** Compares test with live, then applies all changes in one transaction. */
+/** Compares Test with Live, then applies all changes in one transaction. */
 export function PromotePage() {
   const scope = useScope();
   const { archive } = route.useSearch();
@@ -39,15 +39,15 @@ export function PromotePage() {
     promotion.kind === "possible" && promotion.diff.changes.some(({ change }) => change !== "unchanged");
   return (
     <Page
-      title="Promote test to live"
-      note="Copies the test catalog to live. Customers stay separate."
+      title="Promote Test to Live"
+      note="Copies the test catalog to Live. Customers stay separate."
       actions={
         <ButtonLink
           to="/projects/$projectId/$environment/plans"
           params={{ ...scope, environment: "test" }}
           tone="quiet"
         >
-          Back to test
+          Back to Test
         </ButtonLink>
       }
     >
@@ -55,12 +55,12 @@ export function PromotePage() {
       {promotion.kind === "blocked" ? (
         <Callout tone="bad" title="Cannot promote">
           <p>{promotion.problem.message}</p>
-          <p>Nothing was changed. Fix it in test or live, then refresh.</p>
+          <p>Nothing was changed. Fix it in Test or Live, then refresh.</p>
         </Callout>
       ) : (
         <>
           <Checkbox
-            label="Archive items that are not in test"
+            label="Archive items that are not in Test"
             hint="Applies to plans and features. Customers keep archived plans."
             checked={box.isChecked}
             onChange={({ target: { checked } }) => {
@@ -125,14 +125,14 @@ function PromotePanel({
   };
   const promote = useWrite("post", "/manage/v1/projects/{projectId}/promote", {
     before: async () => {
-      // The API detects changes in live. Changes in test must be checked here.
+      // The API detects changes in Live. Changes in Test must be checked here.
       const again = await queryClient.fetchQuery(promotionQuery(projectId, archiveMissing));
       if (again.kind !== "possible" || JSON.stringify(again.diff) !== JSON.stringify(diff)) throw changed();
     },
     onSuccess: async (done) => {
       setConfirming(false);
       onDone(done);
-      notify("Promoted test to live", `${count} applied`);
+      notify("Promoted Test to Live", `${count} applied`);
       await refreshCatalog();
     },
     onError: () => setConfirming(false),
@@ -157,7 +157,7 @@ function PromotePanel({
       </div>
       <WriteDialog
         isOpen={isConfirming}
-        title="Promote test to live"
+        title="Promote Test to Live"
         write={promote}
         request={null}
         wanted="live"
@@ -179,7 +179,7 @@ function changed(): ApiProblem {
     status: 412,
     code: "changed_meanwhile",
     title: "Edit conflict",
-    detail: "Test or live changed since you opened this page.",
+    detail: "Test or Live changed since you opened this page.",
     requestId: null,
     errors: [],
   });

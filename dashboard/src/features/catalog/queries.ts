@@ -76,7 +76,7 @@ export function planReviewQuery(scope: Scope, key: string) {
   });
 }
 
-/** The effect of promoting test to live, or why it is blocked. */
+/** The effect of promoting Test to Live, or why it is blocked. */
 export function promotionQuery(projectId: string, archiveMissing: boolean) {
   const path = "/manage/v1/projects/{projectId}/promote/diff";
   return queryOptions({

@@ -95,7 +95,7 @@ export function AddCreditsDialog({ customer, onClose }: { customer: Customer; on
         <>
           <ProblemCallout error={add.error} />
           {isOutcomeUnknown(add.error) && (
-            <p className="text-muted">You can retry safely. The credits are added once.</p>
+            <p className="text-muted">You can retry safely. The credits will be added only once.</p>
           )}
         </>
       }
@@ -185,7 +185,7 @@ function CreditsFields({
         <TextField
           label="Reference"
           placeholder={isPurchase ? "Payment ID" : ""}
-          hint="Each reference adds credits once."
+          hint="A reference can add credits only once."
           maxLength={255}
           isMono
           {...register("reference")}

@@ -32,7 +32,14 @@ export function readCreditsForm(
   const errors: CreditsErrors = {
     ...(credits === null ? { credits: "Enter a whole number, 1 or more." } : {}),
     ...(form.expires !== "" && expiresAt === null ? { expires: "Enter a date and time." } : {}),
-    ...(isPriced && price === null ? { price: `Enter an amount in ${form.currency || "a currency"}.` } : {}),
+    ...(isPriced && price === null
+      ? {
+          price:
+            form.currency === ""
+              ? "Enter a currency code, such as EUR."
+              : `Enter an amount in ${form.currency}.`,
+        }
+      : {}),
   };
   if (credits === null || Object.keys(errors).length > 0) return { body: null, errors };
   return {

@@ -45,7 +45,7 @@ function Effect({ preview }: { preview: CreditsPreview }) {
   if (outcome === "already_added") {
     return (
       <p>
-        Nothing will be added. This reference was already used. The balance stays{" "}
+        Nothing will be added. This reference was already used. The balance stays at{" "}
         {formatCount(balanceBefore ?? 0)}.
       </p>
     );
@@ -59,7 +59,7 @@ function Effect({ preview }: { preview: CreditsPreview }) {
       </p>
       <p className="text-muted">
         {plan === null
-          ? "Without a plan, the credits cannot be spent yet."
+          ? "The customer has no plan, so these credits cannot be spent yet."
           : buys.length === 0
             ? "No feature in the plan uses these credits."
             : `Pays for ${buys.map(formatPurchase).join(", or ")}.`}

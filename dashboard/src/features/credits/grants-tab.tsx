@@ -124,7 +124,7 @@ function grantColumns({ customerScope, mayRevoke, changes, next, now }: GrantCon
       cell: ({ grant }) => formatCount(grant.credits),
     },
     {
-      name: "Left",
+      name: "Remaining",
       isNumber: true,
       cell: ({ grant: { remaining, credits } }) => (
         <>
@@ -165,7 +165,7 @@ function Given({ line: { grant, by } }: { line: GrantLine }) {
             by <ActorName actor={by} />
           </>
         ) : (
-          grant.kind === "allowance" && "by the plan"
+          grant.kind === "allowance" && "from the plan"
         )}
       </div>
     </>
@@ -227,7 +227,7 @@ function GrantDetails({
     { name: "Pool", value: grant.pool },
     { name: "Expires", value: expiresAt === null ? "Never" : <Time at={expiresAt} /> },
     revokedAt === null ? null : { name: "Revoked", value: <Time at={revokedAt} /> },
-    { name: "Left", value: `${formatCount(grant.remaining)} of ${formatCount(grant.credits)}` },
+    { name: "Remaining", value: `${formatCount(grant.remaining)} of ${formatCount(grant.credits)}` },
   ];
   return (
     <div className="flex flex-col gap-4">

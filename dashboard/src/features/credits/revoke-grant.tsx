@@ -3,7 +3,7 @@ import { type ReactNode, Suspense, useState } from "react";
 import { queryClient } from "../../api/query-client.ts";
 import { about, refresh, useWrite } from "../../api/use-write.ts";
 import { GRANT_NAMES } from "../../format/ledger.ts";
-import { countOf, formatCount, formatStep } from "../../format/numbers.ts";
+import { countOf, formatStep } from "../../format/numbers.ts";
 import { Button } from "../../ui/button.tsx";
 import { ProblemCallout } from "../../ui/callout.tsx";
 import { Dialog, WriteForm } from "../../ui/dialog.tsx";
@@ -30,7 +30,7 @@ export function RevokeButton({ customerScope, grant }: { customerScope: Customer
         isOpen={isOpen}
         onClose={close}
         title="Revoke grant"
-        note={`${GRANT_NAMES[grant.kind]}, grant ${grant.grant}, of ${countOf(grant.credits, "credit")}.`}
+        note={`${GRANT_NAMES[grant.kind]}, grant ${grant.grant}: ${countOf(grant.credits, "credit")}.`}
       >
         <Suspense fallback={<SkeletonRows rows={3} />}>
           <ReadAgain customerScope={customerScope} rows={3}>
@@ -74,13 +74,17 @@ function RevokeForm(props: { customerScope: CustomerScope; grant: Grant; onDone:
     >
       <p>
         {remaining === 0
-          ? "This grant has no credits left. "
-          : `Removes the remaining ${countOf(remaining, "credit")}. `}
-        {spent > 0 && `The ${formatCount(spent)} spent credits stay spent. `}This cannot be undone.
+          ? "This grant has no credits left."
+          : `Removes the remaining ${countOf(remaining, "credit")}. ${describeSpent(spent)}This cannot be undone.`}
       </p>
       <BalanceChange pool={pool} before={before} gain={-remaining} />
     </WriteForm>
   );
+}
+
+function describeSpent(spent: number): string {
+  if (spent === 0) return "";
+  return `The ${countOf(spent, "credit")} already spent ${spent === 1 ? "is" : "are"} not affected. `;
 }
 
 function balanceIn(
@@ -90,7 +94,7 @@ function balanceIn(
   return balances.find(({ pool }) => pool === wanted)?.balance ?? 0;
 }
 
-/** Refreshes all data of the customer before it shows a confirmation. */
+/** Refreshes all of the customer's data before it shows a confirmation. */
 function ReadAgain({
   customerScope,
   rows,

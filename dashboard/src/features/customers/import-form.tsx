@@ -166,7 +166,7 @@ function useImport(isDryRun: boolean) {
         notify(`Imported ${countOf(created + changed, "customer")}`, `${created} new, ${changed} changed`);
       }
     },
-    // Also after a stop: the rows until then are imported.
+    // Even after a stop: the rows until then are imported.
     onSettled: () => {
       if (isDryRun) return;
       void refresh("customers");

@@ -115,8 +115,9 @@ function Progress({ job }: { job: ExportJob }) {
 
 function formatProgress({ state, rows, bytes, rowsEstimate }: ExportJob): string {
   if (state === "done") return `${countOf(rows, "row")}, ${formatBytes(bytes)}, complete.`;
-  const of = rowsEstimate === 0 ? "" : ` of about ${formatCount(Math.max(rows, rowsEstimate))}`;
-  return `${formatCount(rows)}${of} rows, ${formatBytes(bytes)}.`;
+  if (rowsEstimate === 0) return `${countOf(rows, "row")}, ${formatBytes(bytes)}.`;
+  const expected = formatCount(Math.max(rows, rowsEstimate));
+  return `${formatCount(rows)} of about ${expected} rows, ${formatBytes(bytes)}.`;
 }
 
 function Actions({ job }: { job: ExportJob }) {

@@ -143,7 +143,7 @@ function ExportTime({
   );
 }
 
-/** Keeps the typed text. Only a valid range goes to the URL, and only then the form can be sent. */
+/** Keeps the typed text. Only a valid range goes to the URL, and only then can the form be submitted. */
 function Moments({
   from,
   to,

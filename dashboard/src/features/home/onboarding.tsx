@@ -18,7 +18,7 @@ export function Onboarding() {
         {isLive ? <Promote scope={scope} /> : <FirstEvent scope={scope} isFirst />}
         {isLive ? <FirstEvent scope={scope} isFirst={false} /> : <Catalog scope={scope} />}
         <Step title="Assign plans">
-          <p>On the page of a customer, or from the webhooks of your billing system.</p>
+          <p>Assign them on a customer's page, or from your billing system's webhooks.</p>
           <ButtonLink to="/projects/$projectId/$environment/customers" params={scope}>
             Customers
           </ButtonLink>
@@ -62,7 +62,7 @@ function Catalog({ scope }: { scope: Scope }) {
   );
 }
 
-/** Live starts empty and gets its catalog from test. */
+/** Live starts empty and gets its catalog from Test. */
 function Promote({ scope }: { scope: Scope }) {
   const mayPromote = useMayActAs("admin");
   const { data: live } = useQuery(planCountQuery(scope));
@@ -74,7 +74,7 @@ function Promote({ scope }: { scope: Scope }) {
         {isDone
           ? `Live has ${countOf(live, "plan")}.`
           : test === undefined || test === 0
-            ? "Live and test have no plans yet. Create the catalog in test first."
+            ? "Live and Test have no plans yet. Create the catalog in Test first."
             : `Live has no plans yet. Test has ${countOf(test, "plan")}.`}
       </p>
       {mayPromote && (
@@ -83,7 +83,7 @@ function Promote({ scope }: { scope: Scope }) {
           params={scope}
           tone={isDone ? "plain" : "primary"}
         >
-          Compare test with live
+          Compare Test with Live
         </ButtonLink>
       )}
     </Step>

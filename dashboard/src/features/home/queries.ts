@@ -117,7 +117,7 @@ export const SUPPORT_CASES: readonly SupportCase[] = [
   },
 ];
 
-/** `purser dev` creates the demo in test only. The demo is recognized by one customer. */
+/** `purser dev` creates the demo in Test only. The demo is recognized by one customer. */
 export function isDemoQuery(scope: Scope) {
   return queryOptions({
     queryKey: ["get", CUSTOMERS_PATH, scope, "demo"],

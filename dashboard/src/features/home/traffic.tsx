@@ -78,7 +78,7 @@ function Quiet() {
         </ButtonLink>
       }
     >
-      Requests of your backend appear here within a second.
+      Requests from your backend appear here within a second.
     </EmptyState>
   );
 }

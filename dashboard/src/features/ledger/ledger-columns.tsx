@@ -22,7 +22,7 @@ export function ledgerColumns(context: LedgerContext): Column<LedgerLine>[] {
     { name: "Entry", isWide: true, cell: ({ entry }) => <What entry={entry} context={context} /> },
     { name: "For", hidesWhenNarrow: true, cell: ({ entry }) => <About entry={entry} context={context} /> },
     {
-      name: "Key or author",
+      name: "Key or actor",
       hidesWhenNarrow: true,
       cell: (line) => (
         <Origin line={line} grant={grantOfEntry(line.entry, grants)} customerScope={customerScope} />

@@ -103,7 +103,7 @@ function NothingHere({ isFiltered, hasEarlier }: { isFiltered: boolean; hasEarli
           </ButtonLink>
         }
       >
-        No entries of this kind or feature in your history window.
+        No entries of this kind or for this feature in your history window.
       </EmptyState>
     );
   }
@@ -171,7 +171,7 @@ function BroughtForward({ pools }: { pools: Answer<"listLedger">["broughtForward
             <span>
               <span className="font-medium">Brought forward</span>{" "}
               <span className="text-muted">
-                in {pool}, from before <Time at={before} />
+                in {pool}, balance before <Time at={before} />
               </span>
             </span>
             <span className="font-medium tabular-nums">{formatCount(amount)}</span>

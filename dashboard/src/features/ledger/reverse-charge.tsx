@@ -46,8 +46,8 @@ export function ReverseButton({
         title="Reverse charge"
         note={
           <>
-            {name} × {formatCount(entry.quantity ?? 1)} was charged {countOf(-entry.amount, "credit")} on{" "}
-            <Time at={entry.effectiveAt} />.
+            {countOf(-entry.amount, "credit")} {entry.amount === -1 ? "was" : "were"} charged for {name} ×{" "}
+            {formatCount(entry.quantity ?? 1)} on <Time at={entry.effectiveAt} />.
           </>
         }
       >
@@ -164,7 +164,7 @@ function useReversal({ customerScope, entry, onDone }: Props) {
       );
       onDone();
     },
-    // Also after an error: the charge may already have been reversed.
+    // Even after an error: the charge may already have been reversed.
     onSettled: () => refresh("customers"),
   });
   return { requestOf, reverse };
@@ -190,7 +190,7 @@ type Return = ReversalPreview["returns"][number];
 /** Credits returned per grant, and whether they can be spent. */
 function ReversalReturns({ preview: { returns } }: { preview: ReversalPreview }) {
   if (returns.length === 0) {
-    return <p>This charge cost no credits. Only its limit usage is reversed.</p>;
+    return <p>This charge cost no credits. Only the usage counted toward its limit is reversed.</p>;
   }
   const lost = returns.reduce((sum, { credits, spendable }) => sum + credits - spendable, 0);
   return (
@@ -221,7 +221,7 @@ function ReversalReturns({ preview: { returns } }: { preview: ReversalPreview })
 function Stays({ back: { spendable, credits, expiresAt } }: { back: Return }) {
   if (spendable === 0) return null;
   const what = spendable === credits ? "Can be spent again" : `${formatCount(spendable)} can be spent again`;
-  if (expiresAt === null) return `${what}, without expiry.`;
+  if (expiresAt === null) return `${what}, and never expires.`;
   return (
     <>
       {what} until <Time at={expiresAt} />.
@@ -230,14 +230,16 @@ function Stays({ back: { spendable, credits, expiresAt } }: { back: Return }) {
 }
 
 function describeRest({ spendable, credits, rest }: Return): string | null {
-  const what = spendable === 0 ? "this" : `the other ${formatCount(credits - spendable)}`;
+  const rests = credits - spendable;
+  const what = spendable === 0 ? "this" : `the other ${formatCount(rests)}`;
+  const isOne = spendable === 0 || rests === 1;
   switch (rest) {
     case "revoked":
-      return `The grant was revoked, so ${what} is revoked immediately.`;
+      return `The grant was revoked, so ${what} ${isOne ? "is" : "are"} revoked immediately.`;
     case "expired":
-      return `The grant has expired, so ${what} expires immediately.`;
+      return `The grant has expired, so ${what} ${isOne ? "expires" : "expire"} immediately.`;
     case "waiting":
-      return `The plan has ended. When it resumes, ${what} becomes available.`;
+      return `The plan has ended. When it resumes, ${what} ${isOne ? "becomes" : "become"} available.`;
     default:
       return null;
   }

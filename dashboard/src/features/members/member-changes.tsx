@@ -14,7 +14,7 @@ import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { Time } from "../../ui/time.tsx";
 import { notify } from "../../ui/toast.tsx";
 import { memberAccessQuery } from "../workspace/queries.ts";
-import { type Member, nameOfRole, roleChoices } from "./roles.ts";
+import { describeRole, type Member, nameOfRole, roleChoices } from "./roles.ts";
 
 type Form = { name: string; role: Role };
 
@@ -70,8 +70,8 @@ export function EditMemberDialog({
         <Choices label="Role" choices={roleChoices(me.role)} {...register("role")} />
       )}
       {me.id === id && isDemotion && (
-        <Callout tone="warn" title="This is you">
-          You will be logged out. As {nameOfRole(wanted.role)} you cannot undo this yourself.
+        <Callout tone="warn" title="This is your account">
+          You will be logged out. As {describeRole(wanted.role)}, you cannot undo this yourself.
         </Callout>
       )}
       {isDemotion && member.status === "active" && (
@@ -100,14 +100,14 @@ export function RemoveMemberDialog({ member, onClose }: { member: Member; onClos
   const [revoked, setRevoked] = useState<readonly string[]>([]);
   const remove = useWrite("delete", "/manage/v1/members/{id}", {
     onSuccess: async () => {
-      notify(isInvited ? `Deleted the invitation of ${name}` : `Removed ${name}`, email);
+      notify(isInvited ? `Deleted the invitation for ${name}` : `Removed ${name}`, email);
       onClose();
       await refresh(me.id === id ? "session" : "members");
     },
   });
   return (
     <WriteDialog
-      title={isInvited ? `Delete invitation of ${name}` : `Remove ${name}`}
+      title={isInvited ? `Delete invitation for ${name}` : `Remove ${name}`}
       write={remove}
       request={{
         params: { path: { id }, query: revoked.length === 0 ? {} : { revokeApiKeys: revoked.join(",") } },
@@ -118,7 +118,7 @@ export function RemoveMemberDialog({ member, onClose }: { member: Member; onClos
       onClose={onClose}
     >
       {me.id === id && (
-        <Callout tone="warn" title="This is you">
+        <Callout tone="warn" title="This is your account">
           You will be logged out. Another member must invite you again.
         </Callout>
       )}
@@ -175,7 +175,7 @@ function WhatEnds({
           />
         )}
         {tokens.length + links.length + sessions.length === 0 && (
-          <li className="px-3 py-2 text-muted">No session, link or management token.</li>
+          <li className="px-3 py-2 text-muted">No sessions, links or management tokens.</li>
         )}
       </Group>
       {apiKeys.length > 0 && <ApiKeys apiKeys={apiKeys} revoked={revoked} onRevoke={onRevoke} />}
@@ -187,7 +187,7 @@ export const LINK_NAMES = {
   setup: "Setup link",
   invitation: "Invitation",
   password: "Password reset link",
-  sign_in: "Log-in link",
+  sign_in: "Login link",
 } as const satisfies Record<Access["links"][number]["purpose"], string>;
 
 function ApiKeys({
@@ -201,7 +201,7 @@ function ApiKeys({
 }) {
   const { data: projects } = useSuspenseQuery(projectsQuery);
   return (
-    <Group title="API keys that they created stay. Select keys to revoke.">
+    <Group title="API keys they created keep working. Select any to revoke.">
       {apiKeys.map(({ id, name, lastFour, lastUsedAt, projectId, environment }) => (
         <li key={id} className="px-3 py-2">
           <Checkbox

@@ -257,14 +257,14 @@ function MadeLink({
             value: (
               <>
                 <Time at={link.expiresAt} /> (<Time at={link.expiresAt} as="ago" />
-                ), once
+                ), for one use
               </>
             ),
           },
         ]}
       />
       <Callout title="Copy the link and send it">
-        Purser sends no email. Anyone with the link can log in as {member.name}. It is shown only once.
+        Purser does not send email. Anyone with the link can log in as {member.name}. It is shown only once.
       </Callout>
       <DialogActions>
         <Button tone="primary" onClick={onClose}>

@@ -6,12 +6,18 @@ import type { Choice } from "../../ui/choices.tsx";
 export const ROLES = [
   { role: "viewer", name: "Viewer", note: "Read-only access." },
   { role: "operator", name: "Operator", note: "Manages customers: plans, credits, reversals." },
-  { role: "admin", name: "Admin", note: "Manages catalog, API keys, members and tokens." },
+  { role: "admin", name: "Admin", note: "Manages the catalog, API keys, members and tokens." },
   { role: "owner", name: "Owner", note: "Manages owners, the workspace and its limits." },
 ] as const satisfies readonly { role: Role; name: string; note: string }[];
 
 export function nameOfRole(wanted: Role): string {
   return ROLES.find(({ role }) => role === wanted)?.name ?? wanted;
+}
+
+/** The role with its article: "a viewer", "an admin". */
+export function describeRole(wanted: Role): string {
+  const name = nameOfRole(wanted).toLowerCase();
+  return `${/^[aeiou]/.test(name) ? "an" : "a"} ${name}`;
 }
 
 /** Roles to assign. Members cannot assign a role above their own. */
@@ -25,7 +31,7 @@ export function roleChoices(own: Role): Choice[] {
 }
 
 const TOKEN_NOTES: Readonly<Record<string, string>> = {
-  admin: "Manages catalog and API keys.",
+  admin: "Manages the catalog and API keys.",
   owner: "Manages the workspace and its limits.",
 };
 

@@ -141,7 +141,7 @@ function MonthPicker({ month }: { month: string }) {
   );
 }
 
-type State = "sound" | "wrong" | "open";
+type State = "sound" | "wrong" | "open" | "unchecked";
 
 /** Checks on the statement. */
 function MonthChecks({ month }: { month: Month }) {
@@ -151,9 +151,14 @@ function MonthChecks({ month }: { month: Month }) {
     <Card title="Checks">
       <ul className="flex flex-col gap-2">
         <Check state={isSound ? "sound" : "wrong"}>
-          {isSound
-            ? "Every line adds up: opening + granted − used − expired − revoked + reversed = closing."
-            : "A line does not add up. Run `purser verify` to find the affected customer."}
+          {isSound ? (
+            "Every line adds up: opening + granted − used − expired − revoked + reversed = closing."
+          ) : (
+            <>
+              A line does not add up. Run <code className="font-mono">purser verify</code> to find the
+              affected customer.
+            </>
+          )}
         </Check>
         <Before month={month} isCut={isCut} />
         <Finality month={month} isCut={isCut} />
@@ -173,8 +178,10 @@ function Before({ month, isCut }: { month: Month; isCut: boolean }) {
   const before = monthAfter(month.month, -1);
   const { data, error } = useQuery({ ...monthQuery(useScope(), before), enabled: !isCut });
   const name = nameOfMonth(before);
-  if (isCut) return <Check state="open">{name} is outside the history window and cannot be compared.</Check>;
-  if (error !== null) return <Check state="open">{name} could not be read and was not compared.</Check>;
+  if (isCut)
+    return <Check state="unchecked">{name} is outside the history window and cannot be compared.</Check>;
+  if (error !== null)
+    return <Check state="unchecked">{name} could not be loaded, so it was not compared.</Check>;
   if (data === undefined) return <Check state="open">Comparing with {name}…</Check>;
   return follows(month, data) ? (
     <Check state="sound">Opening balances equal the closing balances of {name}.</Check>
@@ -186,7 +193,11 @@ function Before({ month, isCut }: { month: Month; isCut: boolean }) {
 function Finality({ month: { isFinal, completeTo, to }, isCut }: { month: Month; isCut: boolean }) {
   if (isFinal) return <Check state="sound">The month is closed. The figures are final.</Check>;
   if (isCut && completeTo === to)
-    return <Check state="open">Your history window starts in this month, so the figures can change.</Check>;
+    return (
+      <Check state="unchecked">
+        Your history window starts during this month, so the figures can change.
+      </Check>
+    );
   return (
     <Check state="open">
       Complete up to <Time at={completeTo} />. Includes expirations and renewals that are due but not yet
@@ -199,6 +210,7 @@ const LOOKS = {
   sound: { icon: CircleCheck, ink: "text-good", words: "Passed" },
   wrong: { icon: CircleAlert, ink: "text-bad", words: "Failed" },
   open: { icon: CircleDashed, ink: "text-muted", words: "Pending" },
+  unchecked: { icon: CircleDashed, ink: "text-muted", words: "Not checked" },
 } as const satisfies Record<State, unknown>;
 
 function Check({ state, children }: { state: State; children: ReactNode }) {

@@ -51,7 +51,7 @@ export function RollForwardTable({ month }: { month: Month }) {
   ];
   return (
     <Table
-      label="Roll-forward"
+      label="Monthly statement"
       columns={columns}
       rows={lines}
       keyOf={({ pool, kind }) => `${kind ?? "sum"} ${pool}`}

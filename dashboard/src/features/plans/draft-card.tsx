@@ -100,8 +100,8 @@ function DiscardDraftDialog({ opened: given, onClose }: { opened: Tagged<Plan>; 
       <p>
         This cannot be undone.{" "}
         {isAll
-          ? `${name} was never published and is deleted too.`
-          : `The published versions of ${name} stay.`}
+          ? `${name} has never been published, so it will be deleted too.`
+          : `Published versions of ${name} are kept.`}
       </p>
     </WriteDialog>
   );

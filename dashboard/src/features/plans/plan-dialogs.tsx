@@ -123,7 +123,7 @@ export function DefaultPlanDialog({ suggested, onClose }: { suggested?: string; 
           : "Applies to customers without an assigned plan, including new ones."}
         {current !== null &&
           current.key !== chosen &&
-          ` Customers on the default ${current.name} change now.`}
+          ` Customers who have ${current.name} by default switch immediately.`}
       </p>
     </WriteDialog>
   );

@@ -13,11 +13,11 @@ import { type Feature, featuresQuery, poolsQuery } from "../catalog/queries.ts";
 import type { PlanValues } from "./plan-values.ts";
 
 const PERIODS = [
-  { value: "day", label: "a day" },
-  { value: "week", label: "a week" },
-  { value: "month", label: "a month" },
-  { value: "year", label: "a year" },
-  { value: "once", label: "once" },
+  { value: "day", label: "Daily" },
+  { value: "week", label: "Weekly" },
+  { value: "month", label: "Monthly" },
+  { value: "year", label: "Yearly" },
+  { value: "once", label: "Once" },
 ];
 
 /** Credits per pool and period. */
@@ -26,7 +26,7 @@ export function AllowanceFields() {
   const { control } = useFormContext<PlanValues>();
   const rows = useWatch({ control, name: "allowances" });
   return (
-    <Card title="Credits" note="Renewed each period, starting at the assignment.">
+    <Card title="Credits" note="Renewed each period, starting when the plan is assigned.">
       <div className="flex flex-col gap-4">
         {rows.map(({ pool }, index) => {
           const name = pools.find(({ key }) => key === pool)?.name ?? pool;
@@ -67,7 +67,7 @@ function AllowanceRow({ index, name }: { index: number; name: string | null }) {
           {row.period !== "once" && (
             <TextField
               label={`Roll over for${of}`}
-              hint={row.rollover === 0 ? "With 0, unused credits expire." : pluralOf(row.period)}
+              hint={row.rollover === 0 ? "0 means unused credits expire." : pluralOf(row.period)}
               type="number"
               step={1}
               error={wrong?.rollover?.message}
@@ -121,7 +121,7 @@ export function PlanFeatureFields() {
             </ButtonLink>
           }
         >
-          Without features, the credits of a plan cannot be spent.
+          Without features, a plan's credits cannot be spent.
         </EmptyState>
       </Card>
     );

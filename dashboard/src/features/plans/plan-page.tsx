@@ -188,5 +188,5 @@ function Changes({ line: { version, before } }: { line: Line }) {
   if (before === null) return <span className="text-muted">First version</span>;
   const sentences = sentencesOf(diffTerms(before, version), names);
   if (sentences.length === 0) return <span className="text-muted">Same terms</span>;
-  return <SentenceList label={`Changes of version ${version.number}`} sentences={sentences} />;
+  return <SentenceList label={`Changes in version ${version.number}`} sentences={sentences} />;
 }

@@ -158,6 +158,6 @@ function notesOf(diff: PlanDiff): Record<Reach, string> {
   return {
     new_assignments: `The ${who} on this plan ${keep} the current version.`,
     next_period: `Includes the ${who} on this plan, at their next renewal.`,
-    now: `Includes the ${who} on this plan. Credits used in this period stay used.`,
+    now: `Includes the ${who} on this plan. Credits already used in this period still count.`,
   };
 }

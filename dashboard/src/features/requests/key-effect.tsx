@@ -112,7 +112,7 @@ function WhyLink({ denialId }: { denialId: string }) {
   const scope = useScope();
   return (
     <TextLink to="/projects/$projectId/$environment/denials/$denialId" params={{ ...scope, denialId }}>
-      Why denied?
+      See why
     </TextLink>
   );
 }

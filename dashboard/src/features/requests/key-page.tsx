@@ -3,6 +3,7 @@ import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { FileQuestionMark, Send } from "lucide-react";
 import { useState } from "react";
 import { callOf } from "../../api/use-write.ts";
+import { ENVIRONMENT_NAMES } from "../../format/environments.ts";
 import { countUses, describeKey, describeReason } from "../../format/request-sentences.ts";
 import { Outcome } from "../../frame/links.tsx";
 import { useMayActAs, useScope } from "../../frame/use-scope.ts";
@@ -92,7 +93,7 @@ function SendAgain({ history }: { history: KeyHistory }) {
   return (
     <>
       <Button icon={Send} onClick={() => setOpen(true)}>
-        Send this 32 times
+        Resend 32 times
       </Button>
       {isOpen && <TestRequestDialog start={start} onClose={() => setOpen(false)} />}
     </>
@@ -112,7 +113,7 @@ function UnknownKey() {
           </ButtonLink>
         }
       >
-        No request of this project used this key, in test or live. Check the spelling and the project.
+        No request in this project has used this key, in Test or Live. Check the spelling and the project.
       </EmptyState>
     </Card>
   );
@@ -121,15 +122,16 @@ function UnknownKey() {
 function OtherEnvironment({ idempotencyKey }: { idempotencyKey: string }) {
   const { projectId, environment } = useScope();
   const other = environment === "test" ? "live" : "test";
+  const [here, there] = [ENVIRONMENT_NAMES[environment], ENVIRONMENT_NAMES[other]];
   return (
-    <Callout tone="warn" title={`This key was used in ${other}`}>
-      <p>Keys are unique per project. Using it in {environment} is rejected with 409.</p>
+    <Callout tone="warn" title={`This key was used in ${there}`}>
+      <p>Keys are unique per project. Requests that use this key in {here} are rejected with 409.</p>
       <p className="mt-1">
         <TextLink
           to="/projects/$projectId/$environment/keys/$idempotencyKey"
           params={{ projectId, environment: other, idempotencyKey }}
         >
-          Open it in {other}
+          Open it in {there}
         </TextLink>
       </p>
     </Callout>
@@ -173,7 +175,7 @@ const COLUMNS: readonly Column<Use>[] = [
 function KeyUses({ uses }: { uses: readonly Use[] }) {
   if (uses.length === 0) {
     return (
-      <Card title="Uses in the last 7 days">
+      <Card title="Requests with this key in the last 7 days">
         <p className="text-muted">None.</p>
       </Card>
     );
@@ -181,10 +183,10 @@ function KeyUses({ uses }: { uses: readonly Use[] }) {
   return (
     <Card
       flush
-      title="Uses in the last 7 days"
+      title="Requests with this key in the last 7 days"
       note={`${uses.length === USES_MAX ? `Newest ${USES_MAX}: ` : ""}${countUses(uses)}.`}
     >
-      <Table label="Uses" columns={COLUMNS} rows={uses} keyOf={({ id }) => id} />
+      <Table label="Requests with this key" columns={COLUMNS} rows={uses} keyOf={({ id }) => id} />
     </Card>
   );
 }

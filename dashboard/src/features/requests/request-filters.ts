@@ -57,7 +57,7 @@ export function outcomeOptions({ status, code, reason }: OutcomeFilter): { value
     })),
     ...withAlso([...PROBLEMS.keys()], code).map((value) => ({
       value: `code ${value}`,
-      label: `Problem: ${describeProblem(value)}`,
+      label: `Error: ${describeProblem(value)}`,
     })),
   ];
 }

@@ -116,7 +116,7 @@ function FilterBar({ filters }: { filters: RequestFilters }) {
         <EnterField
           type="search"
           label="Customer ID"
-          placeholder="Customer ID, then Enter"
+          placeholder="Type a customer ID and press Enter"
           maxLength={255}
           value={filters.customerId ?? ""}
           onEnter={(customerId) => {
@@ -229,7 +229,7 @@ function NoRequests({ isFiltered }: { isFiltered: boolean }) {
         </div>
       }
     >
-      Requests appear within a second. Your backend needs an API key of this environment.
+      Requests appear within a second. Your backend needs an API key for this environment.
     </EmptyState>
   );
 }

@@ -8,6 +8,7 @@ import { ApiProblem } from "../../api/api-problem.ts";
 import { refresh, useWrite } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
 import { randomHex } from "../../format/hex.ts";
+import { countOf } from "../../format/numbers.ts";
 import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { Button, ButtonLink, IconButton } from "../../ui/button.tsx";
 import { Callout, ProblemCallout } from "../../ui/callout.tsx";
@@ -113,7 +114,7 @@ function TestRequestForm({ start, onClose }: { start: TestRequestStart; onClose:
             {...register("quantity")}
           />
           <TextField
-            label="Times"
+            label="Repeat"
             required
             inputMode="numeric"
             error={wrong("times")}
@@ -127,7 +128,7 @@ function TestRequestForm({ start, onClose }: { start: TestRequestStart; onClose:
       <DialogActions>
         <Button onClick={onClose}>Close</Button>
         <Button type="submit" tone="primary" isBusy={send.isPending}>
-          {inEnvironment(`Send ${values.times} times`, scope.environment)}
+          {inEnvironment(`Send ${countOf(Number(values.times) || 0, "request")}`, scope.environment)}
         </Button>
       </DialogActions>
     </form>
@@ -153,7 +154,7 @@ export function TestRequestDialog({ start, onClose }: { start: TestRequestStart;
       isOpen
       onClose={close}
       title="Send test requests"
-      note="Sends one request many times. One key is charged once."
+      note="Sends one request many times with the same key. The customer is charged once."
       isWide
     >
       <TestRequestForm start={start} onClose={close} />
@@ -164,8 +165,8 @@ export function TestRequestDialog({ start, onClose }: { start: TestRequestStart;
 function NotInLive({ onClose }: { onClose: () => void }) {
   const { projectId } = useScope();
   return (
-    <Dialog isOpen onClose={onClose} title="Only in test">
-      <Callout tone="warn">Test requests charge real credits, so they are not available in live.</Callout>
+    <Dialog isOpen onClose={onClose} title="Only in Test">
+      <Callout tone="warn">Test requests charge real credits, so they are not available in Live.</Callout>
       <DialogActions>
         <ButtonLink
           tone="primary"
@@ -173,7 +174,7 @@ function NotInLive({ onClose }: { onClose: () => void }) {
           params={{ projectId, environment: "test" }}
           search={{ do: "try" }}
         >
-          Open in test
+          Open in Test
         </ButtonLink>
       </DialogActions>
     </Dialog>

@@ -3,7 +3,7 @@ import { useForm } from "react-hook-form";
 import type { Answer, Body } from "../../api/answer.ts";
 import { queryClient } from "../../api/query-client.ts";
 import { useWrite } from "../../api/use-write.ts";
-import { formatBytes, formatCount } from "../../format/numbers.ts";
+import { countOf, formatBytes, formatCount } from "../../format/numbers.ts";
 import { useMayActAs } from "../../frame/use-scope.ts";
 import { Button } from "../../ui/button.tsx";
 import { ProblemCallout } from "../../ui/callout.tsx";
@@ -151,7 +151,7 @@ const LIMITS: readonly Limit[] = [
     min: 1,
     max: 36_500,
     isOptional: true,
-    show: (days) => `${formatCount(days)} days`,
+    show: (days) => countOf(days, "day"),
   },
   {
     name: "requestsPerSecondMax",

@@ -49,7 +49,7 @@ export function NextSteps({
               .
             </p>
           ) : (
-            <p>On the page of the customer. Without an assigned plan, the default plan applies.</p>
+            <p>Assign it on the customer's page. Without an assigned plan, the default plan applies.</p>
           )}
         </Step>
         {feature !== undefined && (

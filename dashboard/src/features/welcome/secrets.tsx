@@ -65,7 +65,7 @@ export function LiveKey({ projectId }: { projectId: string }) {
   );
 }
 
-/** Keeps a new secret in memory until reload or log-out, so that navigation does not lose it. The secret is never stored. */
+/** Keeps a new secret in memory until reload or logout, so that navigation does not lose it. The secret is never stored. */
 export function keepNewSecret(scope: Scope, secret: string): void {
   queryClient.setQueryDefaults(["new-secret"], { gcTime: Number.POSITIVE_INFINITY });
   queryClient.setQueryData(keyOf(scope), secret);

@@ -158,7 +158,7 @@ function buttonText(start: Start, isMade: boolean): string {
 function NotYours({ isFirst }: { isFirst: boolean }) {
   return (
     <EmptyState icon={FolderPlus} title={isFirst ? "No project yet" : "Only admins can create projects"}>
-      Ask an admin of your workspace to create one.
+      Ask a workspace admin to create one.
     </EmptyState>
   );
 }
@@ -184,7 +184,7 @@ const APPLY_TO_IT = curlOf({
 
 type Start = "sample" | "blank";
 
-/** Initial catalog in test. Live stays empty until promotion. */
+/** Initial catalog in Test. Live stays empty until promotion. */
 function StartChoices({ register }: { register: UseFormRegister<{ name: string; start: Start }> }) {
   return (
     <fieldset className="grid gap-3 md:grid-cols-[3fr_2fr]">

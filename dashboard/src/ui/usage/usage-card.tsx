@@ -150,8 +150,8 @@ export function UsageFigures({ shown, onNarrow }: { shown: UsageShown; onNarrow:
 
 function noteOf({ settings: { what }, usage: { total } }: UsageShown): string {
   if (what === "credits") return `${countOf(total.count, "charge")}, net of reversals`;
-  if (what === "charges") return `${formatCount(total.credits)} credits, net of reversals`;
+  if (what === "charges") return `${countOf(total.credits, "credit")}, net of reversals`;
   if (what === "events") return `Total quantity ${formatCount(total.quantity)}`;
-  if (what === "quantity") return `${formatCount(total.count)} events`;
+  if (what === "quantity") return countOf(total.count, "event");
   return "Customers with a plan. Checks are not counted.";
 }

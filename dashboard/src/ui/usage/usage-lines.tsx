@@ -67,7 +67,7 @@ function Share({ share, fill }: { share: number; fill: string }) {
       <span aria-hidden className="h-1.5 w-32 overflow-hidden rounded-full bg-sunken lg:w-64">
         <span className="block h-full rounded-full" style={{ width: `${percent}%`, background: fill }} />
       </span>
-      <span className="w-9 text-right text-muted">{percent === 0 ? "<1" : percent} %</span>
+      <span className="w-9 text-right text-muted">{percent === 0 ? "<1" : percent}%</span>
     </span>
   );
 }
