@@ -93,10 +93,10 @@ export const MUTATIONS: readonly Mutation[] = [
     file: `${COMMIT}/commit-batch.ts`,
     edits: [
       {
-        find: "  const [, wallets, foundKeys, storedEvents, customers, revisions, now] = await session.trip(() => [",
+        find: "  const [, wallets, foundKeys, storedEvents, customers, revisions, now] = await session.roundTrip(() => [",
         replace:
           "  const early = await readCatalogRevisions(session, [...environments]);\n" +
-          "  const [, wallets, foundKeys, storedEvents, customers, , now] = await session.trip(() => [",
+          "  const [, wallets, foundKeys, storedEvents, customers, , now] = await session.roundTrip(() => [",
       },
       {
         find: "catalogs.findAll(session, environments, revisions, urgent)",

@@ -8,7 +8,7 @@ import { isWellFormedApiKey } from "./primitives/secret.ts";
 /** All settings. The environment is read once, and only in this file. */
 export type Config = {
   readonly databaseUrl: string;
-  /** How long a start waits for a primary database. */
+  /** How long startup waits for a primary database. */
   readonly databaseWaitSeconds: number;
   readonly host: string;
   readonly port: number;
@@ -49,7 +49,7 @@ type Secret = "DATABASE_URL" | "INIT_OWNER_PASSWORD" | "INIT_API_KEY" | "PURSER_
 /** Every setting and its description, for `purser help`. */
 export const SETTINGS = {
   DATABASE_URL: "PostgreSQL 15 to 18, as postgres://user:password@host:port/database (required)",
-  DATABASE_WAIT_SECONDS: "how long serve waits for a primary database at its start (120)",
+  DATABASE_WAIT_SECONDS: "seconds that serve waits for a primary database when it starts (120)",
   HOST: "address to listen on (127.0.0.1)",
   PORT: "port to listen on (3300)",
   PUBLIC_URL:
@@ -73,10 +73,10 @@ export const SETTINGS = {
   OTEL_TRACES_SAMPLER: "which traces to export, as OpenTelemetry defines it (parentbased_always_on)",
   OTEL_TRACES_SAMPLER_ARG: "share of the traces for a ratio sampler, 0 to 1 (1)",
   INIT_OWNER_EMAIL:
-    "serve creates this first owner, together with INIT_OWNER_PASSWORD, if the database has no member",
+    "serve creates this first owner, together with INIT_OWNER_PASSWORD, if the database has no members",
   INIT_OWNER_PASSWORD: `the first owner's password, ${PASSWORD_LENGTH_MIN} to ${PASSWORD_LENGTH_MAX} characters`,
   INIT_API_KEY:
-    "serve creates a first project with this pur_test_ or pur_live_ key, if the database has no project",
+    "serve creates a first project with this pur_test_ or pur_live_ key, if the database has no projects",
   PURSER_URL: "URL of the service that purser catalog calls (http://127.0.0.1:3300)",
   PURSER_TOKEN: "management token for purser catalog",
   DATABASE_URL_FILE: "file to read DATABASE_URL from",
@@ -188,7 +188,7 @@ function readPublicUrl(environment: Environment, problems: string[]): string | n
   const isOrigin = url !== null && `${url.origin}/` === url.href && /^https?:$/.test(url.protocol);
   if (isOrigin && (url.protocol === "https:" || isLocal(url))) return url.origin;
   problems.push(
-    "PUBLIC_URL must be like https://purser.example.com: https, except on localhost, and without a path",
+    "PUBLIC_URL must be an https:// URL without a path, such as https://purser.example.com (http:// is allowed on localhost)",
   );
   return null;
 }
@@ -197,7 +197,7 @@ function isLocal({ hostname }: URL): boolean {
   return /^(localhost|.*\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
 }
 
-/** Passwords of examples, without hyphens. */
+/** Placeholder passwords from examples, without hyphens. */
 const PLACEHOLDERS = ["changeme", "example", "password", "postgres", "purser", "secret"];
 
 /** An installation that others can reach must not use a password that its documentation shows. */
@@ -208,7 +208,9 @@ function rejectPlaceholders({ databaseUrl, init }: Pick<Config, "databaseUrl" | 
   };
   for (const [name, password = ""] of Object.entries(passwords)) {
     if (!PLACEHOLDERS.includes(password.toLowerCase().replaceAll(/[-_ ]/g, ""))) continue;
-    problems.push(`${name} has a placeholder as password, which PUBLIC_URL allows only on localhost`);
+    problems.push(
+      `${name} uses a placeholder password, which is not allowed when PUBLIC_URL is not on localhost`,
+    );
   }
 }
 
@@ -273,7 +275,7 @@ function readFirstApiKey(environment: Environment, problems: string[]): string |
   const key = readSecret(environment, "INIT_API_KEY", problems);
   if (key !== null && !isWellFormedApiKey(key)) {
     problems.push(
-      "INIT_API_KEY must be a key in Purser's format: pur_test_ or pur_live_, 32 random characters and a checksum of 6",
+      "INIT_API_KEY must be a key in Purser's format: pur_test_ or pur_live_, 32 random characters and a 6-character checksum",
     );
   }
   return key;

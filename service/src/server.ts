@@ -109,7 +109,7 @@ function createApp({ config, certificate, log }: ServerParts): FastifyInstance {
     // The router's limit applies before decoding: 255 characters of 4 bytes, percent-encoded, are 3,060. Its default is 100.
     routerOptions: { maxParamLength: 3_072 },
     schemaController: compileWhenNeeded(),
-    // Uses the address that a trusted proxy forwards, because failed log-ins are counted by address.
+    // Uses the address that a trusted proxy forwards, because failed logins are counted by address.
     trustProxy: [...config.trustProxy],
     requestTimeout: 10_000,
     http: SLOW_CLIENTS,

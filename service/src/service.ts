@@ -152,7 +152,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
       { name: "partitions", everyMs: PARTITIONS_EVERY_MS, run: () => keepPartitions(pool) },
       { name: "last use of keys", everyMs: LAST_USE_EVERY_MS, run: () => keys.flushLastUse() },
       {
-        name: "failed log-ins",
+        name: "failed logins",
         everyMs: FAILED_LOG_INS_EVERY_MS,
         run: () => failedLogIns.flush(performance.now()),
       },

@@ -63,7 +63,8 @@ test("with IDEMPOTENCY_DAYS, serve and doctor report the missing privilege, and 
     doctorCommand({ databaseUrl: database.serviceUrl, idempotencyDays, print });
   const grant = (idempotencyDays: number | null) =>
     migrateCommand({ databaseUrl: database.url, grantTo: SERVICE_ROLE, idempotencyDays, print });
-  const sentence = "this role may not delete keys: run IDEMPOTENCY_DAYS=40 purser migrate --grant-to";
+  const sentence =
+    "this role is not allowed to delete keys: run IDEMPOTENCY_DAYS=40 purser migrate --grant-to";
 
   await expect(serve()).rejects.toThrow(sentence);
   expect([await examine(40), await examine(null)]).toEqual([false, true]);
@@ -73,7 +74,7 @@ test("with IDEMPOTENCY_DAYS, serve and doctor report the missing privilege, and 
   await serve();
   expect(await examine(40)).toBe(true);
   await grant(null);
-  expect(printed.at(-1)).toContain("may not delete keys");
+  expect(printed.at(-1)).toContain("is not allowed to delete keys");
   expect(await examine(40)).toBe(false);
 });
 

@@ -71,7 +71,7 @@ async function serveFrom(postgres: LocalServer, directory: string, options: DevO
   const service = await startService(config, log);
   stopOnSignal(service, log, () => postgres.stop());
   const { url, metricsUrl } = service;
-  // Runs after the start, because a process that cannot bind its port must not invalidate the running process's log-in link.
+  // Runs after the start, because a process that cannot bind its port must not invalidate the running process's login link.
   const { access, signInPath } = await readOrCreateAccess(join(directory, "owner.json"), databaseUrl);
   const ready: Ready = { url, metricsUrl, keys, databaseUrl, ...access, signIn: `${url}${signInPath}` };
   options.print(
@@ -111,7 +111,7 @@ async function readOrCreateKeys(file: string, databaseUrl: string, options: DevO
   return keys;
 }
 
-/** Also kept in a file. The log-in link is new with each start. */
+/** Also kept in a file. The login link is new with each start. */
 async function readOrCreateAccess(
   file: string,
   databaseUrl: string,

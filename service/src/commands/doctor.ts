@@ -83,7 +83,7 @@ async function inspectOldestTransaction(client: Client): Promise<Finding> {
   const about = "oldest transaction";
   if (!rows[0]?.sees_all) {
     const text =
-      "this role cannot see transactions of other roles: grant it pg_read_all_stats, or run as a superuser";
+      "this role cannot see other roles' transactions: grant it pg_read_all_stats, or run as a superuser";
     return { level: "warning", about, text };
   }
   const age = Number(rows[0]?.age);
@@ -101,11 +101,11 @@ async function inspectPartitions(client: Client): Promise<Finding> {
     select to_regclass('cell.events_' || to_char((now() at time zone 'UTC') + interval '1 month', 'YYYY_MM'))
       is not null as exists`);
   return rows[0]?.exists
-    ? { level: "ok", about: "partitions", text: "next month's exist" }
+    ? { level: "ok", about: "partitions", text: "next month's partitions exist" }
     : {
         level: "failure",
         about: "partitions",
-        text: "next month's are missing: a running service creates them",
+        text: "next month's partitions are missing: start the service to create them",
       };
 }
 

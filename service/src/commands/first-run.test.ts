@@ -143,7 +143,7 @@ const dev = (directory: string): Promise<Started> =>
     ({ ready }) => ready === true,
   );
 
-test("dev prints the same credentials at each start, with a new log-in link", {
+test("dev prints the same credentials at each start, with a new login link", {
   timeout: 120_000,
 }, async () => {
   const directory = await makeDirectory();

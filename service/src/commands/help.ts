@@ -29,7 +29,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
       "--port N": "listen on this port (3300)",
       "--directory DIR": "folder for data and keys (.purser)",
       "--json": "print one line of JSON once ready",
-      "--no-demo": "leave the test environment empty at the first start",
+      "--no-demo": "leave the test environment empty on the first start",
     },
     settings: SERVER.filter((name) => !/^(DATABASE|INIT)_/.test(name)),
   },
@@ -40,7 +40,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
       "--finish": "after an upgrade: allow stored data that the previous release cannot read",
       "--ordinal N": "for an additional database: use its own range of customer numbers (0 to 255)",
       "--grant-to ROLE":
-        "also grant ROLE what the service needs; with IDEMPOTENCY_DAYS, including key deletion",
+        "also grant ROLE the privileges that the service needs, including key deletion if IDEMPOTENCY_DAYS is set",
     },
     settings: [...DATABASE, "IDEMPOTENCY_DAYS"],
   },
@@ -57,7 +57,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
   "reset-owner": {
     takes: "EMAIL",
-    about: "make this member an owner, or create one, and print a one-time link to set a password",
+    about: "make this member an owner, or create the owner, and print a one-time link to set a password",
     settings: [...DATABASE, "PUBLIC_URL"],
   },
   doctor: {
@@ -102,7 +102,7 @@ export function optionsOf(command: string): readonly string[] {
   return Object.keys(options).map((option) => option.replace(/^--(\S+).*$/, "$1"));
 }
 
-/** The help of one command, or the list of all commands if there is none of this name. */
+/** The help of one command, or the list of all commands if no command has this name. */
 export function describeCommand(name: string | undefined): string {
   const chosen = Object.entries(COMMANDS).filter(([full]) => full === name || full.split(" ")[0] === name);
   if (chosen.length === 0) return listCommands();
@@ -122,7 +122,7 @@ function listCommands(): string {
   const commands = Object.entries(COMMANDS).map(
     ([name, { takes, about }]) => [takes === undefined ? name : `${name} ${takes}`, about] as const,
   );
-  return `Purser ${VERSION}: usage metering and credit entitlements next to your own billing system
+  return `Purser ${VERSION}: usage metering and prepaid credits alongside your billing system
 
 Usage: purser <command> [options]
 

@@ -49,7 +49,7 @@ export async function migrateCommand(options: {
         `granted the service's privileges to ${options.grantTo}, ` +
           (endsKeys
             ? "which runs with IDEMPOTENCY_DAYS and may delete expired keys"
-            : "which runs without IDEMPOTENCY_DAYS and may not delete keys"),
+            : "which runs without IDEMPOTENCY_DAYS and is not allowed to delete keys"),
       );
     }
     if (options.finish) await finishUpgrade(client, options.print, options.dataFormat);

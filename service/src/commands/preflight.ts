@@ -17,7 +17,7 @@ export async function inspectEssentials(client: Client): Promise<Finding[]> {
     ...(await inspectDurability(client)),
     await inspectMigrations(client),
     ...(await inspectDataFormat(client)),
-    ...(await inspectNumbers(client)),
+    ...(await inspectTransactionIds(client)),
     ...(await inspectSequences(client)),
   ];
 }
@@ -49,7 +49,7 @@ async function inspectDurability(client: Client): Promise<Finding[]> {
     findings.push(
       value === "on"
         ? { level: "ok", about, text: "on" }
-        : { level: "failure", about, text: `${value}: a crash would lose acknowledged requests; turn it on` },
+        : { level: "failure", about, text: `${value}: turn it on, or a crash loses acknowledged requests` },
     );
   }
   findings.push(await inspectCommits(client));
@@ -95,7 +95,7 @@ export async function inspectKeyDeletion(client: Client, idempotencyDays: number
   const about = "IDEMPOTENCY_DAYS";
   if (rows[0]?.may_delete === true) return [{ level: "ok", about, text: `${idempotencyDays} days` }];
   const command = `IDEMPOTENCY_DAYS=${idempotencyDays} purser migrate --grant-to <this role> as the owner`;
-  return [{ level: "failure", about, text: `this role may not delete keys: run ${command}` }];
+  return [{ level: "failure", about, text: `this role is not allowed to delete keys: run ${command}` }];
 }
 
 async function inspectMigrations(client: Client): Promise<Finding> {
@@ -121,12 +121,12 @@ async function inspectDataFormat(client: Client): Promise<Finding[]> {
     const text = `${format} is newer than this release reads (${DATA_FORMAT}): upgrade Purser`;
     return [{ level: "failure", about, text }];
   }
-  const text = `${format}; this release also has ${DATA_FORMAT}: run purser migrate --finish once you will not roll back`;
+  const text = `${format}; this release also supports ${DATA_FORMAT}: run purser migrate --finish once you are sure you will not roll back`;
   return [{ level: "warning", about, text }];
 }
 
 /** On a server with other transaction IDs, new rows may be missing from the usage roll-ups. */
-async function inspectNumbers(client: Client): Promise<Finding[]> {
+async function inspectTransactionIds(client: Client): Promise<Finding[]> {
   const { rows: found } = await client.query("select to_regclass('cell.identity') is not null as exists");
   if (found[0]?.exists !== true) return [];
   const { rows } = await client.query("select cell.is_other_server() as is_other");
@@ -157,7 +157,7 @@ async function inspectSequences(client: Client): Promise<Finding[]> {
   const tablesOf = (some: typeof sequences): string => some.map(({ table }) => table).join(", ");
   const behind = sequences.filter(({ isBehind }) => isBehind);
   if (behind.length > 0) {
-    const text = `the next values already exist in ${tablesOf(behind)}, as in a logical replica: run purser migrate`;
+    const text = `the next generated numbers already exist in ${tablesOf(behind)}, as after logical replication: run purser migrate`;
     return [{ level: "failure", about, text }];
   }
   const halfUsed = sequences.filter(({ isHalfUsed }) => isHalfUsed);

@@ -37,5 +37,8 @@ test("a role that may only read can verify, and is told that the result is not s
   const { code, stdout } = await runPurser(["verify"], { DATABASE_URL: url });
   await database.query(`drop owned by ${role}`);
   await database.query(`drop role ${role}`);
-  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("may not store the result") });
+  expect({ code, stdout }).toEqual({
+    code: 0,
+    stdout: expect.stringContaining("is not allowed to store the result"),
+  });
 });

@@ -17,6 +17,6 @@ export async function recordVerification(options: {
     await withPool(databaseUrl, (pool) => transaction(pool, (tx) => saveVerification(tx, { kind, isSound })));
   } catch (error) {
     if (!(error instanceof pg.DatabaseError) || error.code !== INSUFFICIENT_PRIVILEGE) throw error;
-    print("This role may not store the result, so /metrics does not show it.");
+    print("This role is not allowed to store the result, so /metrics does not show it.");
   }
 }

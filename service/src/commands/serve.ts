@@ -88,16 +88,16 @@ async function connectWithRetries(
   log: Logger,
 ): ReturnType<typeof connect> {
   const giveUpAtMs = performance.now() + databaseWaitSeconds * 1_000;
-  let said = "";
+  let reported = "";
   for (;;) {
     try {
       return await connect(databaseUrl);
     } catch (error) {
       if (performance.now() > giveUpAtMs || isHopeless(error)) throw error;
       const reason = error instanceof Error ? error.message : "unknown";
-      if (reason !== said)
+      if (reason !== reported)
         log.warn({ reason, secondsMax: databaseWaitSeconds }, "waiting for a primary database");
-      said = reason;
+      reported = reason;
       await new Promise((resolve) => setTimeout(resolve, 1_000));
     }
   }

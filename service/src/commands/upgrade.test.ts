@@ -36,7 +36,7 @@ test("a new database has the newest data format, and finishing again changes not
   expect(await raiseDataFormat(client)).toEqual({ kind: "current", format: DATA_FORMAT });
 });
 
-test("an upgrade is not finished while a process is connected that cannot read the new format", async () => {
+test("an upgrade cannot be finished while a connected process cannot read the new format", async () => {
   const database = await createDatabase();
   const client = await connectTo(database);
   const old = await connectAs(database, `purser/8.12.3 format/${DATA_FORMAT} lane`);
@@ -92,10 +92,10 @@ test("after an upgrade is finished, an older release cannot connect, migrate or 
   const client = await connectTo(database);
   await raiseDataFormat(client, NEXT);
   const options = { url: database.serviceUrl, name: "test", connectTimeoutMs: 5_000 };
-  await expect(Session.open(options)).rejects.toThrow("data of a newer release");
+  await expect(Session.open(options)).rejects.toThrow("data from a newer release");
   const pool = openPool({ ...options, sizeMax: 1, onIdleError: () => {} });
   onTestFinished(() => pool.end());
-  await expect(pool.query("select 1")).rejects.toThrow("data of a newer release");
+  await expect(pool.query("select 1")).rejects.toThrow("data from a newer release");
   const migration = migrateCommand({ databaseUrl: database.url, grantTo: null, print: () => {} });
   await expect(migration).rejects.toThrow(`the database has data format ${NEXT}`);
   expect(await inspectEssentials(client)).toContainEqual({
@@ -105,7 +105,7 @@ test("after an upgrade is finished, an older release cannot connect, migrate or 
   });
 });
 
-test("a process that was not connected when an upgrade was finished leaves rotation", async () => {
+test("a process that was not connected when an upgrade was finished stops being ready", async () => {
   const { database, service } = await setup();
   const ready = async () => (await fetch(`${service.url}/readyz`)).status;
   expect(await ready()).toBe(200);
@@ -128,7 +128,7 @@ test("an older release that connects while an upgrade is being finished waits an
     )
     .toBe(1);
   await finisher.query(`update cell.identity set data_format = ${NEXT}; commit`);
-  await expect(opening).rejects.toThrow("data of a newer release");
+  await expect(opening).rejects.toThrow("data from a newer release");
 });
 
 test("migrate --check prints pending migrations and their locks, and changes nothing", async () => {

@@ -16,14 +16,14 @@ const STATEMENT_TIMEOUT_MS = 120_000;
 /** Compares the roll-ups with the rows while the service runs. Returns whether all of them match. */
 export async function verifyUsageCommand(options: {
   databaseUrl: string;
-  /** A day whose roll-ups are remade first. */
+  /** A day whose roll-ups are rebuilt first. */
   repair: Instant | null;
   print: (line: string) => void;
 }): Promise<boolean> {
   const { databaseUrl, repair, print } = options;
   if (repair !== null) {
     await withSession({ url: databaseUrl }, (session) => repairDay(session, repair));
-    print(`Remade the roll-ups of ${formatTimestamp(repair).slice(0, 10)} (UTC) from the rows.`);
+    print(`Rebuilt the roll-ups of ${formatTimestamp(repair).slice(0, 10)} (UTC) from the rows.`);
   }
   return withSession({ url: databaseUrl, statementTimeoutMs: STATEMENT_TIMEOUT_MS }, async (session) => {
     const tx = new Unhurried(session);
@@ -39,7 +39,7 @@ export async function verifyUsageCommand(options: {
     );
     const { completeTo } = await readUsageProgress(tx);
     print(
-      `Rows recorded after ${formatTimestamp(completeTo)} may not be added yet; those were not compared.`,
+      `Rows recorded after ${formatTimestamp(completeTo)} may not have been added yet; those were not compared.`,
     );
     print(wrong === null ? "All usage roll-ups match their rows." : describe(wrong, since));
     if (wrong === null && doubtfulSince !== null) {
@@ -62,7 +62,7 @@ function describe(wrong: WrongSum, since: Instant | null): string {
   const { count, quantity, credits } = missing;
   const day = utcDay(at);
   const hint = hasRows(day, since)
-    ? ` To remake the day's roll-ups from the rows: purser verify --usage --repair ${formatTimestamp(day).slice(0, 10)}`
+    ? ` To rebuild the day's roll-ups from the rows: purser verify --usage --repair ${formatTimestamp(day).slice(0, 10)}`
     : "";
   return (
     `MISMATCH: environment ${environmentId}${who}, ${what} at ${formatTimestamp(at)}: the rows less the roll-up are ` +
@@ -72,7 +72,7 @@ function describe(wrong: WrongSum, since: Instant | null): string {
 
 function describeMeter({ kind, key }: NonNullable<WrongSum["meter"]>): string {
   const [feature, other] = key.split(":");
-  if (kind === "charges") return `charges of feature number ${feature} from pool number ${other}`;
+  if (kind === "charges") return `charges for feature number ${feature} from pool number ${other}`;
   if (kind === "denials") return `denials of feature number ${feature} for reason number ${other}`;
   return `events ${JSON.stringify(key)}`;
 }

@@ -70,7 +70,7 @@ export function admitManagers(
 
     const admit = async (): Promise<Scope | null> => {
       const principal = await identify(request, bearer, authenticator);
-      // Set first: a caller rejected below is authenticated, so `StrangerBrake` does not slow it down.
+      // Set first: a caller rejected below is authenticated, so `RejectionThrottle` does not slow it down.
       request.principal ??= principal;
       if (access === "signed_in") return null;
       if (access.in === "workspace") refuseNarrowToken(principal);
@@ -127,7 +127,7 @@ function refuseForeignOrigin(request: FastifyRequest): void {
   if (origin === undefined && site === undefined) return;
   if (origin !== undefined && URL.canParse(origin) && new URL(origin).host === host) return;
   throw new Problem("origin_not_allowed", {
-    detail: "This call came from a page of another site. Purser accepts changes only from its own pages.",
+    detail: "This call came from a page on another site. Purser accepts changes only from its own pages.",
   });
 }
 

@@ -46,7 +46,7 @@ function scopeOf(request: FastifyRequest): KeyScope {
   return scope;
 }
 
-/** Spec 5: `Authorization: Bearer <API_KEY>`. The response does not reveal why a key is not valid. */
+/** Requires `Authorization: Bearer <API_KEY>`. The response does not reveal why a key is not valid. */
 function authenticate(request: FastifyRequest, keys: ApiKeyCache): ApiKey | Promise<ApiKey> {
   const secret = BEARER.exec(request.headers.authorization ?? "")?.[1];
   if (secret === undefined) {

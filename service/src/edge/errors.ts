@@ -3,14 +3,14 @@ import { toFieldErrors } from "./field-errors.ts";
 import { refuseBrowsers } from "./guard.ts";
 import { BODY_BYTES_MAX } from "./parse.ts";
 import { PROBLEMS, Problem, replyWithProblem } from "./problem.ts";
-import { StrangerBrake } from "./stranger-brake.ts";
+import { RejectionThrottle } from "./rejection-throttle.ts";
 
 /** The only place where an error becomes a reply. */
 export function answerErrors(
   app: FastifyInstance,
   { methodsOf, publicUrl }: { methodsOf: ReadonlyMap<string, string>; publicUrl: string | null },
 ): void {
-  const brake = new StrangerBrake();
+  const throttle = new RejectionThrottle();
   app.setErrorHandler(async (error: FastifyError | Problem, request, reply) => {
     const problem = toProblem(error, request.routeOptions.bodyLimit);
     if (problem.code === "internal_error")
@@ -22,7 +22,7 @@ export function answerErrors(
       );
     // Outages are reported immediately. An overload may be caused by this very caller.
     if (PROBLEMS[problem.code].status < 500 || problem.code === "overloaded")
-      await brake.hold(request, performance.now());
+      await throttle.hold(request, performance.now());
     return replyWithProblem(reply, problem, publicUrl);
   });
   // Before the body is read, because it is not needed.

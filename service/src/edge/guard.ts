@@ -3,7 +3,7 @@ import type { FastifyRequest } from "fastify";
 import { Problem } from "./problem.ts";
 
 /**
- * Spec 1: the service must not be called from a browser. Pages cannot suppress these two headers. `Sec-Fetch-Mode` proves
+ * The service must not be called from a browser. Pages cannot suppress these two headers. `Sec-Fetch-Mode` proves
  * nothing: Node's fetch sends it too.
  */
 export function refuseBrowsers(request: FastifyRequest): void {

@@ -19,7 +19,7 @@ export class Readiness {
   /** `url` is a path with an optional query. */
   read(url: string): { status: 200 | 400 | 503; text: string } {
     if (this.isStopping) return { status: 503, text: "stopping\n" };
-    if (this.isOutdated) return { status: 503, text: "the database has data of a newer release\n" };
+    if (this.isOutdated) return { status: 503, text: "the database has data from a newer release\n" };
     const secondsMax = new URL(url, "http://localhost").searchParams.get("database");
     if (secondsMax === null) return { status: 200, text: "ok\n" };
     if (!/^[1-9]\d{0,3}$/.test(secondsMax)) return { status: 400, text: "database: 1 to 9999 seconds\n" };

@@ -158,12 +158,12 @@ export class Metrics {
         },
       });
     };
-    add("purser_pool_connections", "Open database connections of each pool", ({ totalCount }) => totalCount);
+    add("purser_pool_connections", "Open database connections in each pool", ({ totalCount }) => totalCount);
     add("purser_pool_connections_idle", "Of these, the unused ones", ({ idleCount }) => idleCount);
     add("purser_pool_connections_max", "The most that each pool opens", ({ sizeMax }) => sizeMax);
     add(
       "purser_pool_waiting",
-      "Calls that wait for a connection of each pool",
+      "Calls that wait for a connection from each pool",
       ({ waitingCount }) => waitingCount,
     );
   }

@@ -29,7 +29,7 @@ export const metadataField = Type.Object(
   {},
   {
     additionalProperties: true,
-    description: "Any JSON object within the limits of the workspace plan. An empty object counts as absent.",
+    description: "Any JSON object within the workspace's limits. An empty object counts as absent.",
     examples: [{ model: "small" }],
   },
 );

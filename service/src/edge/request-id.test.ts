@@ -26,7 +26,7 @@ test.each([
   expect(choose(given)).toMatch(OURS);
 });
 
-test("every reply has its request ID, a problem also in its body, and the event stores it", async () => {
+test("every reply has a request ID, which problems also have in their body and events store", async () => {
   const { database, record } = await setup();
   const accepted = await record(EVENT);
   expect(accepted.headers.get("x-request-id")).toMatch(OURS);

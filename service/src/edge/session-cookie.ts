@@ -7,7 +7,7 @@ export const SESSION_SECONDS = 14 * 24 * 3_600;
 
 /** This cookie outlives sessions and grants no access. It only shows that this browser has logged in before. */
 const DEVICE_NAME = "__Host-purser_device";
-/** Lifetime, counted from the last log-in. Browsers keep cookies for at most 400 days. */
+/** Lifetime, counted from the last login. Browsers keep cookies for at most 400 days. */
 export const DEVICE_SECONDS = 365 * 24 * 3_600;
 
 export function readSessionCookie(request: FastifyRequest): string | null {

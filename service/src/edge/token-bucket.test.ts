@@ -4,7 +4,7 @@ import { createDatabase, createTestProject, post, type Reply, startTestService }
 
 const EVENT = { customerId: "c", event: "e", quantity: 1 };
 
-/** A service whose workspace plan allows this many requests per second, or null for no limit. */
+/** A service whose workspace allows this many requests per second, or null for no limit. */
 async function setupWithRate(rate: number | null) {
   const database = await createDatabase();
   const project = await createTestProject(database);
@@ -14,7 +14,7 @@ async function setupWithRate(rate: number | null) {
   return { database, project, send };
 }
 
-test("without a limit in the workspace plan nothing is rejected, and there are no rate limit headers", async () => {
+test("without a workspace limit nothing is rejected, and there are no rate limit headers", async () => {
   const { project, send } = await setupWithRate(null);
   const replies = await Promise.all(Array.from({ length: 100 }, () => send(project.test.key.secret)));
   for (const reply of replies) {

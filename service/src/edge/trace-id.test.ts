@@ -16,6 +16,6 @@ test.each([
   [`00-${TRACE}-${PARENT}`, null],
   ["", null],
   [undefined, null],
-])("the trace id of %s is %s", (traceparent, expected) => {
+])("the trace ID of %s is %s", (traceparent, expected) => {
   expect(readTraceId(traceparent === undefined ? {} : { traceparent })).toBe(expected);
 });

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 
 const FORM = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
-/** The trace id of the caller's `traceparent` (W3C Trace Context). Null if there is none, or if it is malformed. */
+/** The trace ID from the caller's `traceparent` (W3C Trace Context). Null if there is none, or if it is malformed. */
 export function readTraceId(headers: IncomingHttpHeaders): string | null {
   return match(headers)?.[2] ?? null;
 }

@@ -17,7 +17,7 @@ export type CreditsOutcome =
   | { kind: "added"; grant: NewGrant; change: Change }
   | { kind: "too_many_grants" | "expires_in_the_past" | "balance_too_large" };
 
-/** Spec 3: credits are additive. A repeated call adds them again. */
+/** Credits are additive. A repeated call adds them again. */
 export function addCredits(
   catalog: Catalog,
   wallet: Wallet,

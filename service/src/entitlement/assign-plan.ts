@@ -33,7 +33,7 @@ export type AssignmentOutcome =
 const AS_OF_AHEAD_MS_MAX = 5 * 60_000;
 
 /**
- * Spec 3: assigning the active plan again is safe. Every field is applied or rejected, never ignored: a later end extends
+ * Assigning the active plan again is safe. Every field is applied or rejected, never ignored: a later end extends
  * the plan, an earlier one needs `shorten`, and the anchor of a running period cannot change.
  */
 export function assignPlan(

@@ -89,7 +89,7 @@ test("each pool has its own period", () => {
   });
 });
 
-test("a version that applies to all customers now leaves the new allowance minus what was used", () => {
+test("a version with reach `now` leaves the new allowance minus what was used", () => {
   const smaller = { reach: "now" as const, publishedAt: at("2026-01-10"), allowances: [monthly(50)] };
   const larger = { reach: "now" as const, publishedAt: at("2026-01-20"), allowances: [monthly(200)] };
   const customer = new Timeline(makeCatalog({ pro: [{}, smaller, larger] }));

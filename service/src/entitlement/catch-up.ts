@@ -38,7 +38,7 @@ export function catchUpOnExpiries(catalog: Catalog, draft: Draft, now: Instant):
   }
 }
 
-/** A new customer gets the default plan with their first consume request, not with their first event or top-up. */
+/** A new customer gets the default plan on their first consume request, not on their first event or top-up. */
 export function applyDefaultPlan(catalog: Catalog, draft: Draft): void {
   const { plan } = catalog.defaultPlan;
   if (plan === null || !isNew(draft.wallet)) return;
@@ -75,7 +75,7 @@ function apply(catalog: Catalog, draft: Draft, due: Due): void {
   }
 }
 
-/** Order within one moment: plan end, default plan, expiries, plan version, new period. */
+/** Order of changes that are due at the same time: plan end, default plan, expiries, plan version, new period. */
 function nextDue(catalog: Catalog, draft: Draft, now: Instant): Due | null {
   const { wallet, at: from } = draft;
   const end = planEnd(wallet, from);
@@ -103,7 +103,7 @@ function planEnd({ assignment }: Wallet, from: Instant): Due | null {
   return { kind: "plan_ends", at: laterOf(assignment.endsAt, from) };
 }
 
-/** A customer whose plan ended gets the default plan immediately; a new customer only with their first consume request. */
+/** A customer whose plan ended gets the default plan immediately; a new customer only on their first consume request. */
 function defaultChange({ defaultPlan }: Catalog, wallet: Wallet, from: Instant): Due | null {
   const { assignment } = wallet;
   if (assignment !== null && (!assignment.isDefault || assignment.plan === defaultPlan.plan)) return null;

@@ -57,7 +57,7 @@ test("a reversal lowers only the limit counter that counted the consume", () => 
   expect(customer.check("2026-02-03", "export").before?.limit?.used).toBe(2);
 });
 
-test("credits returned to an allowance of a past period expire immediately", () => {
+test("credits returned to an allowance from a past period expire immediately", () => {
   const customer = customerOn("pro");
   const { entry } = customer.consume("2026-01-02", "image");
   customer.consume("2026-02-02", "image");

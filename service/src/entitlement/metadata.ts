@@ -16,7 +16,7 @@ export type MetadataLimits = {
   readonly depthMax: number;
 };
 
-/** Above the limit of every workspace plan. Bounds the recursion of `inspect`. */
+/** Above the limit of every workspace. Bounds the recursion of `inspect`. */
 export const METADATA_DEPTH_MAX = 32;
 
 export type ExceededLimit = {
@@ -45,7 +45,7 @@ export function parseMetadata(value: object): ParsedMetadata {
   };
 }
 
-/** The first limit of the workspace plan that the metadata exceeds. */
+/** The first workspace limit that the metadata exceeds. */
 export function exceededLimit(metadata: Metadata | null, limits: MetadataLimits): ExceededLimit | null {
   if (metadata === null) return null;
   const measures = [

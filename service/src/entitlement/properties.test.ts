@@ -169,7 +169,7 @@ function lookAtEveryEnd(
 ): void {
   for (let at = from; at < until; ) {
     const end = book.wallet === null ? until : Math.min(until, nextEnd(book.wallet, at));
-    // Changes of one moment have an order, and no read can fall between two of them.
+    // Changes at the same moment have an order, and no read can fall between two of them.
     const moments = [end - 1, end].filter((moment) => moment > from && moment < until);
     for (const moment of moments) look(book, { catalog, clock: brandAs<Instant>(moment) });
     at = end;

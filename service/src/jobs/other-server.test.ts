@@ -64,7 +64,7 @@ test("rows above this server's transaction numbers are detected, even if they we
   expect(await verify()).toBe(true);
 });
 
-test("going on above another server's numbers fails within seconds instead of queueing everyone", {
+test("continuing above another server's numbers fails within seconds instead of queueing everyone", {
   timeout: 20_000,
 }, async () => {
   const { database } = await setupCredits();

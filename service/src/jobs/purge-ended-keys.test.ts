@@ -42,7 +42,7 @@ test("without IDEMPOTENCY_DAYS a key never expires", async () => {
   expect((await render(credits, 2)).status).toBe(409);
 });
 
-test("a key that a lane would still replay is not deleted, in any time zone of the job", async () => {
+test("a key that a lane would still replay is not deleted, whatever the job's time zone", async () => {
   const { database, record } = await setupCredits();
   await allowKeyDeletion(database);
   // A zone and a number of calendar days that are an hour shorter than that many times 24 hours.

@@ -11,7 +11,7 @@ const STEPS_MAX = 16;
 const REST_MS = 6 * 3_600_000;
 
 /**
- * Deletes expired idempotency keys. A lane decides by time whether a key has expired; this job only frees space. Takes some steps of a
+ * Deletes expired idempotency keys. A lane decides by time whether a key has expired; this job only frees space. Takes a few steps of a
  * sweep over all keys, by one process at a time. Returns how many were deleted.
  */
 export async function purgeEndedKeys(

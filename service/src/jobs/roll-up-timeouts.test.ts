@@ -9,7 +9,7 @@ import { readUsageProgress } from "../store/cell/usage/progress.ts";
 import { newUsageBatch, rollUpOnce, rollUpUsage } from "./roll-up-usage.ts";
 
 const TIMEOUT_MS = 500;
-/** For each row: some twenty fit into a statement. */
+/** For each row: about twenty fit into a statement. */
 const SLEEP_MS = 20;
 const CUSTOMERS = 64;
 

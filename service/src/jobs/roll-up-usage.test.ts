@@ -21,7 +21,7 @@ const INSERT = `insert into cell.events
     (recorded_at, id, environment_id, customer_number, event, quantity, occurred_at, request_id)
   select coalesce($1, clock_timestamp()), gen_random_uuid(), 1, 1, 'by hand', 1, now(), 'r' from generate_series(1, $2)`;
 
-test("a writer that hangs before its commit delays the roll-ups, and is then counted", async () => {
+test("a writer that hangs before its commit delays the roll-ups, and its row is then counted", async () => {
   const { database, cell, record } = await setupCredits();
   const slow = await connectTo(database);
   await slow.query("begin");
@@ -69,7 +69,7 @@ test("one large transaction is added in slices, each row once", async () => {
 });
 
 test.for(["2026-03-29T23:30:00Z", "2025-10-26T23:59:59Z", "2025-10-27T00:30:00Z"])(
-  "days are UTC days in every time zone of the server: %s",
+  "days are UTC days, whatever the server's time zone: %s",
   async (at) => {
     const database = await createDatabase();
     const cell = openTestPool(database.serviceUrl);
@@ -117,7 +117,7 @@ function slowPool(database: TestDatabase): { pool: Pool; isThere: Promise<void>;
   return { pool, isThere: there.promise, goOn: gate.resolve };
 }
 
-test("a slow process adds nothing twice of a transaction that another one partly added", async () => {
+test("a slow process does not add rows again from a transaction that another process has partly added", async () => {
   const database = await createDatabase();
   const cell = openTestPool(database.serviceUrl, 2);
   onTestFinished(() => cell.end());
@@ -205,7 +205,7 @@ test("the roll-ups match the rows, however often the job is killed", async () =>
   expect(await database.count("cell.ledger", "kind = 5")).toBeGreaterThan(0);
 });
 
-test("several processes at once add each row once, and keep up", async () => {
+test("concurrent processes add each row once, and keep up", async () => {
   const two = await setupTwo();
   const { database, cell, topUp, renderAt, record } = two;
   await servePurser(database.serviceUrl);

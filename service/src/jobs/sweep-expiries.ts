@@ -1,6 +1,6 @@
 import type { Change } from "../entitlement/entry.ts";
 import { expireDue, mayHaveExpired } from "../entitlement/expire-due.ts";
-import { Lacking } from "../postgres/lacking.ts";
+import { MissingData } from "../postgres/missing-data.ts";
 import type { Pool } from "../postgres/pool.ts";
 import type { Tx } from "../postgres/statement.ts";
 import { transaction } from "../postgres/transaction.ts";
@@ -63,7 +63,7 @@ async function expireWallets(
     try {
       if (catalog !== undefined) change = expireDue(catalog, wallet, clock);
     } catch (error) {
-      if (error instanceof Lacking) throw error;
+      if (error instanceof MissingData) throw error;
       // A damaged wallet, such as one with an unknown plan, must not stop the sweep.
       undecided += 1;
     }

@@ -130,22 +130,22 @@ async function listCallers({ cell, database, project, tokens }: Managed): Promis
     callers.push(
       { name: `a member who is ${role}`, identify: session(memberId), expect: withRole(role) },
       {
-        name: `a token of role ${role}`,
+        name: `a token with role ${role}`,
         identify: async () => ({ token: tokens[role] }),
         expect: withRole(role),
       },
       {
-        name: `a token of role ${role} that does not manage access`,
+        name: `a token with role ${role} that does not manage access`,
         identify: async () => ({ token: plain }),
         expect: withoutAccess(role),
       },
       {
-        name: `a token of role ${role} for this environment`,
+        name: `a token with role ${role} for this environment`,
         identify: async () => ({ token: here }),
         expect: narrow(role, true),
       },
       {
-        name: `a token of role ${role} for the other one`,
+        name: `a token with role ${role} for the other one`,
         identify: async () => ({ token: there }),
         expect: narrow(role, false),
       },

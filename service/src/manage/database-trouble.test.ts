@@ -1,7 +1,7 @@
 import pg from "pg";
 import { expect, inject, test } from "vitest";
 import { setupManage } from "../../test/manage.ts";
-import { Lacking } from "../postgres/lacking.ts";
+import { MissingData } from "../postgres/missing-data.ts";
 import { single } from "../postgres/transaction.ts";
 import { reportDatabaseErrors } from "./database-trouble.ts";
 
@@ -57,7 +57,7 @@ test("rejected transactions return their connections", async () => {
 test("work that keeps missing cached parts is rejected as overloaded", async () => {
   const { cell } = await setupManage();
   let fetches = 0;
-  class Endless extends Lacking {
+  class Endless extends MissingData {
     readonly what = "endless";
     async fetch(): Promise<void> {
       fetches += 1;

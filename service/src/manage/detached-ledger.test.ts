@@ -161,7 +161,7 @@ test("attaching a month during a reversal does not allow a second reversal", asy
   expect(await database.count("cell.ledger", "kind = 5")).toBe(1);
 });
 
-test("the shown ledger adds up to the balance without a detached month", async () => {
+test("the ledger shown still adds up to the balance when a month is detached", async () => {
   const managed = await setupManage();
   const { consume, topUp, assign, manage, database, cell, project } = managed;
   await assign("bob");

@@ -148,7 +148,7 @@ test("a row in the other environment gets the same response as a missing one", a
   await expectAlike(managed, rows, scope, ["readKey", ...OF_THE_WORKSPACE]);
 });
 
-test("a token for one environment sees nothing of the other, not even used keys", async () => {
+test("a token for one environment cannot see the other, not even used keys", async () => {
   const managed = await setupManage();
   const { cell, service, project } = managed;
   const rows = await plantRows(managed);

@@ -8,7 +8,7 @@ import { type Call, principalOf } from "./operation.ts";
 
 const DAY_MS = 24 * 3_600_000;
 
-/** Spec 8: rows before this moment are kept but not shown. Null if everything is shown. */
+/** Rows before this time are kept but not shown. Null if everything is shown. */
 export function readHistoryStart(control: Pool, workspaceId: number): Promise<Instant | null> {
   return single(control, async (tx) => {
     const { historyDaysMax } = (await getWorkspace(tx, workspaceId)).limits;

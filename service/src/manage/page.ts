@@ -54,7 +54,7 @@ export function decodeCursor<const K extends readonly ("string" | "number")[]>(
       kinds[index] === "number" ? Number.isSafeInteger(value) : typeof value === "string",
     );
   if (fits) return values as unknown as CursorOf<K>;
-  const message = "is not a cursor of this list";
+  const message = "is not a cursor from this list";
   throw new Problem("invalid_request", {
     detail: `\`cursor\` ${message}.`,
     errors: [{ field: "cursor", code: "wrong_form", message }],

@@ -11,7 +11,7 @@ const WAITING_MAX = 100;
 
 /**
  * A transaction on one customer's wallet. Within a process, calls for the same customer queue before they take a connection.
- * Otherwise twenty of them would hold every connection of the pool while waiting for one lock. Between processes the wallet's row
+ * Otherwise twenty of them would hold every connection in the pool while waiting for one lock. Between processes the wallet's row
  * lock decides.
  */
 export function walletTransaction<T>(

@@ -55,7 +55,7 @@ test("uuids reach the server unchanged, from bytes and from hexadecimal digits",
   await expectRoundTrip(fc.uuid(), (values) => readBack(database, "uuid", hexUuids(digits(values))));
 });
 
-test("texts reach the server unchanged: null, empty, quoted, and of any script", async () => {
+test("texts reach the server unchanged: null, empty, quoted, and in any script", async () => {
   const database = await createDatabase();
   const special = fc.constantFrom(
     null,

@@ -115,7 +115,7 @@ export function followNumbers(client: Client): Promise<string[]> {
   });
 }
 
-/** Connections of processes that cannot read a data format. */
+/** Connections from processes that cannot read a data format. */
 export type OlderProcess = {
   readonly release: string;
   readonly address: string;
@@ -133,7 +133,7 @@ export type FormatRaise =
  */
 export function raiseDataFormat(client: Client, to = DATA_FORMAT): Promise<FormatRaise> {
   return inTransaction(client, async () => {
-    // New connections of the service wait for this lock. A long reader, such as pg_dump, must not make them wait for long.
+    // New connections from the service wait for this lock. A long reader, such as pg_dump, must not make them wait for long.
     await client.query("set local lock_timeout = '200ms'");
     await client.query("lock table cell.identity in access exclusive mode");
     const from = (await readDataFormat(client)) ?? 0;
@@ -161,7 +161,7 @@ async function listOlderProcesses(client: Client, format: number): Promise<Older
   const { rows } = await client.query<OlderProcess>(
     `select
        substring(application_name from '^purser/(\\S+)') as release,
-       -- The port is -1 for a socket, and null if this role may not see the address.
+       -- The port is -1 for a socket, and null if this role is not allowed to see the address.
        case client_port when -1 then 'a local socket' else coalesce(host(client_addr), 'an address hidden from this role') end
          as address,
        count(*)::integer as connections

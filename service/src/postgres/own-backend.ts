@@ -38,7 +38,7 @@ const WHY = {
     "use its session mode, or connect to PostgreSQL directly",
   standby: "the server is a standby, in recovery and read-only: Purser needs the primary",
   waiting: "an earlier commit still waits for a synchronous standby",
-  newer: "the database has data of a newer release, which this one cannot read: upgrade Purser",
+  newer: "the database has data from a newer release, which this one cannot read: upgrade Purser",
 } as const;
 
 /** A connection that must not be used, with the reason. Nothing was changed. */
@@ -103,7 +103,7 @@ export function backendOf(client: ClientBase): number {
 const SHARED: ReadonlySet<string> = new Set(["42704", "08P01"]);
 
 /**
- * Begins a transaction and checks in the same trip that it runs on the client's own backend. That backend is still on a
+ * Begins a transaction and checks in the same round trip that it runs on the client's own backend. That backend is still on a
  * primary, because a server ends its backends before it becomes a standby.
  */
 export async function begin(client: ClientBase, mode: string): Promise<void> {

@@ -112,7 +112,7 @@ test("the service's role cannot rewrite history, change the schema or grant itse
   expect([await database.count("cell.events"), await database.count("cell.keyed_requests")]).toEqual([1, 3]);
 });
 
-test("the service's role can delete keys only with IDEMPOTENCY_DAYS, and no recent ones", async () => {
+test("the service's role can delete keys only with IDEMPOTENCY_DAYS, and never recent keys", async () => {
   const { database, keyPartition } = await setupWithHistory();
   const owner = await connectTo(database);
   const service = await connectAsService(database);
@@ -124,7 +124,7 @@ test("the service's role can delete keys only with IDEMPOTENCY_DAYS, and no rece
   expect(await codes()).toEqual([PERMISSION, PERMISSION]);
 });
 
-test("the triggers reject the same changes by the owner, also on a single partition", async () => {
+test("the triggers reject the same changes by the owner, even on a single partition", async () => {
   const { database, partition, keyPartition } = await setupWithHistory();
   const statements = [
     "update cell.events set quantity = 2",
@@ -167,7 +167,7 @@ test("the triggers reject the same changes by the owner, also on a single partit
   expect(await database.count("cell.events", "quantity = 1")).toBe(1);
 });
 
-test("the service's role creates partitions, once for concurrent calls, and with all triggers", async () => {
+test("the service's role creates each partition once, even for concurrent calls, with all triggers", async () => {
   const database = await createDatabase();
   const ask = async (client: pg.Client): Promise<number> =>
     (await client.query("select cell.ensure_monthly_partitions(0, 6) as made")).rows[0].made;

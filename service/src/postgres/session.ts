@@ -12,7 +12,7 @@ type SessionOptions = {
   readonly statementTimeoutMs?: number;
 };
 
-/** A lane's connection. Statements are pipelined: a batch takes two trips. */
+/** A lane's connection. Statements are pipelined: a batch takes two round trips. */
 export class Session implements Tx {
   readonly #client: pg.Client;
   #isOpen = true;
@@ -97,7 +97,7 @@ export class Session implements Tx {
    * Sends several statements in one write, waits for all responses, and then throws the first failure, so that no statement
    * is in flight when the session is used again.
    */
-  async trip<T extends readonly unknown[]>(
+  async roundTrip<T extends readonly unknown[]>(
     send: () => readonly [...T],
   ): Promise<{ [K in keyof T]: Awaited<T[K]> }> {
     const { stream } = this.#client.connection;

@@ -1,5 +1,5 @@
 import pg from "pg";
-import { Lacking } from "./lacking.ts";
+import { MissingData } from "./missing-data.ts";
 import { UnfitConnection } from "./own-backend.ts";
 
 /** What a database error means for the work that got it. */
@@ -112,6 +112,6 @@ export function findDatabaseTrouble(error: unknown): "lost" | "busy" | null {
     return kind === "lost" || kind === "busy" ? kind : null;
   }
   // The decision needs more of the catalog than could be loaded: rolled back.
-  if (error instanceof Lacking) return "busy";
+  if (error instanceof MissingData) return "busy";
   return isOutOfReach(error) || (error instanceof Error && SLOW.test(error.message)) ? "lost" : null;
 }

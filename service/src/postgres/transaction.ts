@@ -1,7 +1,7 @@
 import type { PoolClient } from "pg";
 import { assert } from "../primitives/assert.ts";
 import { commit, OutcomeUnknown } from "./commit.ts";
-import { Lacking } from "./lacking.ts";
+import { MissingData } from "./missing-data.ts";
 import { backendOf, begin, findWaiting, UnfitConnection } from "./own-backend.ts";
 import type { Pool } from "./pool.ts";
 import { findDatabaseTrouble } from "./sql-error.ts";
@@ -110,11 +110,11 @@ export async function single<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promi
     const begun = begin(client, "read committed, read only");
     // Sent right behind `begin`, without waiting for its response, which is checked below.
     const working = (async () => work(tx))();
-    // Also after a failed `begin`: no statement may be in flight when the client is reused.
+    // Even after a failed `begin`: no statement may be in flight when the client is reused.
     await Promise.allSettled([begun, working]);
     await begun;
     const result = await working;
-    // Not awaited: there is nothing to undo, and later statements of this client run after it.
+    // Not awaited: there is nothing to undo, and later statements from this client run after it.
     client.query("rollback").catch(() => {});
     return result;
   });
@@ -134,7 +134,7 @@ async function withClient<T>(pool: Pool, work: Work<T>): Promise<T> {
     },
   };
   try {
-    const result = await retryWhileLacking(client, tx, work);
+    const result = await retryWhileDataMissing(client, tx, work);
     isOver = true;
     client.release();
     return result;
@@ -148,12 +148,12 @@ async function withClient<T>(pool: Pool, work: Work<T>): Promise<T> {
 /** A page of customers may lack several parts of the catalog, one after another. */
 const FETCHES_MAX = 200;
 
-async function retryWhileLacking<T>(client: PoolClient, tx: Tx, work: Work<T>): Promise<T> {
+async function retryWhileDataMissing<T>(client: PoolClient, tx: Tx, work: Work<T>): Promise<T> {
   for (let fetches = 0; ; fetches++) {
     try {
       return await work(client, tx);
     } catch (error) {
-      if (!(error instanceof Lacking) || fetches === FETCHES_MAX) throw error;
+      if (!(error instanceof MissingData) || fetches === FETCHES_MAX) throw error;
       await client.query("rollback");
       await begin(client, "read committed, read only");
       await error.fetch(tx);

@@ -52,7 +52,7 @@ export function parsePublicId(prefix: PublicIdPrefix, text: string): Uuid | null
   return uuid;
 }
 
-/** Parses a public ID that starts with its time of creation. Null also if that time is beyond the year 9999. */
+/** Parses a public ID that starts with its time of creation. Also null if that time is beyond the year 9999. */
 export function parseTimedId(prefix: PublicIdPrefix, text: string): Uuid | null {
   const id = parsePublicId(prefix, text);
   return id === null || id.readUIntBE(0, 6) > TIME_MAX ? null : id;

@@ -12,7 +12,7 @@ test("a UUIDv7 contains its time, version and variant", () => {
   expect((uuid[8] ?? 0) >> 6).toBe(0b10);
 });
 
-test("IDs of the same instant are all different, also across refills of the random pool", () => {
+test("IDs from the same instant are all different, even across refills of the random pool", () => {
   const count = 10_000;
   const ids = new Set(Array.from({ length: count }, () => uuidV7(AT).toString("hex")));
   expect(ids.size).toBe(count);

@@ -19,7 +19,7 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 type Ask = (environmentId: EnvironmentId) => Promise<{ readonly kind: string }>;
 
 /** One environment whose plan cannot be read during the test, and one with its whole catalog in memory. */
-async function setupLacking(): Promise<Credits & { neighbour: EnvironmentId; parts: Parts }> {
+async function setupMissing(): Promise<Credits & { neighbour: EnvironmentId; parts: Parts }> {
   const credits = await setupCredits();
   const { cell, context, database, project } = credits;
   const neighbour = project.live.environmentId;
@@ -44,14 +44,14 @@ type Parts = Pick<ConstructorParameters<typeof Reader>[0], "openSession" | "cata
 
 async function expectNeighbourServed(
   ask: Ask,
-  lacking: EnvironmentId,
+  missing: EnvironmentId,
   neighbour: EnvironmentId,
 ): Promise<void> {
   const served = (await ask(neighbour)).kind;
   const refused: string[] = [];
   const note = ({ kind }: { kind: string }): void => void refused.push(kind);
   // In two halves, because all at once would exceed the queue.
-  for (const half of times(2, () => times(1_200, () => lacking))) {
+  for (const half of times(2, () => times(1_200, () => missing))) {
     for (const environmentId of half) void ask(environmentId).then(note);
     await pause(150);
   }
@@ -63,7 +63,7 @@ async function expectNeighbourServed(
 }
 
 test("consume requests that wait for one environment's catalog do not block other environments", async () => {
-  const { project, context, neighbour, parts } = await setupLacking();
+  const { project, context, neighbour, parts } = await setupMissing();
   const lanes = new Lanes(1, { ...parts, idempotencyDays: null, onBatch: () => {} });
   let count = 0;
   const ask: Ask = (environmentId) =>
@@ -77,7 +77,7 @@ test("consume requests that wait for one environment's catalog do not block othe
 }, 30_000);
 
 test("checks that wait for one environment's catalog do not block other environments", async () => {
-  const { context, neighbour, parts } = await setupLacking();
+  const { context, neighbour, parts } = await setupMissing();
   const reader = new Reader(parts);
   const ask: Ask = (environmentId) =>
     reader.ask({ environmentId, customerId: CUSTOMER, feature: FEATURE, quantity: 1, span: null });

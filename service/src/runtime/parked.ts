@@ -1,19 +1,19 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { Lacking } from "../postgres/lacking.ts";
+import type { MissingData } from "../postgres/missing-data.ts";
 import type { EnvironmentId } from "../primitives/brand.ts";
 import type { CatalogCache } from "../store/cell/catalogs.ts";
 
 type ParkedOptions<T> = {
   readonly catalogs: CatalogCache;
   /** Called when the requests can be tried again. `isFetched` is true if the missing part was loaded. */
-  readonly onBack: (things: readonly T[], isFetched: boolean) => void;
+  readonly onRelease: (waiting: readonly T[], isFetched: boolean) => void;
   readonly onFailure: (error: unknown) => void;
 };
 
 /** Requests return after this time even if nothing was loaded, because their queue checks their age. */
 const WAIT_MS_MAX = 500;
 const FAILURE_PAUSE_MS = 50;
-/** Maximum per environment, so that one unreadable catalog cannot use the space of other environments. */
+/** Maximum per environment, so that one unreadable catalog cannot use up the space for other environments. */
 const ENVIRONMENT_LENGTH_MAX = 1_000;
 /** Maximum over all environments, to bound memory. */
 const LENGTH_MAX = 2_000;
@@ -35,19 +35,19 @@ export class Parked<T extends Parkable> {
   }
 
   /** Returns the requests that exceed a limit. */
-  park(all: readonly { readonly lacking: Lacking; readonly thing: T }[]): T[] {
+  park(all: readonly { readonly missing: MissingData; readonly pending: T }[]): T[] {
     const overflow: T[] = [];
-    const admitted = all.filter(({ thing }) => {
-      const hasRoom = this.#admit(thing);
-      if (!hasRoom) overflow.push(thing);
+    const admitted = all.filter(({ pending }) => {
+      const hasRoom = this.#admit(pending);
+      if (!hasRoom) overflow.push(pending);
       return hasRoom;
     });
-    for (const some of Map.groupBy(admitted, ({ lacking }) => lacking.what).values()) {
+    for (const some of Map.groupBy(admitted, ({ missing }) => missing.what).values()) {
       const [first] = some;
       if (first !== undefined)
         void this.#wait(
-          first.lacking,
-          some.map(({ thing }) => thing),
+          first.missing,
+          some.map(({ pending }) => pending),
         );
     }
     return overflow;
@@ -68,9 +68,9 @@ export class Parked<T extends Parkable> {
     this.#size -= 1;
   }
 
-  async #wait(lacking: Lacking, things: readonly T[]): Promise<void> {
+  async #wait(missing: MissingData, waiting: readonly T[]): Promise<void> {
     let isFetched = false;
-    const fetching = this.#options.catalogs.fetch(lacking).then(
+    const fetching = this.#options.catalogs.fetch(missing).then(
       () => {
         isFetched = true;
       },
@@ -80,7 +80,7 @@ export class Parked<T extends Parkable> {
       },
     );
     await Promise.race([fetching, pause(WAIT_MS_MAX)]);
-    for (const thing of things) this.#release(thing);
-    this.#options.onBack(things, isFetched);
+    for (const pending of waiting) this.#release(pending);
+    this.#options.onRelease(waiting, isFetched);
   }
 }

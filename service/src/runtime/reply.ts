@@ -69,7 +69,7 @@ function toProblem(outcome: Exclude<Outcome, { kind: "answered" | "feature_not_f
       });
     case "metadata_limit_exceeded":
       return new Problem("metadata_limit_exceeded", {
-        detail: `\`metadata\` has ${outcome.actual} ${outcome.limit}, and the workspace plan allows ${outcome.max}.`,
+        detail: `\`metadata\` has ${outcome.actual} ${outcome.limit}, and the workspace allows ${outcome.max}.`,
         extra: { limit: outcome.limit, max: outcome.max, actual: outcome.actual },
       });
     case "overloaded":

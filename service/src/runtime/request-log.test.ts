@@ -115,7 +115,7 @@ test("the log contains no metadata, API key, idempotency key or customer ID", as
   expect(await database.count("cell.request_log", "customer_number is not null")).toBe(6);
 });
 
-test("requests older than a week are deleted in batches, also concurrently, and newer ones stay", async () => {
+test("requests older than a week are deleted in batches, even concurrently, and newer ones are kept", async () => {
   const { database, cell } = await setupManage();
   await database.query(`
     insert into cell.request_log

@@ -9,7 +9,7 @@ import type { Instant } from "../../primitives/brand.ts";
 import { consumeId } from "../../primitives/consume-id.ts";
 import { publicId } from "../../primitives/public-id.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
-import { type Said, WalletChanges } from "../../store/cell/wallet-changes.ts";
+import { type Annotation, WalletChanges } from "../../store/cell/wallet-changes.ts";
 import type { ManageAct } from "./act.ts";
 import { planIdOf } from "./demo-catalog.ts";
 import { findCharge, type Known, type Moment, type World } from "./moment.ts";
@@ -17,7 +17,7 @@ import { findCharge, type Known, type Moment, type World } from "./moment.ts";
 /** The change that an operation makes, and its audit entry. */
 type Done = {
   readonly change: Change | null;
-  readonly said: Said;
+  readonly annotation: Annotation;
   readonly actor: Actor;
   readonly action: string;
   readonly subject: string;
@@ -38,11 +38,11 @@ export function operate(
   past: readonly Moment[],
 ): Moment {
   const done = decideAct(world, known, act, past);
-  const { change, said, actor, action, subject, details } = done;
+  const { change, annotation, actor, action, subject, details } = done;
   assert(change !== null, "an operation in the demo changes something");
   const { environmentId, customerNumber } = known;
   const changes = new WalletChanges();
-  changes.add(known, change, said);
+  changes.add(known, change, annotation);
   const compared = compareWallets({ ...known, catalog: world.catalog, clock: act.at }, change.wallet);
   const audit = { action, subject, before: compared.before, after: { ...compared.after, ...details } };
   return {
@@ -83,7 +83,7 @@ function assign({ catalog }: World, { wallet }: Known, { plan, endsAt, at }: Act
   assert(outcome.kind === "changed", "the demo assigns plans that are not active");
   return {
     change: outcome.change,
-    said: {},
+    annotation: {},
     actor: ACTORS.billing,
     action: "plan.assigned",
     subject: plan,
@@ -100,7 +100,7 @@ function add({ catalog }: World, { wallet }: Known, act: ActOf<"add_credits">): 
   const { number } = outcome.grant;
   return {
     change: outcome.change,
-    said: { grant: { number, origin: { reference, price, note } } },
+    annotation: { grant: { number, origin: { reference, price, note } } },
     actor: ACTORS[act.by],
     action: "credits.added",
     subject: `grant ${number}`,
@@ -132,7 +132,7 @@ function reverse(
   const id = consumeId({ recordedAt: charge.at, customerNumber, sequence: entry.sequence });
   return {
     change,
-    said: {},
+    annotation: {},
     actor: ACTORS.support,
     action: "consume.reversed",
     subject: publicId("con", id),

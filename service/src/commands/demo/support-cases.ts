@@ -9,7 +9,7 @@ import {
   WRONGLY_CREDITED,
 } from "./companies.ts";
 
-/** Cases for a support agent to find, and some already settled. */
+/** Cases for a support agent to find, and a few that are already settled. */
 export function listSupportCases(companyId: string, now: Instant): readonly Act[] {
   return CASES[companyId]?.(now) ?? [];
 }
@@ -75,7 +75,7 @@ const CASES: Readonly<Record<string, (now: Instant) => readonly Act[]>> = {
       expiresAt: brandAs<Instant>(timeOn(now, 18, "16:22:19.945") + 60 * DAY_MS),
       reference: null,
       price: null,
-      note: "For the slow renders of Tuesday",
+      note: "For the slow renders on Tuesday",
     },
   ],
 };

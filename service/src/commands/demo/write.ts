@@ -71,7 +71,7 @@ export async function writeMoments(
 ): Promise<void> {
   const last = moments.at(-1);
   if (last === undefined) return;
-  await session.trip(() => [
+  await session.roundTrip(() => [
     ...moments.flatMap((moment) => writeMoment(session, moment)),
     insertEvents(
       session,
@@ -105,7 +105,7 @@ export async function writeRequestLog(
     .filter(({ at }) => at >= now - LOG_DAYS * DAY_MS)
     .sort((a, b) => a.at - b.at);
   const hours = Map.groupBy(lines, ({ at }) => Math.floor(at / HOUR_MS));
-  await session.trip(() =>
+  await session.roundTrip(() =>
     [...hours.values()].flatMap((hour) => {
       const endedAt = hour.at(-1)?.at ?? now;
       const requests = hour.map(({ at, logged }) => ({ ...logged, ageMs: endedAt - at }));

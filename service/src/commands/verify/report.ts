@@ -30,9 +30,10 @@ export function describeMismatch({ customerId, environmentId, customerNumber, te
 }
 
 export function describeChecked({ customers, wallets, entries, grants, reversals }: Checked): string {
-  const count = (number: number): string => number.toLocaleString("en");
+  const count = (number: number, one: string, many = `${one}s`): string =>
+    `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
   return (
-    `${count(wallets)} wallets against ${count(entries)} ledger entries, ${count(grants)} grants and ` +
-    `${count(reversals)} reversals; ${count(customers)} customers looked up`
+    `${count(wallets, "wallet")} against ${count(entries, "ledger entry", "ledger entries")}, ${count(grants, "grant")} and ` +
+    `${count(reversals, "reversal")}; ${count(customers, "customer")} looked up`
   );
 }

@@ -1,4 +1,4 @@
-import { Lacking } from "../../postgres/lacking.ts";
+import { MissingData } from "../../postgres/missing-data.ts";
 import { Session } from "../../postgres/session.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
@@ -126,7 +126,7 @@ async function verifyWithFetches(
     try {
       return await verifyBatch(tx, batch, catalogs, checked);
     } catch (error) {
-      if (!(error instanceof Lacking) || fetches === FETCHES_MAX) throw error;
+      if (!(error instanceof MissingData) || fetches === FETCHES_MAX) throw error;
       Object.assign(checked, before);
       await error.fetch(tx);
     }

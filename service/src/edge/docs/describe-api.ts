@@ -28,7 +28,7 @@ export async function describeApi(
         title: "Purser runtime API",
         version,
         description:
-          "Usage metering and credit entitlements next to your own billing system. Call it from your backend, never from a browser.",
+          "Usage metering and prepaid credits alongside your billing system. Call it from your backend, never from a browser.",
         license: LICENSE,
       },
       servers: SERVERS,
@@ -90,7 +90,7 @@ const HEADERS = {
   },
   IdempotentReplayed: {
     description:
-      "`true`: this is the stored response of an earlier request with the same key. Otherwise absent.",
+      "`true`: this is the stored response to an earlier request with the same key. Otherwise absent.",
     schema: { type: "string", enum: ["true"] },
   },
   RetryAfter: {

@@ -82,7 +82,7 @@ const scopeQuery = {
 
 const DESCRIPTION =
   "Newest first, with the state before and after. `from` is inclusive, `to` exclusive. With a filter by actor or action, a page may " +
-  "hold fewer than `limit` items or none: continue while there is a `nextCursor`. Addresses and browsers of log-ins are shown only to " +
+  "hold fewer than `limit` items or none: continue while there is a `nextCursor`. Addresses and browsers of logins are shown only to " +
   "admins and owners.";
 export function auditOperations(parts: ManageParts): Operation[] {
   return [
@@ -138,7 +138,7 @@ function exportOperation(parts: ManageParts): Operation {
       "NDJSON, one entry per line as in the list, with a `cursor`, newest first, streamed. To resume after an interruption, drop an " +
       "incomplete last line and send the same call with the last `cursor`. `projectId` and `environment` together select one " +
       "environment. Every export is recorded in the audit log. A workspace can run two exports at a time. An entry may become visible " +
-      "some seconds after its time: for an archive, start each export a minute before the end of the last one and drop known IDs.",
+      "a few seconds after its time: for an archive, start each export a minute before the end of the last one and drop known IDs.",
     params: Type.Object({}),
     query: strictObject({ cursor: pageQuery.cursor, ...filterQuery, ...scopeQuery }),
     files: {
@@ -214,7 +214,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 function readIdCursor(cursor: string | undefined): string | null {
   const [id = null] = decodeCursor(cursor, ["string"]) ?? [];
   if (id === null || UUID.test(id)) return id;
-  const message = "is not a cursor of this list";
+  const message = "is not a cursor from this list";
   throw invalidField({ field: "cursor", code: "wrong_form", message });
 }
 
@@ -254,7 +254,7 @@ function describeEntry(entry: AuditEntry): Static<typeof Entry> {
 
 const ABOUT_BROWSERS: ReadonlySet<string> = new Set(["address", "addresses", "moreAddresses", "userAgent"]);
 
-/** Only admins can see the addresses of log-ins. */
+/** Only admins can see the addresses of logins. */
 function withoutAddresses(entry: Static<typeof Entry>): Static<typeof Entry> {
   const strip = (values: Record<string, unknown> | null): Record<string, unknown> | null =>
     values && Object.fromEntries(Object.entries(values).filter(([name]) => !ABOUT_BROWSERS.has(name)));

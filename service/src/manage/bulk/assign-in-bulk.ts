@@ -13,7 +13,7 @@ import { isMeant, matchCustomers } from "./match-customers.ts";
 import { type BulkAssignment, type BulkRefusal, findPlan, findRefusal } from "./preview-assignments.ts";
 import type { Caller } from "./turns.ts";
 
-/** The number of matches may differ by 1 % between the preview and the call. */
+/** The number of matches may differ by 1% between the preview and the call. */
 const TOLERATED_SHARE = 0.01;
 
 export type BulkOutcome =

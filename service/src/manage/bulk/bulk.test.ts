@@ -70,7 +70,7 @@ test("a bulk assignment does exactly what its preview showed", async () => {
   await expectSoundBooks(database);
 });
 
-test("an earlier end is skipped and counted, and applied with shorten", async () => {
+test("customers whose plan would end earlier are skipped and counted, unless `shorten` is set", async () => {
   const { manage } = await setupMany();
   const endsAt = "2099-01-01T00:00:00.000Z";
   const body = { filter: { search: "p1" }, plan: "pro", endsAt };
@@ -84,7 +84,7 @@ test("an earlier end is skipped and counted, and applied with shorten", async ()
   expect((await manage("GET", "customers/p1")).body).toMatchObject({ plan: { endsAt } });
 });
 
-test("a repetition changes nothing", async () => {
+test("repeating an assignment changes nothing", async () => {
   const { manage, database } = await setupMany();
   const body = { filter: {}, plan: "pro", expectedCount: 326 };
   expect((await manage("POST", BULK, { body })).body).toMatchObject({ changed: 305, unchanged: 21 });
@@ -195,7 +195,7 @@ test("the audit entry for the assignment shows the end date", async () => {
   expect(audit.body["items"]).toMatchObject([{ after: { endsAt: "2099-01-01T00:00:00.000Z" } }]);
 });
 
-test("a missing plan, a past end and a viewer are rejected", async () => {
+test("an unknown plan, an end in the past and a viewer are rejected", async () => {
   const { manage, tokens } = await setupMany();
   const codeOf = async (path: string, body: object, token = tokens.operator): Promise<unknown> =>
     (await manage("POST", path, { body, token })).body["code"];

@@ -134,7 +134,7 @@ export function bulkOperations({ cellOf }: ManageParts): Operation[] {
       summary: "Assign a plan to many customers",
       description:
         "Send the previewed body and its `matching` as `expectedCount`. If the number of matching customers has changed by more than " +
-        `1 %, nothing is done. Checks up to ${LOOKED_AT_MAX} customers. Safe to repeat: an active plan is unchanged. The call stops ` +
+        `1%, nothing is done. Checks up to ${LOOKED_AT_MAX} customers. Safe to repeat: an active plan is unchanged. The call stops ` +
         "soon after you disconnect or lose access; preview again to continue.",
       params: Type.Object(environmentParams),
       body: strictObject({
@@ -169,7 +169,7 @@ export function bulkOperations({ cellOf }: ManageParts): Operation[] {
         );
         if (outcome.kind === "changed_meanwhile") {
           throw new Problem("changed_meanwhile", {
-            detail: `${outcome.matching} customers match now, not ${wanted.expectedCount}. Preview it again.`,
+            detail: `${describeMatching(outcome.matching)} now, not ${wanted.expectedCount}. Preview the assignment again.`,
             extra: { matching: outcome.matching },
           });
         }
@@ -189,6 +189,10 @@ type AssignmentBody = {
   shorten?: boolean;
   cursor?: string;
 };
+
+function describeMatching(count: number): string {
+  return count === 1 ? "1 customer matches" : `${count} customers match`;
+}
 
 function readAssignment({ filter, plan, endsAt, shorten = false, cursor }: AssignmentBody): BulkAssignment {
   return {

@@ -97,7 +97,7 @@ export function findRefusal(
   });
 }
 
-/** Null also for an archived plan: it cannot be assigned in bulk. */
+/** Also null for an archived plan: it cannot be assigned in bulk. */
 export function findPlan(catalog: Catalog, key: string): PlanId | null {
   return catalog.plans.values().find((plan) => plan.key === key && plan.archivedAt === null)?.id ?? null;
 }

@@ -5,7 +5,7 @@ import { admitAgain, type Call } from "../operation.ts";
 
 /** Long-running calls per process and per owner, so that CPU and connections remain for other calls. */
 const AT_ONCE_MAX = 2;
-/** For work that mostly waits for the caller's network. Fewer than the connections of the shared pool. */
+/** For work that mostly waits for the caller's network. Fewer than the connections in the shared pool. */
 export const WAITING_FOR_CALLERS = 6;
 const RETRY_AFTER_SECONDS = 10;
 

@@ -17,7 +17,7 @@ async function addFeatures({ database, context }: Managed, count: number): Promi
   return keys;
 }
 
-test("a catalog of maximum size can be exported and applied elsewhere", async () => {
+test("a catalog with the maximum size can be exported and applied elsewhere", async () => {
   const managed = await setupManage();
   const { manage } = managed;
   const keys = await addFeatures(managed, 1_200);

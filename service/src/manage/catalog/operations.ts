@@ -40,7 +40,7 @@ const NOUN = "Catalog";
 const CODES_OF_DIFF = ["unknown_key", "in_use"] as const;
 const CODES_OF_APPLY = [...CODES_OF_DIFF, "changed_meanwhile", "catalog_too_large"] as const;
 
-/** Export, compare and apply catalogs, and promote test to live. */
+/** Export, compare and apply catalogs, and promote Test to Live. */
 export function catalogOperations({ control, cellOf }: ManageParts): Operation[] {
   /** The live environment of a promotion: the path names only the project. */
   const findLive = async (call: Call): Promise<Scope> => {
@@ -122,7 +122,7 @@ export function catalogOperations({ control, cellOf }: ManageParts): Operation[]
       access: { role: "viewer", in: "project" },
       id: "diffPromotion",
       noun: NOUN,
-      summary: "Preview promoting test to live",
+      summary: "Preview promoting Test to Live",
       description: "Writes nothing. Takes the same body as `promote`.",
       params: Type.Object(projectParams),
       body: nullable(strictObject(diffOptions)),
@@ -141,9 +141,9 @@ export function catalogOperations({ control, cellOf }: ManageParts): Operation[]
       access: { role: "admin", in: "project" },
       id: "promoteCatalog",
       noun: NOUN,
-      summary: "Promote the test catalog to live",
+      summary: "Promote the test catalog to Live",
       description:
-        "Applies the exported test catalog to live, by the same rules. Items archived in test that live never had are left out. Customers, " +
+        "Applies the exported test catalog to Live, by the same rules. Items archived in Test that Live never had are left out. Customers, " +
         "balances and drafts are not copied.",
       params: Type.Object(projectParams),
       body: strictObject(applyOptions),

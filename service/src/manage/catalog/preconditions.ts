@@ -60,7 +60,7 @@ export function preconditionProblem({ kind }: PreconditionFailure): Problem {
   return new Problem(kind, {
     detail:
       kind === "changed_meanwhile"
-        ? "It has changed since you read it. Read it again before you edit it."
-        : "Read it first and send its `ETag` as `If-Match`, so that you do not overwrite another edit.",
+        ? "The resource has changed since you read it. Read it again before you edit it."
+        : "Read the resource first and send its `ETag` as `If-Match`, so that you do not overwrite another edit.",
   });
 }

@@ -10,7 +10,7 @@ function changesOf({ body }: Reply): string[] {
     .map(({ change, noun, key }) => `${change} ${noun} ${key}`);
 }
 
-test("a promotion applies the test catalog to live as previewed, once", async () => {
+test("a promotion applies the test catalog to Live as previewed, once", async () => {
   const { manage, assign, topUp } = await setupManage();
   await assign("bob");
   await topUp("bob", 5);
@@ -30,7 +30,7 @@ test("a promotion applies the test catalog to live as previewed, once", async ()
   expect((await manage("GET", `${PROJECT}/live/customers`)).body["items"]).toEqual([]);
 });
 
-test("an edit to live between preview and promotion stops the promotion", async () => {
+test("an edit to Live between preview and promotion stops the promotion", async () => {
   const { manage, database } = await setupManage();
   const { version } = (await manage("POST", `${PROJECT}/promote/diff`, { body: {} })).body;
   await manage("PUT", `${PROJECT}/live/pools/seconds`, { body: { name: "Seconds" } });
@@ -45,7 +45,7 @@ test("an edit to live between preview and promotion stops the promotion", async 
   expect((await promote(latest)).status).toBe(200);
 });
 
-test("items archived in test are archived in live, but not created there", async () => {
+test("items archived in Test are archived in Live, but not created there", async () => {
   const { manage, publish } = await setupManage();
   await publish({ key: "old", name: "Old" });
   await manage("POST", `${PROJECT}/promote`, { body: { reach: "now" } });
@@ -69,7 +69,7 @@ test("items archived in test are archived in live, but not created there", async
   expect((await manage("GET", `${PROJECT}/live/features/kept`)).body["archivedAt"]).not.toBeNull();
 });
 
-test("a promotion needs an admin of the whole project", async () => {
+test("a promotion needs an admin for the whole project", async () => {
   const { manage, tokens } = await setupManage();
   const body = { reach: "now" };
   const asOperator = await manage("POST", `${PROJECT}/promote`, { body, token: tokens.operator });

@@ -210,7 +210,7 @@ test("no invalid body causes a 500", { timeout: 120_000 }, async () => {
   expect((await check({ customerId: "ada", feature: "export" })).status).toBe(200);
 });
 
-test("keys of maximum length work everywhere", async () => {
+test("keys with the maximum length work everywhere", async () => {
   const { manage } = await setupManage();
   const [longest, wide] = ["k".repeat(120), "\u{1f5dd}".repeat(120)];
   expect((await manage("PUT", `features/${longest}`, { body: FEATURE })).status).toBe(200);

@@ -17,22 +17,22 @@ import { ensureFirstPool } from "../edit-catalog.ts";
 import { nullable, poolKeyField, readTime, strictObject, timeOf, timeOrNull } from "../fields.ts";
 import { walletTransaction } from "../wallet-transaction.ts";
 
-/** `erased:` and a hash replaces an erased reference, so callers cannot use that prefix. */
+/** `erased:` and a hash replace an erased reference, so callers cannot use that prefix. */
 const referenceField = Type.String({
   minLength: 1,
   maxLength: 255,
   pattern: "^(?!erased:)",
   description:
-    "A reference, such as a payment ID, makes the call safe to repeat. It identifies one grant in the environment permanently: the same " +
-    "reference again adds nothing, even with another expiry or price.",
+    "A reference, such as a payment ID, makes the call safe to repeat. It identifies one grant in the environment permanently. " +
+    "Sending the same reference again adds nothing, even with a different expiry or price.",
   examples: ["pi_3MtwBwLkdIwHu7ix"],
 });
 
 export const noteField = Type.String({
   minLength: 1,
   maxLength: 1000,
-  description: "A note that the dashboard shows.",
-  examples: ["For the outage of 3 November"],
+  description: "A note shown in the dashboard.",
+  examples: ["For the outage on 3 November"],
 });
 
 export const CreditsBody = strictObject({
@@ -89,7 +89,7 @@ export function explainRefusal(
       return {
         code: "too_many_grants",
         detail:
-          "The customer has 50 open grants. Only credits with the kind and expiry of an open grant can be added.",
+          "The customer has 50 open grants. You can only add credits with the same kind and expiry as an open grant.",
       };
     case "balance_too_large":
       return BALANCE_TOO_LARGE;
@@ -115,7 +115,7 @@ export type AddCreditsOutcome =
   | { kind: "pool_not_found" }
   | Exclude<CreditsOutcome, { kind: "added" }>;
 
-/** Spec 3: each call adds again. With a reference, such as a payment ID, the same customer and amount are added once. */
+/** Each call adds credits again. With a reference, such as a payment ID, the same customer and amount are added once. */
 export async function addCredits(
   cell: Pool,
   context: Context,
@@ -156,13 +156,14 @@ function addOnce(cell: Pool, context: Context, input: AddCreditsInput): Promise<
       const outcome = decideCredits(catalog, wallet, { pool, kind, credits, expiresAt }, clock);
       if (outcome.kind !== "added") return outcome;
       const { change, grant } = outcome;
-      const said = { grant: { number: grant.number, origin: { reference, price, note } } };
+      const annotation = { grant: { number: grant.number, origin: { reference, price, note } } };
       const audit = describeAddition(open, outcome, { kind, credits, expiresAt, price });
-      await saveEdits(tx, { ...context, clock }, [{ ...open, change, said, audits: [audit] }]);
+      await saveEdits(tx, { ...context, clock }, [{ ...open, change, annotation, audits: [audit] }]);
       const balanceAfter = balanceOf(change.wallet, pool);
       return { kind: "added", grant: grant.number, balanceBefore: balanceAfter - credits, balanceAfter };
     },
-    // `already_added` is acknowledged too, so it must wait until the earlier grant is durable: the wallet's lock is committed.
+    // `already_added` is acknowledged too, so it must wait until the earlier grant is durable. Committing
+    // this transaction, which holds the wallet's lock, ensures that.
     ({ kind }) => kind === "added" || kind === "already_added",
   );
 }

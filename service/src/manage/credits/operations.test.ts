@@ -44,7 +44,7 @@ test("a top-up with a reference adds once, even twenty times concurrently", asyn
   await expectSoundBooks(managed.database);
 });
 
-test("twenty slow concurrent top-ups of one customer succeed and leave connections free", async () => {
+test("twenty slow concurrent top-ups for one customer succeed and leave connections free", async () => {
   const managed = await setupManage();
   const { database } = managed;
   await database.query(`

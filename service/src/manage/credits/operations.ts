@@ -253,7 +253,7 @@ function toProblem(outcome: Refusal): Problem {
       });
     case "too_much":
       return new Problem("nothing_to_reverse", {
-        detail: `A quantity of ${outcome.reversible} of this charge can still be reversed.`,
+        detail: `At most ${outcome.reversible} of this charge's quantity can still be reversed.`,
         extra: { reversible: outcome.reversible },
       });
     case "balance_too_large":

@@ -100,13 +100,13 @@ async function reverse(
   const outcome = decideReversal(catalog, wallet, { consume, quantity: wanted, grants }, clock);
   if (outcome.kind !== "reversed") return outcome;
   const { credits, quantity, change } = outcome;
-  const said = { ...(reference === null ? {} : { reference }), ...(note === null ? {} : { note }) };
-  const metadata = Object.keys(said).length === 0 ? null : JSON.stringify(said);
+  const annotation = { ...(reference === null ? {} : { reference }), ...(note === null ? {} : { note }) };
+  const metadata = Object.keys(annotation).length === 0 ? null : JSON.stringify(annotation);
   const { before, after } = compareWallets(open, change.wallet);
   const edit = {
     ...open,
     change,
-    said: { entry: { kind: "reverse" as const, keyHash: null, metadata } },
+    annotation: { entry: { kind: "reverse" as const, keyHash: null, metadata } },
     audits: [
       { action: "consume.reversed", subject: consumeId, before, after: { ...after, credits, quantity } },
     ],

@@ -28,7 +28,7 @@ export type AssignPlanOutcome =
   | { kind: "plan_not_found" }
   | Exclude<AssignmentOutcome, { change: unknown }>;
 
-/** Spec 3: safe to repeat. Creates the customer if it does not exist. */
+/** Safe to repeat. Creates the customer if it does not exist. */
 export function assignPlan(cell: Pool, context: Context, input: AssignPlanInput): Promise<AssignPlanOutcome> {
   return walletTransaction<AssignPlanOutcome>(
     cell,

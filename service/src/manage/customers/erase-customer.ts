@@ -7,15 +7,15 @@ import type { CustomerId } from "../../primitives/brand.ts";
 import type { Uuid } from "../../primitives/uuid.ts";
 import { listCustomerTransactions } from "../../store/cell/clock.ts";
 import {
+  eraseGrantText,
   eraseKeys,
   eraseRequestLog,
-  eraseWordsOfGrants,
   findKeysOfEvents,
   forgetCustomer,
   type HiddenCustomer,
   hideCustomer,
   listHiddenCustomers,
-  readExtentOfKeys,
+  readKeyExtent,
 } from "../../store/cell/erase-customers.ts";
 import {
   type ErasedPage,
@@ -42,7 +42,7 @@ const WRITERS_END_MS = 12_000;
 /** An erasure whose customer was hidden longer ago than this is no longer running. */
 const HIDDEN_MS = 5 * 60_000;
 
-// Each change is a transaction of some tens of milliseconds: no old snapshot slows down a busy wallet, and no statement comes near
+// Each change is a transaction that takes a few tens of milliseconds: no old snapshot slows down a busy wallet, and no statement comes near
 // its timeout, however large the tables are.
 const ROWS_MAX = 1_000;
 /** Events whose keys are found by one scan. */
@@ -64,7 +64,7 @@ export async function eraseCustomer(cell: Pool, context: Context, input: Input):
     if (!(error instanceof StillInUse) && findDatabaseTrouble(error) === null) throw error;
     throw new Problem("unavailable", {
       detail:
-        "The customer and the ID are erased. Erasing their history was interrupted, and continues in the background.",
+        "The customer and their ID were erased. Erasing their history was interrupted and will continue in the background.",
       retryAfterSeconds: 60,
       cause: error,
     });
@@ -107,12 +107,12 @@ class StillInUse extends Error {
   override readonly name = "StillInUse";
 }
 
-/** A transaction that read the customer's number before the ID was hidden may still write under it. None lasts longer than some seconds. */
+/** A transaction that read the customer's number before the ID was hidden may still write under it. None lasts longer than a few seconds. */
 async function letWritersEnd(cell: Pool): Promise<void> {
   const giveUpAtMs = performance.now() + WRITERS_END_MS;
   for (let writers = await single(cell, listCustomerTransactions); writers.length > 0; ) {
     if (performance.now() > giveUpAtMs)
-      throw new StillInUse("a transaction may still write about the customer");
+      throw new StillInUse("a transaction may still write data for the customer");
     await new Promise((resolve) => setTimeout(resolve, 20));
     const still = new Set(await single(cell, listCustomerTransactions));
     writers = writers.filter((writer) => still.has(writer));
@@ -131,7 +131,7 @@ type Sweep = {
  */
 async function sweepTraces(sweep: Sweep): Promise<number> {
   const { cell, customer } = sweep;
-  await transaction(cell, (tx) => eraseWordsOfGrants(tx, customer));
+  await transaction(cell, (tx) => eraseGrantText(tx, customer));
   const charges = await sweepPages(sweep, 0, (after) =>
     transaction(cell, (tx) => eraseLedgerPage(tx, customer, { after, rowsMax: ROWS_MAX })),
   );
@@ -145,7 +145,7 @@ async function sweepTraces(sweep: Sweep): Promise<number> {
   return charges + denials + events;
 }
 
-/** Erases page after page, with the keys that its rows name. */
+/** Erases one page at a time, with the keys that its rows refer to. */
 async function sweepPages<Cursor>(
   sweep: Sweep,
   start: Cursor,
@@ -172,7 +172,7 @@ async function sweepEvents(sweep: Sweep): Promise<number> {
       listEventsToErase(tx, customer, { after: start, rowsMax }),
     );
     // The index has no IDs, so each page reads all events at its last moment: large pages read them less often.
-    rowsMax = page.areOfOneMoment ? EVENTS_MAX : ROWS_MAX;
+    rowsMax = page.haveSameTime ? EVENTS_MAX : ROWS_MAX;
     const doomed = page.events.filter(({ hasMetadata }) => hasMetadata);
     for (let at = 0; at < doomed.length; at += ROWS_MAX) {
       rows += await transaction(cell, (tx) => eraseEvents(tx, doomed.slice(at, at + ROWS_MAX)));
@@ -190,7 +190,7 @@ async function sweepEvents(sweep: Sweep): Promise<number> {
 async function sweepKeysOfEvents(sweep: Sweep, events: readonly Uuid[]): Promise<void> {
   if (events.length === 0) return;
   const { cell, projectId } = sweep;
-  const { partitions, pages } = await single(cell, readExtentOfKeys);
+  const { partitions, pages } = await single(cell, readKeyExtent);
   const step = Math.max(1, Math.floor(PAGES_MAX / partitions));
   for (let from = 0; from < pages; from += step) {
     const range = { from, to: from + step };

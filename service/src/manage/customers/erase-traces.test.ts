@@ -192,7 +192,7 @@ test("finishing an erasure keeps a customer created under the same ID since", as
   await pool.end();
 });
 
-test("a transaction that read the customer's number delays the erasure, also of another role", async () => {
+test("a transaction that read the customer's number delays the erasure, even if another role runs it", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   await live(managed);

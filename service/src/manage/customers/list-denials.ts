@@ -80,7 +80,7 @@ function readPosition(denialId: string): typeof AFTER_ALL {
     throw invalidField({
       field: "cursor",
       code: "wrong_form",
-      message: "is not a cursor of this list",
+      message: "is not a cursor from this list",
     });
   return { recordedAt: brandAs<Instant>(Math.min(id.readUIntBE(0, 6), YEAR_9999)), id: id.toString("hex") };
 }

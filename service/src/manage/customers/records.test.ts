@@ -226,7 +226,7 @@ test("denials with the same timestamp are listed once each", async () => {
   expect(new Set(items.map(({ denialId }) => denialId)).size).toBe(30);
 });
 
-test("unknown customers and those of another environment have no records", async () => {
+test("unknown customers and those in another environment have no records", async () => {
   const managed = await setupManage();
   const { manage, project } = managed;
   const live = `/manage/v1/projects/${project.projectId}/live`;

@@ -96,7 +96,7 @@ test("a call with an older billing event changes nothing, neither a renewal nor 
     outcome: "ended",
     customer: { plan: null },
   });
-  // Also after the plan ended, for any plan in an older event.
+  // Even after the plan ended, for any plan in an older event.
   for (const body of [{ endsAt: null }, { plan: "pro", endsAt: LATER }]) {
     const again = await assign({ ...body, asOf: "2026-03-03T12:00:00Z" });
     expect(again.body).toMatchObject({ outcome: "unchanged", customer: { plan: null } });
@@ -231,7 +231,7 @@ test.each([
   });
 });
 
-test("unknown customers and those of another environment cannot be changed", async () => {
+test("unknown customers and those in another environment cannot be changed", async () => {
   const { manage, project } = await setupManage();
   const live = `/manage/v1/projects/${project.projectId}/live`;
   await manage("PUT", `${live}/customers/lea`, { body: {} });

@@ -63,7 +63,7 @@ test("events are listed by the time they occurred, newest first, each once", asy
   expect((await managed.manage("GET", `events/${second?.eventId}`)).body).toEqual(second);
 });
 
-test("events are filtered by key, customer, time and metadata, also combined", async () => {
+test("events are filtered by key, customer, time and metadata, alone and combined", async () => {
   const managed = await setupEvents();
   const find = async (query: string): Promise<number[]> => quantities(await walk(managed, `events?${query}`));
   const times = (from: number, to: number): string => `from=${at(from)}&to=${at(to)}`;

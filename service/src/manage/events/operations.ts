@@ -169,7 +169,7 @@ function readCursor(cursor: string | undefined): EventPosition {
   const id = parsePublicId("evt", eventId);
   if (id !== null && occurredAt >= 0 && occurredAt <= TIME_MAX)
     return { occurredAt: brandAs<Instant>(occurredAt), id };
-  const message = "is not a cursor of this list";
+  const message = "is not a cursor from this list";
   throw invalidField({ field: "cursor", code: "wrong_form", message });
 }
 

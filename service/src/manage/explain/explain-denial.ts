@@ -24,7 +24,7 @@ import { type DenialExplanation, denialSentences } from "./denial-explanation.ts
 import { describeCharge, parseMetadata } from "./key-story.ts";
 
 const CHARGES_MAX = 10;
-/** The most ledger entries to sum when computing the grants at a given time. Summing them takes some tens of milliseconds. */
+/** The most ledger entries to sum when computing the grants at a given time. Summing them takes a few tens of milliseconds. */
 const ENTRIES_MAX = 20_000;
 
 /** Explains a denial, and how the same request would be decided now. Null if the denial does not exist in this environment. */

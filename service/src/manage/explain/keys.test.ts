@@ -149,7 +149,7 @@ test("an erased customer's key shows amounts, but no ID or metadata", async () =
   expect(JSON.stringify(story)).not.toContain('"ada"');
 });
 
-test("an expired key is shown as ended, and one of the other environment is free", async () => {
+test("an expired key is shown as ended, and one from the other environment is free", async () => {
   const managed = await setupManage({ IDEMPOTENCY_DAYS: "40" });
   const { database, consume, manage, here } = managed;
   const first = await consume({ ...BODY, idempotencyKey: "k" });

@@ -48,7 +48,7 @@ export function readResume<Row>(
   const windowStart = readWindow(window);
   if (after !== null && settled !== null && windowStart !== undefined && asOf >= 0 && asOf <= TIME_MAX)
     return { asOf: brandAs<Instant>(asOf), settled, windowStart, about, after };
-  throw refused("is not a cursor of this export");
+  throw refused("is not a cursor from this export");
 }
 
 /**

@@ -33,7 +33,7 @@ const TABLES_MAX = 10;
 const MAIN_CELL = "main";
 
 export const Installation = Type.Object({
-  version: Type.String({ description: "Release of Purser.", examples: ["0.1.0"] }),
+  version: Type.String({ description: "The Purser release.", examples: ["0.1.0"] }),
   nodeVersion: Type.String({ description: "Node.js version of this process.", examples: ["24.7.0"] }),
   startedAt: timeOf("When the responding process started, by its own clock."),
   postgresVersion: Type.String({ examples: ["18.1"] }),

@@ -73,7 +73,7 @@ export function decideRow(
     const given = { ...row.credits, kind: KIND, price: null };
     edits.push({
       change: added.change,
-      said: { grant: { number: added.grant.number, origin: { reference, price: null, note: null } } },
+      annotation: { grant: { number: added.grant.number, origin: { reference, price: null, note: null } } },
       audits: [describeAddition({ catalog, clock, wallet }, added, given)],
     });
   }
@@ -81,11 +81,11 @@ export function decideRow(
 }
 
 /** Null if nothing changes. */
-function mergeProfile(before: ImportedProfile, said: ImportedProfile): ImportedProfile | null {
+function mergeProfile(before: ImportedProfile, imported: ImportedProfile): ImportedProfile | null {
   const after = {
-    name: said.name ?? before.name,
-    email: said.email ?? before.email,
-    billingReference: said.billingReference ?? before.billingReference,
+    name: imported.name ?? before.name,
+    email: imported.email ?? before.email,
+    billingReference: imported.billingReference ?? before.billingReference,
   };
   const isSame =
     after.name === before.name &&

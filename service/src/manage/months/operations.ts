@@ -62,7 +62,7 @@ export function monthOperations({ control, cellOf }: ManageParts): Operation[] {
       noun: "Months",
       summary: "Read a monthly statement",
       description:
-        "A roll-forward of the credits of all customers, by pool and kind of grant, in UTC. A month's closing balance is the next month's opening " +
+        "A roll-forward of all customers' credits, by pool and kind of grant, in UTC. A month's closing balance is the next month's opening " +
         "balance. Reads every wallet and all entries since the start of the month in short statements: about a second per 100,000 customers " +
         "or entries. A process runs two at a time.",
       params: Type.Object({

@@ -28,7 +28,7 @@ export type AcceptOutcome =
 
 type Purpose = "invitation" | "password" | "sign_in";
 
-/** Logs in with an invitation, password reset or log-in link, once. */
+/** Logs in with an invitation, password reset or login link, once. */
 export async function acceptLink(
   control: Pool,
   input: LinkInput,

@@ -28,7 +28,7 @@ export type DevelopmentAccess = {
 const ACTOR = { kind: "command", id: "purser dev", requestId: null } as const satisfies Actor;
 const EMAIL = "owner@localhost";
 
-/** Creates an owner and a token, unless those of the last start still exist, and a one-time log-in link. */
+/** Creates an owner and a token, unless those of the last start still exist, and a one-time login link. */
 export async function openDevelopment(
   control: Pool,
   last: DevelopmentAccess | null,

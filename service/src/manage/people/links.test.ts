@@ -169,7 +169,7 @@ test("changing the password ends all other sessions", async () => {
   expect([token.status, token.body["code"]]).toEqual([403, "role_missing"]);
 });
 
-test("guesses of the old password count as failed log-ins", async () => {
+test("guesses at the old password count as failed logins", async () => {
   const managed = await setupManage();
   const ada = await join(managed, "viewer", "ada");
   const guess = () => ada.call("POST", `${SESSION}/password`, { current: "wrong", new: PASSWORD });
@@ -197,7 +197,7 @@ test("a password changed after its check opens no session and changes nothing", 
   expect(await database.count("control.sessions")).toBe(0);
 });
 
-test("a log-in succeeds even if the device cannot be remembered", async () => {
+test("a login succeeds even if the device cannot be remembered", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   const body = { email: "bob@example.com", name: "Bob", role: "viewer" };

@@ -27,7 +27,7 @@ async function waitForFailures({ database }: Managed, count: number): Promise<vo
     .toBe(count);
 }
 
-test("log-ins, failed log-ins and log-outs are audited with their address", async () => {
+test("logins, failed logins and logouts are audited with their address", async () => {
   const managed = await setupManage(PROXY);
   const { service, database, manage } = managed;
   const headers = { "x-forwarded-for": "203.0.113.7", "x-forwarded-proto": "https", "user-agent": "Firefox" };
@@ -66,7 +66,7 @@ test("log-ins, failed log-ins and log-outs are audited with their address", asyn
   expect(await database.count("control.audit", "after::text like '%wrong%'")).toBe(0);
 });
 
-test("only admins and owners see log-in addresses", async () => {
+test("only admins and owners see login addresses", async () => {
   const managed = await setupManage(PROXY);
   const { service, manage, tokens } = managed;
   await guess(managed, OWNER.email, "203.0.113.9");
@@ -90,7 +90,7 @@ test("only admins and owners see log-in addresses", async () => {
   }
 });
 
-test("many failed log-ins become one row, and unknown emails are not stored", async () => {
+test("many failed logins become one row, and unknown emails are not stored", async () => {
   const managed = await setupManage(PROXY);
   for (let i = 0; i < 24; i++) {
     const reply = await guess(managed, `stranger-${i}@example.com`, `203.0.113.${i}`);
@@ -147,7 +147,7 @@ test("failures that cannot be written are written later", async () => {
   expect(more).toEqual([]);
 });
 
-test("failures are counted per member, and a repeated log-out is recorded once", async () => {
+test("failures are counted per member, and a repeated logout is recorded once", async () => {
   const managed = await setupManage(PROXY);
   const { service, database, manage } = managed;
   await manage("POST", "/manage/v1/members", {

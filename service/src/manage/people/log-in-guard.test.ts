@@ -232,7 +232,7 @@ test("forged addresses behind a proxy count as the proxy and are not stored", as
   expect(await database.count("control.audit", "after::text like '%made up%'")).toBe(0);
 });
 
-test("invalid log-ins do not evict a guesser's count", async () => {
+test("invalid logins do not evict a guesser's count", async () => {
   const guard = new LogInGuard();
   const attempt = { email: OWNER.email, address: "203.0.113.1", known: null };
   const wrong = async () => null;
@@ -253,7 +253,7 @@ test("a failed check does not count as a guess", async () => {
   expect(await isRefused(guard.guard(attempt, 0, async () => null))).toBe(false);
 });
 
-test("malformed attempts are counted by network and block its log-ins", async () => {
+test("malformed attempts are counted by network and block its logins", async () => {
   const guard = new LogInGuard();
   const refused = (address: string) => isRefused((async () => guard.countMalformed(address, 0))());
   for (let i = 0; i < 60; i++) expect(await refused(`2001:db8:1:2::${i}`)).toBe(false);

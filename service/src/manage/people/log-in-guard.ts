@@ -5,10 +5,10 @@ import { networkOf } from "../../primitives/network.ts";
 const AT_ONCE_MAX = 1;
 /** Counted separately for unknown and known devices. */
 const WAITING_MAX = 10;
-/** Log-ins of one member from one device or network per window: each costs a check and an audit row. */
+/** Logins of one member from one device or network per window: each costs a check and an audit row. */
 const LOG_INS_MAX = 10;
 const WINDOW_MS = 60_000;
-/** More than the password checks that fit a window: only malformed attempts can fill a counter. */
+/** More than the number of password checks that fit in a window, so only malformed attempts can fill a counter. */
 const REMEMBERED_MAX = 10_000;
 
 export type Attempt = {
@@ -22,9 +22,9 @@ export type Attempt = {
  * Slows down password guessing and limits its CPU use. Per process, like the runtime's rate limits.
  *
  * Unknown devices are counted by account and network, by network, and by account. They can lock each other out of an account, but
- * never a known device: that is counted by itself and served first. A member's known devices share one place in the queue, and known
+ * never a known device: a known device is counted separately and served first. A member's known devices share one place in the queue, and known
  * and unknown devices alternate, so no member blocks the others. Correct passwords are counted by device, session or network too, so
- * that a thief cannot keep the owner from changing the password.
+ * that a thief cannot keep the account holder from changing the password.
  */
 export class LogInGuard {
   readonly #wrong = {
@@ -171,7 +171,7 @@ class Counter {
 
 function tooMany(retryAfterSeconds: number): Problem {
   return new Problem("rate_limited", {
-    detail: "Too many log-in attempts. Wait, then try again.",
+    detail: "Too many login attempts. Wait, then try again.",
     retryAfterSeconds,
   });
 }

@@ -63,7 +63,7 @@ test("a caller cannot grant, change, remove or create links for a role above the
   ]);
 });
 
-test("a removed role is gone with the member's next call and next log-in", async () => {
+test("a demoted member loses the old role on the next call and the next login", async () => {
   const managed = await setupManage();
   const admin = await join(managed, "admin", "adam");
   const invite = (email: string) => admin.call("POST", MEMBERS, { email, name: "X", role: "viewer" });
@@ -96,7 +96,7 @@ test("the last owner cannot be removed or demoted; an invited owner does not cou
   expect(next.body["code"]).toBe("last_owner");
 });
 
-test("when owners remove and demote each other concurrently, one stays", async () => {
+test("when owners remove and demote each other concurrently, one owner remains", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   for (const round of [1, 2, 3]) {

@@ -25,13 +25,13 @@ export const Session = Type.Object({
   expiresAt: Type.String({
     ...timeField,
     description:
-      "When the session ends at the latest. A session ends earlier if it is not used for some hours.",
+      "When the session ends at the latest. A session ends earlier if it is not used for a few hours.",
   }),
   address: nullable(
     Type.String({ description: "The address that last used the session.", examples: ["203.0.113.7"] }),
   ),
   userAgent: nullable(
-    Type.String({ description: "The user agent at log-in.", examples: ["Mozilla/5.0 (…)"] }),
+    Type.String({ description: "The user agent at login.", examples: ["Mozilla/5.0 (…)"] }),
   ),
   isCurrent: Type.Boolean({ description: "True for the session that makes this call." }),
 });

@@ -49,7 +49,7 @@ export function sessionOperations({ control, failedLogIns }: ManageParts): Opera
   const recordFailure = (request: FastifyRequest, action: FailedAction, email: string): void => {
     failedLogIns
       .record(action, email, visitOf(request), performance.now())
-      .catch((error: unknown) => request.log.error({ err: error }, "could not record a failed log-in"));
+      .catch((error: unknown) => request.log.error({ err: error }, "could not record a failed login"));
   };
   return [
     operation({
@@ -192,7 +192,7 @@ function linkOperation(control: Pool, guard: LogInGuard): Operation {
     noun: NOUN,
     summary: "Log in with a link",
     description:
-      "Takes the one-time token from an invitation, password reset or log-in link and sets a session cookie. The first two require a " +
+      "Takes the one-time token from an invitation, password reset or login link and sets a session cookie. The first two require a " +
       "`password`, which ends the member's other sessions; an invitation also accepts a `name`.",
     body: LinkBody,
     answer: Me,
@@ -236,7 +236,7 @@ function visitOf(request: FastifyRequest): Visit {
   return { requestId: request.id, address: addressOf(request), userAgent };
 }
 
-/** From now on, failed attempts from other devices do not block this browser. A failure here does not undo the log-in. */
+/** From now on, failed attempts from other devices do not block this browser. A failure here does not undo the login. */
 async function knowDevice(
   control: Pool,
   { request, reply }: Pick<Call, "request" | "reply">,

@@ -33,7 +33,7 @@ import { hashPassword, isPassword } from "./password.ts";
 /** Compared for unknown emails, so that they take as long as known ones. */
 const NOBODY = await hashPassword(makeSecret("nobody_"));
 
-/** Sessions per member, so that repeated log-ins cannot fill the table. */
+/** Sessions per member, so that repeated logins cannot fill the table. */
 const SESSIONS_MAX = 50;
 
 /** Origin of a request. `userAgent` is truncated. */
@@ -115,7 +115,7 @@ export async function findKnownDevice(
   return isKnown ? tokenHash.toString("hex") : null;
 }
 
-/** Called after a log-in. A browser keeps its token, which several members may share; an unknown token is replaced. */
+/** Called after a login. A browser keeps its token, which several members may share; an unknown token is replaced. */
 export function rememberDevice(
   control: Pool,
   { memberId, shown }: { memberId: number; shown: string | null },

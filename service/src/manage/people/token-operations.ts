@@ -68,7 +68,7 @@ export function tokenOperations({ control }: ManageParts): Operation[] {
       summary: "Create a management token",
       description:
         "For one environment or the whole workspace, with a role not above your own. The token ends when you are demoted or removed; created " +
-        `with a token, it ends with that token. You and your tokens can have ${TOKENS_MAX} valid tokens. The secret is only in this ` +
+        `with a token, it ends with that token. You and your tokens can have ${TOKENS_MAX} active tokens. The secret is only in this ` +
         "response.",
       body: TokenBody,
       answer: Type.Object({
@@ -94,7 +94,7 @@ export function tokenOperations({ control }: ManageParts): Operation[] {
         }
         if (outcome.kind === "too_many_tokens") {
           throw new Problem("too_many_tokens", {
-            detail: `You and your tokens already have ${TOKENS_MAX} valid tokens. Revoke some first.`,
+            detail: `You and your tokens already have ${TOKENS_MAX} active tokens. Revoke some first.`,
           });
         }
         if (outcome.kind === "outlives_creator") {

@@ -49,7 +49,7 @@ export const LoggedRequest = Type.Object({
   }),
   traceId: nullable(
     Type.String({
-      description: "Trace id of the caller's `traceparent` header.",
+      description: "Trace ID from the caller's `traceparent` header.",
       examples: ["4bf92f3577b34da6a3ce929d0e0e4736"],
     }),
   ),

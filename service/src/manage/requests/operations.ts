@@ -184,7 +184,7 @@ function readLogCursor(field: "cursor" | "after", text: string | undefined): Uui
 }
 
 function refuseCursor(field: string): never {
-  throw invalidField({ field, code: "wrong_form", message: "is not a cursor of this list" });
+  throw invalidField({ field, code: "wrong_form", message: "is not a cursor from this list" });
 }
 
 /** Position after all rows. */

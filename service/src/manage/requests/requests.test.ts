@@ -57,7 +57,7 @@ test("at low traffic every request is logged, newest first, with its outcome", a
   expect(items[2]).toMatchObject({ customerId: null });
 });
 
-test("a request is logged with the trace id of its traceparent header", async () => {
+test("a request is logged with the trace ID from its traceparent header", async () => {
   const managed = await setupManage();
   const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
   const body = { customerId: "ada", event: "visit", quantity: 1 };

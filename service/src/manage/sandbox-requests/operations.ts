@@ -66,7 +66,7 @@ export function sandboxRequestOperations({ cellOf, sandboxRequest }: ManageParts
       summary: "Send concurrent test requests",
       description:
         "Sends the same check or consume request `times` times concurrently, as a backend would: one of them is charged, and the others get its " +
-        "response again. Only in the test environment; in live the call fails with `invalid_request` and sends nothing. Needs no API key and " +
+        "response again. Only in the test environment; in Live the call fails with `invalid_request` and sends nothing. Needs no API key and " +
         "is not rate limited. Errors from the runtime, such as a reused key, are part of the responses. The requests are in the request log " +
         "under the ID of this call, and in the audit log. Safe to repeat because of the idempotency key.",
       params: Type.Object(environmentParams),
@@ -93,6 +93,6 @@ function refuseLive(call: Call): void {
   throw invalidField({
     field: "environment",
     code: "wrong_form",
-    message: "must be test: test requests are not sent in live",
+    message: "must be test: test requests are not sent in Live",
   });
 }

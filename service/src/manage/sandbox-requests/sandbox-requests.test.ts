@@ -131,7 +131,7 @@ test("invalid fields are rejected as in the runtime, and nothing is sent or audi
   expect(await database.count("cell.audit", "action = 'request.tried'")).toBe(0);
 });
 
-test("test requests in live are rejected for every role", async () => {
+test("test requests in Live are rejected for every role", async () => {
   const { manage, project, database } = await setupManage();
   const path = `/manage/v1/projects/${project.projectId}/live/tries`;
   const { status, body } = await manage("POST", path, { body: { ...RENDER, idempotencyKey: "k" } });

@@ -93,7 +93,7 @@ export function balanceOperation(parts: ManageParts): Operation {
 
 /**
  * A pool's balance just before each of these moments, the earliest first. All entries since then must be attached. Entries are
- * numbered in the order of time, so a binary search of some thirty look-ups finds each moment.
+ * numbered in the order of time, so a binary search of about thirty look-ups finds each moment.
  */
 async function balancesAt(
   tx: Tx,

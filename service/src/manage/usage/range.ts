@@ -152,7 +152,7 @@ function isTimeZone(name: string): boolean {
 function readQuarter(field: string, text: string | undefined): Instant | null {
   const at = readTime(field, text) ?? null;
   if (at !== null && at % BUCKET_MS !== 0)
-    throw invalidField({ field, code: "wrong_form", message: "is no whole quarter of an hour" });
+    throw invalidField({ field, code: "wrong_form", message: "is not a whole quarter of an hour" });
   return at;
 }
 

@@ -54,7 +54,7 @@ test("customers are ranked by their rows, wherever a range begins and ends", {
     });
 });
 
-/** Around midnight of some days, and both ends. */
+/** Around midnight on a few days, and both ends. */
 function momentsBetween(first: number, last: number): number[] {
   const today = Math.floor(last / DAY_MS) * DAY_MS;
   const days = [today, today - DAY_MS, today - 40 * DAY_MS];

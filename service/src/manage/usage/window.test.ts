@@ -90,7 +90,7 @@ test("a customer's balance over time matches the ledger", async () => {
   expect((await managed.manage("GET", "customers/nobody/balance-history")).status).toBe(404);
 });
 
-test("a reversal does not show metadata of a charge before the window", async () => {
+test("a reversal does not show metadata from a charge before the window", async () => {
   const managed = await setupManage();
   const { consume, manage, database } = managed;
   const charge = { customerId: "ada", feature: "image.render", metadata: { project: "apollo" } };

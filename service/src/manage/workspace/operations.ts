@@ -50,7 +50,7 @@ export const Workspace = Type.Object({
   id: Type.String({ examples: ["1"] }),
   name: nameField,
   limits: Type.Object(limitFields),
-  version: Type.String({ description: "Release of Purser.", examples: ["0.1.0"] }),
+  version: Type.String({ description: "The Purser release.", examples: ["0.1.0"] }),
 });
 
 export function workspaceOperations({ control, version }: ManageParts): Operation[] {

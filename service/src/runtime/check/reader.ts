@@ -1,6 +1,6 @@
 import type { RequestSpan } from "../../edge/tracing.ts";
 import { type Decision, decide } from "../../entitlement/decide.ts";
-import { Lacking } from "../../postgres/lacking.ts";
+import { MissingData } from "../../postgres/missing-data.ts";
 import type { Session } from "../../postgres/session.ts";
 import { decodeSqlError } from "../../postgres/sql-error.ts";
 import { assert } from "../../primitives/assert.ts";
@@ -66,7 +66,7 @@ export class Reader {
     this.#session = new KeptSession(options.openSession);
     this.#parked = new Parked({
       catalogs: options.catalogs,
-      onBack: (waiting, isFetched) => {
+      onRelease: (waiting, isFetched) => {
         if (isFetched) for (const each of waiting) each.fetches += 1;
         for (const { request } of waiting) request.span?.enterQueue();
         this.#queue.unshift(...waiting);
@@ -151,7 +151,7 @@ export class Reader {
       batch.filter(({ fetches }) => fetches >= FETCHES_MAX).map(({ request }) => request.environmentId),
     );
     const current = await catalogs.findAll(session, environments, revisions, urgent);
-    const parked: { lacking: Lacking; thing: Waiting }[] = [];
+    const parked: { missing: MissingData; pending: Waiting }[] = [];
     const byCustomer = new Map(wallets.map(({ name, readWallet }) => [customerKey(name), readWallet]));
     for (const waiting of batch) {
       const { request, settle } = waiting;
@@ -159,10 +159,10 @@ export class Reader {
       assert(catalog !== undefined, "a batch reads the catalog of each environment in it");
       const read = byCustomer.get(customerKey(request)) ?? null;
       const outcome = answerOne(() => {
-        if (catalog instanceof Lacking) throw catalog;
+        if (catalog instanceof MissingData) throw catalog;
         return decide(catalog, read === null ? null : read(), request, now);
       });
-      if (outcome instanceof Lacking) parked.push({ lacking: outcome, thing: waiting });
+      if (outcome instanceof MissingData) parked.push({ missing: outcome, pending: waiting });
       else settle(outcome);
     }
     for (const { settle } of this.#parked.park(parked)) settle({ kind: "overloaded" });
@@ -170,11 +170,11 @@ export class Reader {
 }
 
 /** An error in one customer's wallet must not fail the other checks in the batch. */
-function answerOne(work: () => Decision): CheckOutcome | Lacking {
+function answerOne(work: () => Decision): CheckOutcome | MissingData {
   try {
     return work();
   } catch (error) {
-    if (error instanceof Lacking) return error;
+    if (error instanceof MissingData) return error;
     return { kind: "fault", error };
   }
 }

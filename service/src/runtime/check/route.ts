@@ -15,7 +15,7 @@ import type { Reader } from "./reader.ts";
 
 type CheckParts = { readonly readerOf: (cell: string) => Reader; readonly missing: FeatureFinder };
 
-/** Spec 4.2: whether an action is available. Changes and reserves nothing. */
+/** Returns whether an action is available. Changes and reserves nothing. */
 export function checkRoute(parts: CheckParts) {
   return runtimeRoute({
     scope: "check",

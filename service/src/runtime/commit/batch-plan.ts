@@ -1,6 +1,6 @@
 import type { StoredAnswer } from "../../entitlement/answer.ts";
 import type { Catalog } from "../../entitlement/catalog.ts";
-import type { Lacking } from "../../postgres/lacking.ts";
+import type { MissingData } from "../../postgres/missing-data.ts";
 import type { CustomerNumber, EnvironmentId, Instant } from "../../primitives/brand.ts";
 import {
   type Customer,
@@ -15,7 +15,7 @@ import { WalletChanges } from "../../store/cell/wallet-changes.ts";
 import type { FoundWallet, WalletName } from "../../store/cell/wallets.ts";
 import type { Outcome, RuntimeRequest, Undecided } from "./request.ts";
 
-/** Results of the first trip, and the catalogs of the revisions it returned (`Lacking` if not in memory). */
+/** Results of the first round trip, and the catalogs of the revisions it returned (`MissingData` if not in memory). */
 export type BatchFacts = {
   readonly wallets: readonly FoundWallet[];
   readonly keyedRequests: readonly FoundKey[];
@@ -23,7 +23,7 @@ export type BatchFacts = {
   readonly customers: readonly Customer[];
   /** Numbers reserved for unknown customers, in case this batch creates them. */
   readonly newcomers: ReadonlyMap<string, CustomerNumber>;
-  readonly catalogs: ReadonlyMap<EnvironmentId, Catalog | Lacking>;
+  readonly catalogs: ReadonlyMap<EnvironmentId, Catalog | MissingData>;
   readonly now: Instant;
 };
 

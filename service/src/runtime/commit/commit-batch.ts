@@ -1,6 +1,6 @@
 import { exceededLimit } from "../../entitlement/metadata.ts";
 import { OutcomeUnknown } from "../../postgres/commit.ts";
-import { Lacking } from "../../postgres/lacking.ts";
+import { MissingData } from "../../postgres/missing-data.ts";
 import type { Session } from "../../postgres/session.ts";
 import { decodeSqlError } from "../../postgres/sql-error.ts";
 import { assert } from "../../primitives/assert.ts";
@@ -33,7 +33,7 @@ import type { BatchFacts, BatchPlan } from "./batch-plan.ts";
 import { keyId } from "./decide-batch.ts";
 import type { ConsumeRequest, Pending, RuntimeRequest } from "./request.ts";
 
-// One transaction in two trips: `readFacts` locks and reads, `writePlan` writes and commits. The decision is made between
+// One transaction in two round trips: `readFacts` locks and reads, `writePlan` writes and commits. The decision is made between
 // them. If the store cannot encode a row it throws synchronously, so that no commit follows a write that was never sent.
 // Lock order: wallets, keyed requests, new customers, new keyed requests, each sorted. Only the blocking lane waits for
 // wallet locks, and each of its batches has one customer.
@@ -74,7 +74,7 @@ export async function readFacts(
   }
   const lock = waits ? lockWallets : lockFreeWallets;
   const names = distinctCustomers(consumers);
-  const [, wallets, foundKeys, storedEvents, customers, revisions, now] = await session.trip(() => [
+  const [, wallets, foundKeys, storedEvents, customers, revisions, now] = await session.roundTrip(() => [
     session.begin(),
     names.length > 0 ? lock(session, names) : [],
     keys.size > 0 ? lockKeyedRequests(session, [...keys.values()].sort(compareKeys), idempotencyDays) : [],
@@ -119,7 +119,8 @@ function mayCreate(
   { catalogs }: Pick<BatchFacts, "catalogs">,
 ): boolean {
   const catalog = catalogs.get(environmentId);
-  if (catalog === undefined || catalog instanceof Lacking || catalog.defaultPlan.plan === null) return false;
+  if (catalog === undefined || catalog instanceof MissingData || catalog.defaultPlan.plan === null)
+    return false;
   return (
     catalog.features.has(consumption.feature) && exceededLimit(consumption.metadata, metadataLimits) === null
   );
@@ -141,7 +142,7 @@ export async function writePlan(session: Session, plan: BatchPlan, now: Instant)
   const write = <T>(rows: readonly T[], into: (tx: Session, rows: readonly T[], at: Instant) => unknown) =>
     rows.length > 0 ? into(session, rows, now) : null;
   try {
-    await session.trip(() =>
+    await session.roundTrip(() =>
       orDecisionFailed(() => [
         write(newCustomers, insertCustomers),
         write(reporters, insertMissingCustomers),

@@ -3,7 +3,7 @@ import { type Decision, decide, type Reason } from "../../entitlement/decide.ts"
 import { exceededLimit } from "../../entitlement/metadata.ts";
 import { decideEvent } from "../../entitlement/usage-event.ts";
 import { newWallet, type Wallet } from "../../entitlement/wallet.ts";
-import { Lacking } from "../../postgres/lacking.ts";
+import { MissingData } from "../../postgres/missing-data.ts";
 import { assert } from "../../primitives/assert.ts";
 import type { Instant } from "../../primitives/brand.ts";
 import { consumeId } from "../../primitives/consume-id.ts";
@@ -58,7 +58,7 @@ export function keyId(key: KeyName): string {
   return `${key.projectId}:${key.keyHash}`;
 }
 
-/** Spec 4.1: the same request gets the original response. A different request gets 409, without details about the original. */
+/** The same request gets the original response. A different request gets 409, without details about the original. */
 function answerAgain(pending: Pending, earlier: KeyedRequest): Outcome {
   const conflict = findConflict(pending.request, earlier);
   if (conflict !== null) return { kind: "key_reused", conflict };
@@ -91,7 +91,7 @@ function decideConsume(
   if (exceeded !== null) return refuse(pending, exceeded);
   const catalog = facts.catalogs.get(environmentId);
   assert(catalog !== undefined, "a batch reads the catalog of each environment in it");
-  if (catalog instanceof Lacking) return { kind: "lacking", lacking: catalog };
+  if (catalog instanceof MissingData) return { kind: "missing_data", missing: catalog };
   const key = customerKey(request);
   const found = plan.wallets.get(key) ?? findNewcomer(request, facts);
   if (found !== undefined && found.readWallet === null && !found.isMissing) return HELD;
@@ -103,8 +103,8 @@ function decideConsume(
     found !== undefined && hasNumber ? plan.changes.wallets.get(found.customerNumber) : undefined;
   const wallet = changed?.wallet ?? found?.readWallet?.() ?? null;
   const known = wallet ?? (isKnown ? newWallet(facts.now) : null);
-  const decision = orLacking(() => decide(catalog, known, consumption, facts.now));
-  if (decision.kind === "lacking") return decision;
+  const decision = orMissing(() => decide(catalog, known, consumption, facts.now));
+  if (decision.kind === "missing_data") return decision;
   if (decision.kind !== "decided") return refuse(pending, decision);
   if (found !== undefined) applyChange(request, decision, found, plan);
   const { reason, creditsRequired, after: position } = decision;
@@ -119,12 +119,12 @@ function decideConsume(
   return { kind: "answered", answer, replayed: false };
 }
 
-/** The pinned features of a plan version may not be in memory. */
-function orLacking<T>(work: () => T): T | Exclude<Undecided, typeof HELD> {
+/** The pinned features of a plan version are not always in memory. */
+function orMissing<T>(work: () => T): T | Exclude<Undecided, typeof HELD> {
   try {
     return work();
   } catch (error) {
-    if (error instanceof Lacking) return { kind: "lacking", lacking: error };
+    if (error instanceof MissingData) return { kind: "missing_data", missing: error };
     throw error;
   }
 }

@@ -67,7 +67,7 @@ export class LaneQueue {
   }
 
   #refuseAged(): void {
-    const count = this.#waiting.findIndex((pending) => !isAged(pending));
+    const count = this.#waiting.findIndex((pending) => !isTooOld(pending));
     refuse(this.#waiting.splice(0, count === -1 ? this.#waiting.length : count), { kind: "overloaded" });
   }
 }
@@ -77,7 +77,7 @@ function traced(batch: Pending[]): Pending[] {
   return batch;
 }
 
-export function isAged({ enqueuedAtMs }: Pending): boolean {
+export function isTooOld({ enqueuedAtMs }: Pending): boolean {
   return enqueuedAtMs < performance.now() - AGE_MAX_MS;
 }
 

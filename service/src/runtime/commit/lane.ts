@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { OutcomeUnknown } from "../../postgres/commit.ts";
-import type { Lacking } from "../../postgres/lacking.ts";
+import type { MissingData } from "../../postgres/missing-data.ts";
 import type { Session } from "../../postgres/session.ts";
 import { decodeSqlError } from "../../postgres/sql-error.ts";
 import { assert, assertNever } from "../../primitives/assert.ts";
@@ -10,7 +10,7 @@ import { Parked } from "../parked.ts";
 import type { BatchFacts, BatchPlan } from "./batch-plan.ts";
 import { DecisionFailed, orDecisionFailed, readFacts, writePlan } from "./commit-batch.ts";
 import { decideBatch } from "./decide-batch.ts";
-import { isAged, LaneQueue, refuse } from "./lane-queue.ts";
+import { isTooOld, LaneQueue, refuse } from "./lane-queue.ts";
 import type { Outcome, Pending, RuntimeRequest } from "./request.ts";
 
 export type LaneOptions = {
@@ -26,7 +26,7 @@ export type LaneOptions = {
 const RERUNS_MAX = 3;
 /** Skips before a request moves to the blocking lane. */
 const SKIPS_MAX = 3;
-/** Consecutive batches sent ahead that share a wallet. Then the lane lets other waiters take the lock. */
+/** Maximum number of consecutive batches sent ahead that share a wallet. After that, the lane lets other waiters take the lock. */
 const AHEAD_MAX = 4;
 /** How long to retry a broken connection before rejecting. Keeps the total under a second. */
 const RETRY_WINDOW_MS = 500;
@@ -37,7 +37,7 @@ const CONNECT_TIMEOUT_MS = 400;
 const RECONNECT_TIMEOUT_MS = 5_000;
 
 type AttemptOptions = {
-  /** Set if the first trip was already sent. */
+  /** Set if the first round trip was already sent. */
   readonly opened: OpenedBatch | null;
   /** False for a split batch: its other half runs next. */
   readonly looksAhead: boolean;
@@ -47,7 +47,7 @@ type Attempt =
   | { kind: "done"; outcomes: BatchPlan["outcomes"] }
   | { kind: "rerun" | "bad_row" | "busy" | "lost" | "unknown" | "bug"; error: unknown };
 
-/** A batch whose first trip was sent right behind the previous batch's commit. */
+/** A batch whose first round trip was sent right behind the previous batch's commit. */
 type OpenedBatch = {
   readonly batch: readonly Pending[];
   readonly facts: Promise<BatchFacts>;
@@ -74,7 +74,7 @@ export class Lane {
     this.#session = new KeptSession(options.openSession);
     this.#parked = new Parked({
       catalogs: options.catalogs,
-      onBack: (pendings, isFetched) => {
+      onRelease: (pendings, isFetched) => {
         if (isFetched) for (const pending of pendings) pending.fetches += 1;
         this.#queue.putBack(pendings);
         this.#wake();
@@ -195,8 +195,8 @@ export class Lane {
   }
 
   /**
-   * Sends the next batch's first trip right behind this commit, without waiting for its response, so that the database works
-   * while this process writes replies. Measured: 30 % more events per second.
+   * Sends the next batch's first round trip right behind this commit, without waiting for its response, so that the database works
+   * while this process writes replies. Measured: 30% more events per second.
    */
   #openAhead(session: Session, closing: readonly Pending[]): void {
     if (this.#queue.length === 0) return;
@@ -230,18 +230,18 @@ export class Lane {
       session.destroy();
       return { kind, error };
     }
-    // After a failed second trip the commit has already rolled back, and this has no effect.
+    // After a failed second round trip the commit has already rolled back, and this has no effect.
     await session.rollback().catch(() => session.destroy());
     return { kind: kind === "conflict" ? "rerun" : kind, error };
   }
 
   /** Halves the batch until the request that fails is alone, so that the others succeed. */
   async #commitHalves(batch: readonly Pending[]): Promise<void> {
-    // Halving takes many trips, so requests that are already too old are rejected first.
-    refuse(batch.filter(isAged), { kind: "overloaded" });
-    const young = batch.filter((pending) => !isAged(pending));
-    const middle = Math.ceil(young.length / 2);
-    for (const half of [young.slice(0, middle), young.slice(middle)])
+    // Halving takes many round trips, so requests that are already too old are rejected first.
+    refuse(batch.filter(isTooOld), { kind: "overloaded" });
+    const rest = batch.filter((pending) => !isTooOld(pending));
+    const middle = Math.ceil(rest.length / 2);
+    for (const half of [rest.slice(0, middle), rest.slice(middle)])
       if (half.length > 0) await this.#commit(half, { opened: null, looksAhead: false });
   }
 
@@ -256,11 +256,11 @@ export class Lane {
    */
   #settle(batch: readonly Pending[], outcomes: BatchPlan["outcomes"]): void {
     const again: Pending[] = [];
-    const lacking: { lacking: Lacking; thing: Pending }[] = [];
+    const missing: { missing: MissingData; pending: Pending }[] = [];
     for (const [index, pending] of batch.entries()) {
       const outcome = outcomes[index] ?? { kind: "fault", error: new Error("a request without an outcome") };
-      if (outcome.kind === "lacking") {
-        lacking.push({ lacking: outcome.lacking, thing: pending });
+      if (outcome.kind === "missing_data") {
+        missing.push({ missing: outcome.missing, pending });
         continue;
       }
       if (outcome.kind !== "held") {
@@ -273,7 +273,7 @@ export class Lane {
       else again.push(pending);
     }
     this.#queue.putBack(again);
-    refuse(this.#parked.park(lacking), { kind: "overloaded" });
+    refuse(this.#parked.park(missing), { kind: "overloaded" });
   }
 
   /** The database is unreachable: rejects all requests immediately until it is back. */

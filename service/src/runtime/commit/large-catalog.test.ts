@@ -60,7 +60,7 @@ test("old plan versions are not read again, so neither a charge nor a top-up wai
   expect(large).toBeLessThan(5 * small + 200);
 }, 60_000);
 
-test("a request that lacks a part of the catalog waits, while others of its lane continue", async () => {
+test("a request that lacks a part of the catalog waits, while others in its lane continue", async () => {
   const { consume, context, project, service, cell, database, publish } = await setupCredits({ LANES: "1" });
   const live = { ...context, environmentId: project.live.environmentId };
   const cost = { credits: 10, per: 1 };
@@ -77,7 +77,7 @@ test("a request that lacks a part of the catalog waits, while others of its lane
   const holder = await connectTo(database);
   await holder.query("begin");
   await holder.query("lock table cell.plan_features in access exclusive mode");
-  const lacking = consume(render("lacking"));
+  const missing = consume(render("missing"));
   const meanwhile: number[] = [];
   for (const index of times(10, (i) => i)) {
     meanwhile.push((await other(`meanwhile-${index}`)).status);
@@ -85,7 +85,7 @@ test("a request that lacks a part of the catalog waits, while others of its lane
   }
   await holder.query("rollback");
   expect(meanwhile).toEqual(times(10, () => 200));
-  expect((await lacking).body).toMatchObject({ allowed: true, creditsCharged: 10 });
+  expect((await missing).body).toMatchObject({ allowed: true, creditsCharged: 10 });
 }, 60_000);
 
 test("a consume request whose plan cannot be read is rejected in time", async () => {
@@ -95,13 +95,13 @@ test("a consume request whose plan cannot be read is rejected in time", async ()
   await holder.query("begin");
   await holder.query("lock table cell.plan_features in access exclusive mode");
   const startMs = performance.now();
-  const replies = await Promise.all(times(5, (i) => consume(render(`lacking-${i}`))));
+  const replies = await Promise.all(times(5, (i) => consume(render(`missing-${i}`))));
   const tookMs = performance.now() - startMs;
   await holder.query("rollback");
   expect(replies.map(({ status }) => status)).toEqual(times(5, () => 503));
   // The limit is two seconds; the rest allows for a busy machine.
   expect(tookMs).toBeLessThan(8_000);
-  expect((await consume(render("lacking-0"))).body).toMatchObject({ allowed: true, creditsCharged: 10 });
+  expect((await consume(render("missing-0"))).body).toMatchObject({ allowed: true, creditsCharged: 10 });
 }, 60_000);
 
 test("a customer who missed 40 publications gets all of them from a process with an empty cache", async () => {

@@ -31,7 +31,7 @@ test("a batch sent ahead is not committed on another connection", { retry: 3 }, 
   const [first] = sessions;
   if (first === undefined) throw new Error("the lane has a session");
 
-  // The process blocks right after it sent one batch's commit and the next batch's first trip. When it continues, both
+  // The process blocks right after it sent one batch's commit and the next batch's first round trip. When it continues, both
   // responses and the end of the connection are waiting.
   const commit = first.commit.bind(first);
   first.commit = () => {

@@ -5,7 +5,7 @@ import { shortHash } from "../../entitlement/fingerprint.ts";
 const EVENT = { customerId: "customer_1", event: "tokens.generated", quantity: 1 };
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-test("a retry that overtakes its original through another process fails no other request", async () => {
+test("a retry that overtakes its original in another process does not make other requests fail", async () => {
   const { database, service, project } = await setup({ LANES: "1" });
   const original = await connectTo(database);
   // The original in another process: written, but not yet committed.

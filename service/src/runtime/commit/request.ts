@@ -4,7 +4,7 @@ import type { Consumption } from "../../entitlement/consumption.ts";
 import type { Fingerprint } from "../../entitlement/fingerprint.ts";
 import type { ExceededLimit, MetadataLimits } from "../../entitlement/metadata.ts";
 import type { EventDecision, UsageEvent } from "../../entitlement/usage-event.ts";
-import type { Lacking } from "../../postgres/lacking.ts";
+import type { MissingData } from "../../postgres/missing-data.ts";
 import type { CustomerId, EnvironmentId, ProjectId } from "../../primitives/brand.ts";
 import type { EventName } from "../../store/cell/events.ts";
 import type { KeyName } from "../../store/cell/keyed-requests.ts";
@@ -56,7 +56,7 @@ export type Outcome =
 export const HELD = { kind: "held" } as const;
 
 /** Why a request was not decided. A missing part of the catalog is fetched after the wallets are unlocked. */
-export type Undecided = typeof HELD | { readonly kind: "lacking"; readonly lacking: Lacking };
+export type Undecided = typeof HELD | { readonly kind: "missing_data"; readonly missing: MissingData };
 
 /** A request that waits in a lane, with the state of earlier attempts. */
 export type Pending<R extends RuntimeRequest = RuntimeRequest> = {

@@ -4,7 +4,7 @@ import { times } from "../../../test/two-services.ts";
 
 // A connection being opened to any database of the server can prevent page pruning. Other tests open many, so this may
 // need a retry.
-test("more than 95 % of 1,000 charges are HOT updates of their wallet", {
+test("more than 95% of 1,000 charges are HOT updates of their wallet", {
   retry: 3,
 }, async () => {
   const { consume, assign, topUp, database } = await setupCredits();

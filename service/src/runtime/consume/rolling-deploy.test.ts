@@ -5,7 +5,7 @@ import type { Reply } from "../../../test/harness.ts";
 import { times } from "../../../test/two-services.ts";
 import { assignPlan } from "../../manage/customers/assign-plan.ts";
 
-// During a rolling deploy, processes of the previous release run on the new schema. They create customers without a
+// During a rolling deploy, processes from the previous release run on the new schema. They create customers without a
 // wallet, and cannot read a wallet in a newer format.
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -17,7 +17,7 @@ import { ConsumeAnswer, ConsumeBody } from "./schema.ts";
 
 type ConsumeParts = { readonly lanesOf: (cell: string) => Lanes; readonly missing: FeatureFinder };
 
-/** Spec 4.3: authorizes and charges a feature. */
+/** Authorizes and charges a feature. */
 export function consumeRoute(parts: ConsumeParts) {
   return runtimeRoute({
     scope: "consume",

@@ -10,7 +10,7 @@ test.each([
   ["metadata", { ...EVENT, metadata: { a: 1 } }],
   ["timestamp", { ...EVENT, timestamp: new Date().toISOString() }],
 ])(
-  "a key reused with another %s changes nothing and shows nothing of the first response",
+  "a key reused with another %s changes nothing and shows nothing from the first response",
   async (_, body) => {
     const { database, record } = await setup();
     const first = await record(EVENT);

@@ -55,7 +55,7 @@ test.each([
   },
 );
 
-test("the limits are those of the workspace plan, and a change applies within seconds", async () => {
+test("the limits are those of the workspace, and a change applies within seconds", async () => {
   const { database, record } = await setup();
   const send = (): Promise<Reply> =>
     record({ ...EVENT, idempotencyKey: undefined, metadata: { a: 1, b: 2, c: 3 } });

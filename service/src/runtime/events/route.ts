@@ -9,7 +9,7 @@ import { type Asking, runtimeRoute } from "../runtime-route.ts";
 import { readEvent } from "./read-event.ts";
 import { EventAnswer, EventBody } from "./schema.ts";
 
-/** Spec 4.1: records usage without charging credits. */
+/** Records usage without charging credits. */
 export function eventsRoute(lanesOf: (cell: string) => Lanes) {
   return runtimeRoute({
     scope: "events",

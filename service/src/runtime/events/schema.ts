@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { customerIdField, idempotencyKeyField, metadataField } from "../../edge/request-fields.ts";
 
-/** Spec 2.1. Validates the body and generates the OpenAPI; `read-event.ts` checks what a schema cannot express. */
+/** Validates the body and generates the OpenAPI; `read-event.ts` checks what a schema cannot express. */
 export const EventBody = Type.Object(
   {
     customerId: customerIdField("Unknown customers are created."),
@@ -49,7 +49,7 @@ export const EventBody = Type.Object(
 
 export type EventBody = Static<typeof EventBody>;
 
-/** Spec 2.2. */
+/** The response to an accepted event. */
 export const EventAnswer = Type.Object(
   {
     accepted: Type.Literal(true, { description: "The event is stored." }),

@@ -3,7 +3,7 @@ import { readBoolean, readInstant, readInteger, readText } from "../../postgres/
 import { statement, type Tx } from "../../postgres/statement.ts";
 import { brandAs, type EnvironmentId, type Instant, type PlanId } from "../../primitives/brand.ts";
 
-// The whole catalog except the pinned features of plan versions, which are most of it. Every published version has a line of some hundred
+// The whole catalog except the pinned features of plan versions, which are most of it. Every published version has a line of a few hundred
 // bytes, because a customer may still have to move through it.
 const LOAD = statement(
   "catalogs.load_outline",

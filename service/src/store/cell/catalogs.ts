@@ -1,5 +1,5 @@
 import type { Catalog, PinnedFeatures, PlanFeature, PlanVersion } from "../../entitlement/catalog.ts";
-import { Lacking } from "../../postgres/lacking.ts";
+import { MissingData } from "../../postgres/missing-data.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { assert } from "../../primitives/assert.ts";
 import type { EnvironmentId, FeatureId, PlanVersionId } from "../../primitives/brand.ts";
@@ -33,10 +33,10 @@ export class CatalogCache {
   }
 
   /** The catalog of this revision. An undefined revision means that the environment has no catalog. */
-  find(environmentId: EnvironmentId, revision: string | undefined): Catalog | Lacking {
+  find(environmentId: EnvironmentId, revision: string | undefined): Catalog | MissingData {
     if (revision === undefined) return EMPTY_CATALOG;
     const known = this.#outlines.find(environmentId);
-    return known?.revision === revision ? known.catalog : new OutlineLacking(this, environmentId, revision);
+    return known?.revision === revision ? known.catalog : new MissingOutline(this, environmentId, revision);
   }
 
   /** Returns each environment's catalog, or an object that names what is not in memory. Environments in `now` are read immediately. */
@@ -45,11 +45,11 @@ export class CatalogCache {
     environments: Iterable<EnvironmentId>,
     revisions: ReadonlyMap<EnvironmentId, string>,
     now: ReadonlySet<EnvironmentId>,
-  ): Promise<Map<EnvironmentId, Catalog | Lacking>> {
-    const catalogs = new Map<EnvironmentId, Catalog | Lacking>();
+  ): Promise<Map<EnvironmentId, Catalog | MissingData>> {
+    const catalogs = new Map<EnvironmentId, Catalog | MissingData>();
     for (const environmentId of environments) {
       const known = this.find(environmentId, revisions.get(environmentId));
-      const isRead = known instanceof Lacking && now.has(environmentId);
+      const isRead = known instanceof MissingData && now.has(environmentId);
       catalogs.set(environmentId, isRead ? await this.load(tx, environmentId) : known);
     }
     return catalogs;
@@ -97,19 +97,19 @@ export class CatalogCache {
   }
 
   /** Concurrent callers share one fetch. */
-  fetch(lacking: Lacking): Promise<void> {
-    const { what } = lacking;
+  fetch(missing: MissingData): Promise<void> {
+    const { what } = missing;
     let fetching = this.#underWay.get(what);
     if (fetching === undefined) {
       assert(this.#read !== null, "a cache that fetches has a read function");
-      fetching = this.#read((tx) => lacking.fetch(tx)).finally(() => this.#underWay.delete(what));
+      fetching = this.#read((tx) => missing.fetch(tx)).finally(() => this.#underWay.delete(what));
       this.#underWay.set(what, fetching);
     }
     return fetching;
   }
 }
 
-class OutlineLacking extends Lacking {
+class MissingOutline extends MissingData {
   readonly what: string;
   readonly #cache: CatalogCache;
   readonly #environmentId: EnvironmentId;
@@ -126,7 +126,7 @@ class OutlineLacking extends Lacking {
   }
 }
 
-class TermsLacking extends Lacking {
+class MissingTerms extends MissingData {
   readonly what: string;
   readonly #load: (tx: Tx) => Promise<unknown>;
 
@@ -176,7 +176,7 @@ class PinnedElsewhere implements PinnedFeatures {
     const { identity } = this.#version;
     const terms = this.#cache.findTerms(identity);
     if (terms !== undefined) return terms;
-    throw new TermsLacking(identity, (tx) =>
+    throw new MissingTerms(identity, (tx) =>
       this.#cache.loadTerms(tx, this.#environmentId, this.#withFollowing()),
     );
   }
@@ -218,7 +218,7 @@ export async function loadCatalogs(
   const catalogs = new Map<EnvironmentId, Catalog>();
   for (const environmentId of environments) {
     const known = cache.find(environmentId, revisions.get(environmentId));
-    catalogs.set(environmentId, known instanceof Lacking ? await cache.load(tx, environmentId) : known);
+    catalogs.set(environmentId, known instanceof MissingData ? await cache.load(tx, environmentId) : known);
   }
   return catalogs;
 }

@@ -89,7 +89,7 @@ const ERASE_GRANTS = statement(
 );
 
 /** Erases notes, and replaces references with their hash, because a reference can be used only once. */
-export function eraseWordsOfGrants(tx: Tx, customer: WalletName): Promise<Rows> {
+export function eraseGrantText(tx: Tx, customer: WalletName): Promise<Rows> {
   return tx.run(ERASE_GRANTS, [customer.environmentId, customer.customerNumber]);
 }
 
@@ -164,7 +164,7 @@ const READ_EXTENT = statement(
   where t.isleaf`,
 );
 
-export function readExtentOfKeys(tx: Tx): Promise<{ readonly partitions: number; readonly pages: number }> {
+export function readKeyExtent(tx: Tx): Promise<{ readonly partitions: number; readonly pages: number }> {
   return getRow(tx, READ_EXTENT, [], EXTENT);
 }
 

@@ -148,7 +148,7 @@ export type EventsToErase = {
   /** Where the page ends, by `occurred_at`. Null if it was empty. */
   readonly last: Moment | null;
   /** True if all events on the page have the same time, so that many more may have it. */
-  readonly areOfOneMoment: boolean;
+  readonly haveSameTime: boolean;
 };
 
 /** The customer's next events, including those without metadata: they may have a key. */
@@ -163,7 +163,7 @@ export async function listEventsToErase(
   return {
     events,
     last: last === undefined ? null : { at: last.occurredAt, id: last.id.toString("hex") },
-    areOfOneMoment: last !== undefined && events[0]?.occurredAt === last.occurredAt,
+    haveSameTime: last !== undefined && events[0]?.occurredAt === last.occurredAt,
   };
 }
 

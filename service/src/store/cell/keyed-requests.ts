@@ -31,7 +31,7 @@ import { REASON_NUMBER, reasonOf } from "./denials.ts";
 
 export type Endpoint = "consume" | "events";
 
-/** Spec 4.1 rule 1: a key belongs to the project, whichever API key or environment it came with. */
+/** A key belongs to the project, whichever API key or environment it was sent with. */
 export type KeyName = {
   readonly projectId: ProjectId;
   readonly key: IdempotencyKey;

@@ -63,7 +63,7 @@ export const ENTRY = {
   planVersion: orNull(id<PlanVersionId>("e.plan_version_id")),
   parts: derive(text("e.parts"), parseParts),
   keyHash: orNull(hexUuid("e.key_hash")),
-  /** The reversed charge. Set only for a reversal. Null also if its month is detached. */
+  /** The reversed charge. Set only for a reversal. Also null if its month is detached. */
   reverses: orNull(
     describeRow({
       recordedAt: column(

@@ -77,8 +77,8 @@ test("a change that does not follow the one before it is rejected", () => {
 });
 
 test("a reference without its grant, or metadata without its entry, is rejected", () => {
-  const said = { grant: { number: 9, origin: ORIGIN } };
-  expect(() => new WalletChanges().add(NAME, grantChange(1, 1), said)).toThrow("one row");
+  const annotation = { grant: { number: 9, origin: ORIGIN } };
+  expect(() => new WalletChanges().add(NAME, grantChange(1, 1), annotation)).toThrow("one row");
   const entry = { kind: "consume" as const, keyHash: null, metadata: "{}" };
   expect(() => new WalletChanges().add(NAME, grantChange(1, 1), { entry })).toThrow("one row");
 });

@@ -11,7 +11,7 @@ import { appendToLedger, type LedgerRow } from "./ledger.ts";
 import { type ChangedWallet, updateWallets, type WalletName } from "./wallets.ts";
 
 /** Data from the caller, stored on the rows of a change, where an erasure can remove it. */
-export type Said = {
+export type Annotation = {
   /** For the single entry of this kind. */
   readonly entry?: {
     readonly kind: "consume" | "reverse";
@@ -34,25 +34,28 @@ export class WalletChanges {
   readonly assignments: AssignmentRow[] = [];
 
   /** Changes to one wallet must be added in the order in which they were decided. */
-  add({ environmentId, customerNumber }: WalletName, change: Change, said: Said = {}): void {
+  add({ environmentId, customerNumber }: WalletName, change: Change, annotation: Annotation = {}): void {
     const { wallet, entries, grants, assignments } = change;
     this.#refuseGap(customerNumber, change);
     const name = { environmentId, customerNumber };
     this.wallets.set(customerNumber, { ...name, wallet });
-    let saidRows = 0;
+    let annotatedRows = 0;
     for (const entry of entries) {
-      const about = said.entry?.kind === entry.kind ? said.entry : null;
-      if (about !== null) saidRows += 1;
+      const about = annotation.entry?.kind === entry.kind ? annotation.entry : null;
+      if (about !== null) annotatedRows += 1;
       const { keyHash = null, metadata = null } = about ?? {};
       this.ledger.push({ ...name, entry, keyHash, metadata });
     }
     for (const grant of grants) {
-      const about = said.grant?.number === grant.number ? said.grant : null;
-      if (about !== null) saidRows += 1;
+      const about = annotation.grant?.number === grant.number ? annotation.grant : null;
+      if (about !== null) annotatedRows += 1;
       this.grants.push({ ...name, grant, origin: about?.origin ?? null });
     }
     for (const assignment of assignments) this.assignments.push({ ...name, change: assignment });
-    assert(saidRows === Object.keys(said).length, "what was said about a change is stored on one row");
+    assert(
+      annotatedRows === Object.keys(annotation).length,
+      "the annotation of a change is stored on one row",
+    );
   }
 
   /** A wallet counts its entries and grants. A missing row would lose credits. */
@@ -97,7 +100,7 @@ export type AuditLine = Pick<AuditRow, "action" | "subject" | "before" | "after"
 export type WalletEdit = WalletName & {
   /** Null if unchanged. */
   readonly change: Change | null;
-  readonly said?: Said;
+  readonly annotation?: Annotation;
   readonly audits: readonly AuditLine[];
 };
 
@@ -108,7 +111,7 @@ export async function saveEdits(
   edits: readonly WalletEdit[],
 ): Promise<void> {
   const changes = new WalletChanges();
-  for (const edit of edits) if (edit.change !== null) changes.add(edit, edit.change, edit.said);
+  for (const edit of edits) if (edit.change !== null) changes.add(edit, edit.change, edit.annotation);
   for (const written of writeChanges(tx, changes, recordedAt)) await written;
   const audits = edits.flatMap(({ environmentId, customerNumber, audits: lines }) =>
     lines.map((line) => ({ ...line, environmentId, customerNumber, recordedAt, actor })),

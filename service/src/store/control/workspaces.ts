@@ -18,7 +18,7 @@ const WORKSPACE = describeRow({
   limits: LIMITS,
 });
 
-/** What a workspace plan allows. */
+/** The limits of a workspace. */
 export type WorkspaceLimits = RowOf<typeof LIMITS>;
 export type Workspace = RowOf<typeof WORKSPACE>;
 

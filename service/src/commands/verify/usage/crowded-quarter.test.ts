@@ -10,7 +10,7 @@ import { verifyUsage } from "./verify-usage.ts";
 
 const SLICES_NEEDED = 4;
 /** The parameters of these statements: environments, from, to, how many slices of customers, which of them. */
-const OF_SOME = ["usage_compare.with_rows", "usage_remake.insert_customers"];
+const OF_SOME = ["usage_compare.with_rows", "usage_rebuild.insert_customers"];
 
 /** Simulates a server that can read at most a quarter of the customers in one bucket in time. */
 function slowDown(session: Session, crowdedAt: number) {

@@ -28,7 +28,7 @@ test("a day whose month is detached during its repair keeps its roll-ups", async
   let detached: Promise<unknown> | null = null;
   // Between delete and insert.
   const interrupted = new WatchedSession(session, async ({ name }) => {
-    if (name !== "usage_remake.insert_customers") return;
+    if (name !== "usage_rebuild.insert_customers") return;
     detached ??= client.query(`alter table cell.events detach partition ${partition} concurrently`);
     await expect.poll(() => database.count("pg_inherits", "inhdetachpending")).toBe(1);
   });

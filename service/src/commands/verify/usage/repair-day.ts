@@ -7,7 +7,7 @@ import { formatTimestamp } from "../../../primitives/timestamp.ts";
 import { findWholeSince } from "../../../store/cell/usage/attached-months.ts";
 import { listUsageEnvironments } from "../../../store/cell/usage/extent.ts";
 import { waitForUsageProgress } from "../../../store/cell/usage/progress.ts";
-import { remakeBuckets, remakeCustomers } from "../../../store/cell/usage/remake.ts";
+import { rebuildBuckets, rebuildCustomers } from "../../../store/cell/usage/rebuild.ts";
 import { prepareForSlices } from "../../../store/cell/usage/time-slice.ts";
 import { Crowd } from "./stride.ts";
 import { DAY_MS } from "./utc-day.ts";
@@ -18,7 +18,7 @@ const PAUSE_MS = 100;
 /** A job that is catching up holds the lock most of the time. */
 const TRIES_MAX = 600;
 
-/** Remakes the roll-ups of a UTC day from its rows; a large day in slices of customers, so that new usage waits only for a slice. */
+/** Rebuilds the roll-ups of a UTC day from its rows; a large day in slices of customers, so that new usage waits only for a slice. */
 export async function repairDay(session: Repairing, day: Instant): Promise<void> {
   await refuseMissingRows(session, day);
   await prepareForSlices(session);
@@ -26,11 +26,11 @@ export async function repairDay(session: Repairing, day: Instant): Promise<void>
   const slice = { environments, from: formatTimestamp(day), to: formatTimestamp(nextDay(day)) };
   await new Crowd().walk((some) =>
     withProgress(session, async () => {
-      const rows = await remakeCustomers(session, slice, some);
+      const rows = await rebuildCustomers(session, slice, some);
       // Checked in this transaction, because a month can be detached at any time.
       await refuseMissingRows(session, day);
       // Together with the last slice, usually the only one, so that all roll-ups always agree.
-      if (some.slice === some.slices - 1) await remakeBuckets(session, slice);
+      if (some.slice === some.slices - 1) await rebuildBuckets(session, slice);
       return rows;
     }),
   );
@@ -41,7 +41,7 @@ async function refuseMissingRows(tx: Tx, day: Instant): Promise<void> {
   const since = await findWholeSince(tx);
   if (!hasRows(day, since))
     throw new Error(
-      `roll-ups of days before ${formatTimestamp(since ?? day)} cannot be remade: ${DETACHED}; attach them first`,
+      `roll-ups of days before ${formatTimestamp(since ?? day)} cannot be rebuilt: ${DETACHED}; attach them first`,
     );
 }
 

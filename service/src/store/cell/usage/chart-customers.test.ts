@@ -11,7 +11,7 @@ const QUARTER_MS = HOUR_MS / 4;
 const ZONES = ["UTC", "Asia/Kathmandu", "America/New_York", "Australia/Adelaide"];
 const CUSTOMERS = [1, 2].map((number) => brandAs<CustomerNumber>(number));
 const DIVISOR = { none: "''", event: "e.event", customer: "e.customer_number::text" } as const;
-/** From and to, in buckets before now: from some hours to months. */
+/** From and to, in buckets before now: from a few hours to months. */
 const RANGES = [
   [20, -1],
   [300, 10],

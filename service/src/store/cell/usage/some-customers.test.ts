@@ -4,12 +4,12 @@ import { expectExactSums, settle } from "../../../../test/usage.ts";
 import { single, transaction } from "../../../postgres/transaction.ts";
 import { compareWithRows } from "./compare.ts";
 import { waitForUsageProgress } from "./progress.ts";
-import { remakeBuckets, remakeCustomers } from "./remake.ts";
+import { rebuildBuckets, rebuildCustomers } from "./rebuild.ts";
 
 const SLICES = 8;
 const CUSTOMERS = 500;
 
-test("each slice of customers is compared with its rows once, and remade once", {
+test("each slice of customers is compared with its rows once, and rebuilt once", {
   timeout: 60_000,
 }, async () => {
   const { database, project, cell } = await setupCredits();
@@ -33,12 +33,12 @@ test("each slice of customers is compared with its rows once, and remade once", 
   expect(sound.reduce((sum, { rows }) => sum + rows, 0)).toBe(6_000);
   for (const { rows } of sound) expect(rows).toBeGreaterThan(0);
 
-  const remake = async () => {
+  const rebuild = async () => {
     for (let index = 0; index < SLICES; index++)
       await transaction(cell, async (tx) => {
         await waitForUsageProgress(tx);
-        await remakeCustomers(tx, slice, { slices: SLICES, slice: index });
-        if (index === SLICES - 1) await remakeBuckets(tx, slice);
+        await rebuildCustomers(tx, slice, { slices: SLICES, slice: index });
+        if (index === SLICES - 1) await rebuildBuckets(tx, slice);
       });
   };
   const plants = [
@@ -56,7 +56,7 @@ test("each slice of customers is compared with its rows once, and remade once", 
     await database.query("update cell.usage_buckets set count = count + 1");
     const wrong = (await compare()).flatMap((found) => found.wrong ?? []);
     expect(wrong.map(({ customerNumber }) => customerNumber)).toEqual([[7, 8, CUSTOMERS + 1][index]]);
-    await remake();
+    await rebuild();
     expect((await compare()).map((found) => found.wrong)).toEqual(Array(SLICES).fill(null));
     await expectExactSums(database);
   }

@@ -4,8 +4,8 @@ import type { Tx } from "./statement.ts";
  * Thrown by work that needs data it must not load while it holds locks. The caller rolls back, calls `fetch`, and runs the
  * work again.
  */
-export abstract class Lacking extends Error {
-  override readonly name = "Lacking";
+export abstract class MissingData extends Error {
+  override readonly name = "MissingData";
   /** Identifies the data, so that concurrent requests load it once. */
   abstract readonly what: string;
   abstract fetch(tx: Tx): Promise<void>;

@@ -14,19 +14,19 @@ import {
   USAGE_OF_SLICE,
 } from "./time-slice.ts";
 
-// Roll-ups of whole UTC days from the rows. The progress must be locked.
+// Rebuilds the roll-ups of whole UTC days from the recorded rows. The caller must have locked `usage_progress`.
 
-const INSERT_METERS = insertMeters("usage_remake.insert_meters", USAGE_OF_SLICE);
+const INSERT_METERS = insertMeters("usage_rebuild.insert_meters", USAGE_OF_SLICE);
 
 const DELETE_CUSTOMERS = statement(
-  "usage_remake.delete_customers",
+  "usage_rebuild.delete_customers",
   `
   delete from cell.usage_customer_days
   where ${DAYS_IN_SLICE}`,
 );
 
 const INSERT_CUSTOMERS = statement(
-  "usage_remake.insert_customers",
+  "usage_rebuild.insert_customers",
   `
   with used as materialized (
     select u.environment_id, ${utcDate("u.bucket")} as day, u.customer_number, m.id as meter_id, sum(u.rows) as rows,${BUCKETS_OF_DAY}
@@ -43,8 +43,8 @@ const INSERT_CUSTOMERS = statement(
   from used as u`,
 );
 
-/** Remakes the days of some customers. Returns how many rows were read. */
-export async function remakeCustomers(tx: Tx, days: TimeSlice, some: SomeCustomers): Promise<number> {
+/** Rebuilds the days of a group of customers. Returns how many rows were read. */
+export async function rebuildCustomers(tx: Tx, days: TimeSlice, some: SomeCustomers): Promise<number> {
   const parameters = someParameters(days, some);
   await tx.run(INSERT_METERS, parameters);
   await tx.run(DELETE_CUSTOMERS, parameters);
@@ -53,14 +53,14 @@ export async function remakeCustomers(tx: Tx, days: TimeSlice, some: SomeCustome
 }
 
 const DELETE_BUCKETS = statement(
-  "usage_remake.delete_buckets",
+  "usage_rebuild.delete_buckets",
   `
   delete from cell.usage_buckets
   where ${IN_SLICE}`,
 );
 
 const INSERT_BUCKETS = statement(
-  "usage_remake.insert_buckets",
+  "usage_rebuild.insert_buckets",
   `
   insert into cell.usage_buckets (environment_id, bucket, meter_id, count, quantity, credits)
   select s.environment_id, s.bucket, s.meter_id, sum(s.count), sum(s.quantity), sum(s.credits)
@@ -69,8 +69,8 @@ const INSERT_BUCKETS = statement(
   order by s.environment_id, s.bucket, s.meter_id`,
 );
 
-/** Remakes the buckets of the environments from those of their customers. */
-export async function remakeBuckets(tx: Tx, days: TimeSlice): Promise<void> {
+/** Rebuilds the buckets of the environments from those of their customers. */
+export async function rebuildBuckets(tx: Tx, days: TimeSlice): Promise<void> {
   const { environments, from, to } = days;
   await tx.run(DELETE_BUCKETS, [integers(environments), from, to]);
   await tx.run(INSERT_BUCKETS, someParameters(days, ALL_CUSTOMERS));

@@ -6,7 +6,7 @@ import { post, setup } from "../../test/harness.ts";
 import { setupManage } from "../../test/manage.ts";
 import { brandAs, type EnvironmentId, type ProjectId } from "../primitives/brand.ts";
 import type { ApiKey } from "../store/control/api-keys.ts";
-import { StrangerBrake } from "./stranger-brake.ts";
+import { RejectionThrottle } from "./rejection-throttle.ts";
 
 const LOG_IN = "/manage/v1/session";
 const BURST = 200;
@@ -24,9 +24,9 @@ const KEY: ApiKey = {
 };
 
 test("a network with many rejections is delayed, and valid callers never are", async () => {
-  const brake = new StrangerBrake();
+  const throttle = new RejectionThrottle();
   const refuse = (ip: string, nowMs: number, apiKey: ApiKey | null = null): Promise<void> =>
-    brake.hold({ apiKey, principal: null, ip, raw: { socket: new Socket() } }, nowMs);
+    throttle.hold({ apiKey, principal: null, ip, raw: { socket: new Socket() } }, nowMs);
   const isHeld = async (held: Promise<void>): Promise<boolean> =>
     (await Promise.race([held, nextTurn("held")])) === "held";
 
@@ -72,7 +72,7 @@ test("rejections of members and tokens are not delayed", async () => {
   socket.destroy();
 });
 
-test("malformed log-ins are counted by network, and delay only that network", async () => {
+test("malformed logins are counted by network, and delay only that network", async () => {
   const { service } = await setup({ TRUST_PROXY: "127.0.0.1" });
   const logIn = async (body: unknown, address: string): Promise<number> =>
     (await post(`${service.url}${LOG_IN}`, null, body, { "x-forwarded-for": address })).status;

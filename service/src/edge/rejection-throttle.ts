@@ -18,7 +18,7 @@ type Caller = Pick<FastifyRequest, "apiKey" | "principal"> & CameFrom;
  * Delays rejections of unauthenticated callers (wrong keys, malformed bodies, unknown paths) from a network that gets many of
  * them, so that it cannot keep the process busy. Callers with a valid credential are never delayed.
  */
-export class StrangerBrake {
+export class RejectionThrottle {
   readonly #buckets = new TokenBuckets<string>(NETWORKS_MAX);
   readonly #waiting = new WeakSet<Socket>();
   #held = 0;
