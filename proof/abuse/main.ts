@@ -28,7 +28,7 @@ Fails if checks become more than three times slower, if a real caller gets a 5xx
       rounds: { default: 7, help: "measurements alone, and as many under attack" },
       seconds: { default: 5, help: "length of each measurement" },
       rate: { default: 200, help: "checks per second" },
-      connections: { default: 64, help: "connections of the attackers with expensive bodies" },
+      connections: { default: 64, help: "connections from attackers with expensive bodies" },
       addresses: { default: 1, help: "addresses of these attackers" },
       forged: { default: 12_000, help: "forged secrets" },
       slow: { default: 2_000, help: "slow sockets" },

@@ -12,7 +12,7 @@ await runProof(
     about: `Measures charges, checks and events over HTTP, and bare PostgreSQL writing the same facts in one transaction each, in turns
 on one server. "events" measures events alone, with more figures.
 --against compares this working tree with another commit: two services on one server, loaded at the same time.
-"not slower" means that the lower end of the 95 % interval of the median ratio is at least ${RATIO_MIN}.
+"not slower" means that the lower end of the 95% interval of the median ratio is at least ${RATIO_MIN}.
 Exit code 0: not slower; 1: slower, or failed; 3: cannot tell, because the interval is too wide.
 Needs pgbench and wrk (Debian: apt-get install postgresql-15 wrk).`,
     options: {

@@ -20,11 +20,11 @@ test.each([
   },
 );
 
-test("five values have no 95 % interval", () => {
+test("five values have no 95% interval", () => {
   expect(() => medianInterval(upTo(5))).toThrow("6 values or more");
 });
 
-test("the interval contains the true median of a skewed distribution in at least 95 % of samples", () => {
+test("the interval contains the true median of a skewed distribution in at least 95% of samples", () => {
   const random = seededRandom(7);
   const trials = 20_000;
   let hits = 0;

@@ -9,13 +9,13 @@ export type MedianInterval = {
 };
 
 const COVERAGE_MIN = 0.95;
-/** With five values, even the whole range contains the median in only 94 % of cases. */
+/** With five values, even the whole range contains the median in only 94% of cases. */
 export const VALUES_MIN = 6;
 
 /**
  * The exact confidence interval of a median by order statistics. The number of values below the true median is binomial with
  * p = 1/2 for any distribution, so no assumption of normality and no resampling is needed. For 12 sorted values, the interval
- * is from the 3rd to the 10th (96.1 %).
+ * is from the 3rd to the 10th (96.1%).
  */
 export function medianInterval(values: readonly number[]): MedianInterval {
   const { rank, coverage } = rankOf(values.length);
@@ -30,7 +30,7 @@ export function medianInterval(values: readonly number[]): MedianInterval {
 
 /** The largest rank, counted from both ends, whose interval has the required coverage. */
 function rankOf(count: number): { readonly rank: number; readonly coverage: number } {
-  if (count < VALUES_MIN) throw new Error(`a 95 % interval of a median needs ${VALUES_MIN} values or more`);
+  if (count < VALUES_MIN) throw new Error(`a 95% interval of a median needs ${VALUES_MIN} values or more`);
   let probability = 0.5 ** count;
   let tail = 0;
   for (let below = 0; ; below++) {

@@ -26,7 +26,7 @@ type Options = {
 type Round = Options & { readonly server: PostgresServer; readonly purser: Purser };
 
 type Figures = {
-  /** Charges of 100,000 customers, relative to bare PostgreSQL with its best number of clients. */
+  /** Charges to 100,000 customers, relative to bare PostgreSQL with its best number of clients. */
   readonly consume_ratio: number;
   /** The same for a single customer. */
   readonly hot_ratio: number;

@@ -96,7 +96,7 @@ test.each(OPERATIONS)(
       expect(reply).toMatchObject({ status: 404, body: { code: "feature_not_found" } });
       expect(reply.body["detail"]).toContain("image.rendr");
       expect(reply.body["detail"]).not.toContain("live");
-      // Also for an unknown customer.
+      // Even for an unknown customer.
       const unknown = await credits[name]({ ...BODY, customerId: "nobody", feature: "image.rendr" });
       expect(unknown.status).toBe(404);
     });

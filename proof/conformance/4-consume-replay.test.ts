@@ -169,12 +169,12 @@ test("4.3: a rejected request does not use up its key (400, 404, 422)", async ()
   expect(reply.headers.has("idempotent-replayed")).toBe(false);
 });
 
-test("4.3, 8: metadata beyond the workspace plan is 422, but an accepted charge still replays", async () => {
+test("4.3, 8: metadata beyond the workspace limits is 422, but an accepted charge still replays", async () => {
   const { consume, database } = await setupCredits();
   const body = { ...RENDER, metadata: { a: 1, b: 2, c: 3 } };
   const original = await consume(body);
   await database.query("update control.workspace_plans set metadata_keys_max = 2");
-  // A process reads the workspace plan with the API key, every few seconds.
+  // A process reads the workspace limits with the API key, every few seconds.
   const attempt = (): Promise<Reply> => consume({ ...body, idempotencyKey: randomUUID() });
   await expect.poll(async () => (await attempt()).status, { timeout: 8_000 }).toBe(422);
   const changed = await changedTables(database, async () => {

@@ -98,7 +98,7 @@ test("1: features share one allowance, each at its own cost, down to exactly 0",
   expect(await spend("export", 5)).toEqual([true, 0, 0]);
 });
 
-test("4.3: a feature of cost 0 with a limit charges nothing, and is denied beyond the limit", async () => {
+test("4.3: a feature with cost 0 and a limit charges nothing, and is denied beyond the limit", async () => {
   const { consume, database } = await setupCredits();
   const take = (quantity: number, idempotencyKey: string) =>
     consume({ customerId: "ada", feature: "export", quantity, idempotencyKey });

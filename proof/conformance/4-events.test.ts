@@ -145,7 +145,7 @@ test("4.1 rule 2: a key used on consume is 409 on events, even if everything els
   expect(changed).toEqual([]);
 });
 
-test("4.1 rule 2: a 409 reveals nothing of the original response, which still replays", async () => {
+test("4.1 rule 2: a 409 reveals nothing from the original response, which still replays", async () => {
   const { record } = await setup();
   const original = await record(EVENT);
   const conflict = await record({ ...EVENT, quantity: 4 });

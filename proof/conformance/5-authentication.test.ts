@@ -95,7 +95,7 @@ test("5: a key determines the project and environment of an event", async () => 
   expect(await database.count("cell.customers")).toBe(4);
 });
 
-test("5: a key without the scope of an operation is rejected", async () => {
+test("5: a key without the scope for an operation is rejected", async () => {
   const { database, project, record } = await setup();
   await database.query("update control.api_keys set scopes = '{check,consume}' where id = $1", [
     project.test.key.id,

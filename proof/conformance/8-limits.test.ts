@@ -41,7 +41,7 @@ test.each([
   },
 );
 
-test("8: the workspace plan sets the limits of metadata", async () => {
+test("8: the workspace sets the limits for metadata", async () => {
   const { database, record } = await setup();
   await database.query("update control.workspace_plans set metadata_keys_max = 2");
   expect((await record({ ...EVENT, metadata: keys(2) })).status).toBe(200);

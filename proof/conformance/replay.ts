@@ -4,7 +4,7 @@ import { transaction } from "../../service/src/postgres/transaction.ts";
 import type { Reply, Setup } from "../../service/test/harness.ts";
 import { openTestPool } from "../../service/test/seed.ts";
 
-/** Spec 4.1 rule 1: the original response byte for byte, marked as replayed. */
+/** A retry must return the original response byte for byte, marked as replayed. */
 export async function expectReplay(repeated: Promise<Reply>, original: Reply): Promise<void> {
   const reply = await repeated;
   expect(original.status).toBe(200);
@@ -13,7 +13,7 @@ export async function expectReplay(repeated: Promise<Reply>, original: Reply): P
   expect(reply.headers.get("idempotent-replayed")).toBe("true");
 }
 
-/** Spec 4.1 rule 2: the response to a reused key. */
+/** The response to a key that is reused for a different request. */
 export function conflictOf(conflict: "payload" | "endpoint" | "environment"): object {
   return { status: 409, body: { code: "idempotency_key_reused", conflict } };
 }

@@ -15,7 +15,7 @@ const HERE = "/projects/$projectId/$environment";
 const LINE = "main table tbody tr";
 const FIELD = "main form input:enabled";
 
-/** Pages without log-in. */
+/** Pages without login. */
 export const AUTH_PAGES: readonly DashboardPage[] = [
   { name: "log-in", route: "/log-in", row: FIELD },
   { name: "setup", route: "/setup", row: "main p" },
@@ -23,7 +23,7 @@ export const AUTH_PAGES: readonly DashboardPage[] = [
   { name: "sign-in", route: "/sign-in", row: "main button", suffix: "#pur_link_none" },
 ];
 
-/** Pages with log-in. `dashboard/test/pages.test.ts` fails if one is missing here. */
+/** Pages with login. `dashboard/test/pages.test.ts` fails if one is missing here. */
 export const PAGES: readonly DashboardPage[] = [
   { name: "home", route: `${HERE}/`, row: LINE },
   { name: "customers", route: `${HERE}/customers`, row: LINE },

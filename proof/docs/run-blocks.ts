@@ -28,7 +28,7 @@ const PLACEHOLDERS: readonly (readonly [string, string])[] = [
 const fill = (code: string): string =>
   PLACEHOLDERS.reduce((text, [placeholder, value]) => text.replaceAll(placeholder, value), code);
 
-/** Any error stops the script, also one in a pipe, in `$(…)` or in a response. */
+/** Any error stops the script, even one in a pipe, in `$(…)` or in a response. */
 const PRELUDE = `set -euo pipefail
 shopt -s inherit_errexit
 curl() { command curl --fail "$@"; }

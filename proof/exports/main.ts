@@ -35,7 +35,7 @@ resumes after the last row received. Fails if a row is missing or duplicate. The
     if (formats.length === 0) throw new Error(`--format takes ndjson or csv, not ${wanted}`);
     const { database, project } = await openInstallation(stack);
     await fillEvents(database, project, events);
-    console.log(`${count(events)} events of ${count(CUSTOMERS)} customers`);
+    console.log(`${count(events)} events from ${count(CUSTOMERS)} customers`);
     const faults: string[] = [];
     const figures: Record<string, unknown> = { events };
     let service = await Service.start(database.url, stack, SMALL_HEAP);
@@ -170,7 +170,7 @@ async function timePages(caller: Caller, calls: number) {
   const paths: Record<string, (call: number) => string> = {
     "events, first page": () => "events",
     "events, 200": () => "events?limit=200",
-    "events of one day": (call) => `events?from=${day(2 + (call % 60))}&to=${day(1 + (call % 60))}`,
+    "events on one day": (call) => `events?from=${day(2 + (call % 60))}&to=${day(1 + (call % 60))}`,
     "events by a frequent key": () => "events?event=tokens.generated",
     "events by a rare key": () => "events?event=rare.event",
     "events by an unused key": () => "events?event=none",

@@ -82,7 +82,7 @@ async function runFaults(options: FaultsOptions): Promise<FaultsReport> {
   for (const service of services) service.launch().catch(() => {});
   const target = { services, secret: project.apiKey };
   const load = new Load(target, history);
-  // Also when the run fails: open loops would keep the process running.
+  // Even when the run fails: open loops would keep the process running.
   stack.defer(() => load.stop());
   stack.defer(() => operator.stop());
   const areUp = (): boolean => services.every(({ name }) => history.hasOkSince(0, name));
@@ -121,7 +121,7 @@ async function runFaults(options: FaultsOptions): Promise<FaultsReport> {
   return judgeRun({ calls, manageCalls, stored, mismatch, restarts, outages, retried, death, doubts });
 }
 
-/** The service connects with a restricted role, which may not rewrite history. */
+/** The service connects with a restricted role, which cannot rewrite history. */
 async function prepareDatabase(
   postgres: PostgresServer,
 ): Promise<{ ownerUrl: string; serviceUrl: string; project: Project }> {

@@ -27,7 +27,7 @@ export class Operator {
   #loop: Promise<void> = Promise.resolve();
   #isStopping = false;
 
-  /** `url` connects as the service's role, which may not rewrite history. */
+  /** `url` connects as the service's role, which cannot rewrite history. */
   constructor(url: string, context: Context, history: History) {
     this.#context = context;
     this.#history = history;

@@ -106,14 +106,14 @@ export function summarize(report: FaultsReport): object {
   };
 }
 
-/** Rule of three: no failure in n trials means a failure rate below 3/n at 95 %. Useful from n = 4. */
+/** Rule of three: no failure in n trials means a failure rate below 3/n at 95%. Useful from n = 4. */
 function describeBound({ restarts, outages }: FaultsReport): string {
   const rate = (trials: number): string => `${((3 / trials) * 100).toFixed(1)} %`;
   const bounds = [
     ...(restarts.length > 3 ? [`${rate(restarts.length)} of service kills`] : []),
     ...(outages.length > 3 ? [`${rate(outages.length)} of PostgreSQL kills`] : []),
   ];
-  return bounds.length === 0 ? "" : ` (at 95 %, fewer than ${bounds.join(" and ")} do harm)`;
+  return bounds.length === 0 ? "" : ` (at 95%, fewer than ${bounds.join(" and ")} do harm)`;
 }
 
 function listViolations({ violations }: FaultsReport): string[] {

@@ -95,7 +95,7 @@ export function makeCounterpart({ endpoint, key, customerId }: KeyedRequest): Ke
   return { ...(endpoint === "events" ? makeConsume() : makeKeyedEvent()), key, customerId };
 }
 
-/** Has all fields of the consume request. Spec 4.2: a check must not take the key. */
+/** Has all fields of the consume request. A check must not use up the key. */
 export function makeCheck(request: ConsumeRequest): CheckRequest {
   made += 1;
   return { ...request, endpoint: "check", marker: `marker-${made}` };

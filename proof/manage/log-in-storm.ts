@@ -12,7 +12,7 @@ const AT_ONCE = 50;
 export type StormResult = {
   readonly withoutP99Ms: number;
   readonly besideP99Ms: number;
-  /** Statuses of the log-in attempts: 401 if the password was compared, 429 if not. */
+  /** Statuses of the login attempts: 401 if the password was compared, 429 if not. */
   readonly answers: Readonly<Record<number, number>>;
 };
 

@@ -20,11 +20,11 @@ await runProof(
     command: "npm run manage-proof",
     about: `Imports customers from a file through the management API, kills the service meanwhile with kill -9, imports the file again,
 and checks every balance. Then times every list and search, shows the indexes they use, and measures checks with and without
-many concurrent wrong log-ins. Needs Linux.`,
+many concurrent wrong logins. Needs Linux.`,
     options: {
       rows: { default: 100_000, help: "customers in the file" },
       calls: { default: 200, help: "calls to each list and search" },
-      rounds: { default: 5, help: "measurements with and without log-ins" },
+      rounds: { default: 5, help: "measurements with and without logins" },
       seconds: { default: 5, help: "length of each measurement" },
       rate: { default: 300, help: "checks per second" },
     },
@@ -76,9 +76,9 @@ function printPage({ name, p50Ms, p95Ms, explained }: Measured): void {
 }
 
 function printStorm({ withoutP99Ms, besideP99Ms, answers }: StormResult): void {
-  console.log(`checks without log-ins: p99 ${ms(withoutP99Ms)}`);
-  console.log(`checks during 50 concurrent log-ins with wrong passwords: p99 ${ms(besideP99Ms)}`);
-  console.log(`  responses to the log-ins: ${JSON.stringify(answers)}`);
+  console.log(`checks without logins: p99 ${ms(withoutP99Ms)}`);
+  console.log(`checks during 50 concurrent logins with wrong passwords: p99 ${ms(besideP99Ms)}`);
+  console.log(`  responses to the logins: ${JSON.stringify(answers)}`);
 }
 
 function findFaults(
@@ -88,9 +88,9 @@ function findFaults(
 ): string[] {
   return [
     ...findExceeded([
-      ["longest transaction of the import", imported.transactionMsMax, TRANSACTION_MS_MAX, ms],
+      ["longest transaction in the import", imported.transactionMsMax, TRANSACTION_MS_MAX, ms],
       ...measured.map(({ name, p95Ms }) => [`${name}: p95`, p95Ms, P95_MS_MAX, ms] as const),
-      ["checks during log-ins: p99", besideP99Ms, withoutP99Ms * SLOWDOWN_MAX, ms],
+      ["checks during logins: p99", besideP99Ms, withoutP99Ms * SLOWDOWN_MAX, ms],
     ]),
     ...measured.flatMap(({ name, explained }) =>
       explained.wholeTables

@@ -11,7 +11,7 @@ const SAMPLE_MS = 50;
 const QUIET_MS_MIN = 1;
 const TABLES = ["ledger", "events", "denials", "keyed_requests"] as const;
 
-/** Reads the clock again and again for some seconds. */
+/** Reads the clock again and again for a few seconds. */
 export function sampleMoments(url: string, seconds: number): Promise<Moment[]> {
   return withClient(url, async (client) => {
     const moments: Moment[] = [];

@@ -34,7 +34,7 @@ const CURSORS = 50;
 await runProof(
   {
     command: "npm run scale-proof",
-    about: `Loads 5 million events of 13 months into a database, lets the service roll them up, and measures every usage query over HTTP
+    about: `Loads 5 million events from 13 months into a database, lets the service roll them up, and measures every usage query over HTTP
 with varying parameters. Repeats this with 50 million events in another database. Fails if a response is wrong, or if a query exceeds
 its limit at p95: 300 ms for the usage of a project by day over 90 days, 50 ms for one customer's month, 100 ms for any page of events.
 Then checks the roll-ups with \`purser verify --usage\`. 50 million events need about 30 GB of disk, which is freed at the end.`,
@@ -89,7 +89,7 @@ async function measure(events: number, { world, calls, verifySeconds, stack }: M
   const [row] = await database.query("select pg_database_size(current_database()) as bytes");
   const bytes = Number(row?.["bytes"]);
   console.log(
-    `${count(events)} events of ${count(world.customers)} customers, ${(bytes / 1e9).toFixed(1)} GB: loaded in ` +
+    `${count(events)} events from ${count(world.customers)} customers, ${(bytes / 1e9).toFixed(1)} GB: loaded in ` +
       `${loaded.loadSeconds.toFixed(1)} s during the roll-up, which was complete ${loaded.catchUpSeconds.toFixed(1)} s later ` +
       `(${rate(loaded.catchUpPerSecond)} after loading, ${rate(loaded.perSecond)} overall)`,
   );

@@ -35,7 +35,7 @@ measures charges with and without it, in turns, so that a noisy machine affects 
     const hot = { customerId: "customer_hot", plan: "limited", entries: HOT_ENTRIES } as const;
     await makeHotCustomer({ ...installation, service }, hot);
     const entries = await countRows(database, "cell.ledger");
-    console.log(`${count(entries)} ledger entries of ${count(customers)} customers and a hot one`);
+    console.log(`${count(entries)} ledger entries for ${count(customers)} customers and a hot one`);
 
     const alone = await verify(database.url);
     console.log(alone.output);

@@ -84,7 +84,7 @@ Needs libfaketime (Debian: apt-get install faketime).`,
     const seconds = Math.round((performance.now() - startMs) / 1_000);
     const verdict = differing.length === 0 ? "identical" : `${differing.length} responses or tables differ`;
     console.log(
-      `${verdict}: ${calls} calls of ${coverage.size} operations, ${rows} rows; this tree against ${commit.slice(0, 12)}, ${seconds} s`,
+      `${verdict}: ${calls} calls to ${coverage.size} operations, ${rows} rows; this tree against ${commit.slice(0, 12)}, ${seconds} s`,
     );
     if (options.except.length > 0) console.log(`ignored: ${options.except.join(", ")}`);
     const first = differing.slice(0, SHOWN_MAX).map(titleOf);

@@ -4,7 +4,7 @@ import { LIVE, type Scene, TEST, textIn } from "./scene.ts";
 
 const OWNER = { email: "owner@example.com", name: "Olga Owner", password: "seven-green-kettles" };
 const HOUR = 3_600_000;
-/** Failed log-ins are written to the audit log after their response. */
+/** Failed logins are written to the audit log after their response. */
 const AUDIT_MS = 1_000;
 /** Time until all processes know that an API key was revoked. */
 const REVOKED_MS = 5_000;

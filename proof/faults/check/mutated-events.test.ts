@@ -47,7 +47,7 @@ const MUTATIONS: readonly Mutation[] = [
     mutate: (run) => run.events.push(eventRow(2, "plain")),
   },
   {
-    bug: "a request of unknown outcome is stored twice",
+    bug: "a request with unknown outcome is stored twice",
     invariant: "I3",
     mutate: (run) => run.events.push(eventRow(9, "plain-unknown-stored")),
   },
