@@ -7,7 +7,7 @@ import { tabTo } from "./tab-to.ts";
 
 const LIVE = "/manage/v1/projects/1/live";
 
-test("test is promoted to live by keyboard, and live then matches test", async () => {
+test("Test is promoted to Live by keyboard, and Live then matches Test", async () => {
   const { service, manage, publish } = await setupManage();
   await publish({ key: "free", name: "Free", allowances: [] });
   await manage("PUT", "default-plan", { body: { plan: "free" } });

@@ -75,7 +75,7 @@ test("a ledger cut by the history window shows the amount brought forward", asyn
     expect(await forward.getByRole("listitem").count()).toBe(1);
     await expectAccessible(page);
     await page.goto("/projects/1/test/customers/bob/ledger?kind=reverse");
-    await page.getByText("No entries of this kind or feature in your history window.").waitFor();
+    await page.getByText("No entries of this kind or for this feature in your history window.").waitFor();
     await page.goto("/projects/1/test/customers/bob");
     await page.getByText("No recent balance changes.").waitFor();
     await expectAccessible(page);

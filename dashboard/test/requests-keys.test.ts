@@ -102,7 +102,7 @@ test("32 identical requests are one charge and 31 replays, and sending again giv
   expect(await database.count("cell.ledger", "kind = 2")).toBe(1);
 });
 
-test("a test request is corrected and sent by keyboard, and is not available in live", async () => {
+test("a test request is corrected and sent by keyboard, and is not available in Live", async () => {
   const managed = await setupManage();
   const page = await signIn(managed.service.url, REQUESTS, { scheme: "dark" });
   await page.getByRole("button", { name: "Test request" }).focus();

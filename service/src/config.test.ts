@@ -64,7 +64,7 @@ test("PUBLIC_URL is an origin, with https except on localhost", () => {
     "https://purser.example.com?x=1",
     "ftp://localhost",
   ])
-    expect(() => read(wrong)).toThrow(/^PUBLIC_URL must be like https:\/\/purser\.example\.com/);
+    expect(() => read(wrong)).toThrow(/^PUBLIC_URL must be an https:\/\/ URL without a path/);
 });
 
 test("a placeholder password is rejected unless PUBLIC_URL is on localhost", () => {
@@ -77,7 +77,7 @@ test("a placeholder password is rejected unless PUBLIC_URL is on localhost", () 
     });
   for (const password of ["change-me", "CHANGEME", "secret", "password", "postgres"]) {
     expect(() => read("https://purser.example.com", password)).toThrow(
-      /^DATABASE_URL has a placeholder.*\nINIT_OWNER_PASSWORD has a placeholder.*$/,
+      /^DATABASE_URL uses a placeholder.*\nINIT_OWNER_PASSWORD uses a placeholder.*$/,
     );
     expect(read("http://localhost:3300", password).publicUrl).toBe("http://localhost:3300");
     expect(read("", password).publicUrl).toBe(null);

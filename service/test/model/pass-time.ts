@@ -116,7 +116,7 @@ function followDefaultPlan(catalog: Catalog, customer: Customer): void {
   if (customer.plansTaken > 0) takeUpDefaultPlan(catalog, customer);
 }
 
-/** A customer without any plan gets the default plan with the first decision, not when credits are added. */
+/** A customer without any plan gets the default plan on the first decision, not when credits are added. */
 export function takeUpDefaultPlan(catalog: Catalog, customer: Customer): void {
   const { plan } = catalog.defaultPlan;
   if (customer.plan !== null || plan === null) return;
