@@ -165,5 +165,7 @@ async function tryPlaceholder(environment: Record<string, string>, directory: st
   await writeFile(file, "postgres://purser:change-me@127.0.0.1:1/purser");
   const settings = { ...environment, DATABASE_URL_FILE: file, PUBLIC_URL: "https://purser.example.com" };
   const refusal = await runPurser(["migrate"], settings).catch((error: Error) => error.message);
-  return refusal.includes("DATABASE_URL uses a placeholder") ? [] : [`a placeholder was accepted: ${refusal}`];
+  return refusal.includes("DATABASE_URL uses a placeholder")
+    ? []
+    : [`a placeholder was accepted: ${refusal}`];
 }
