@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { parseArgs } from "node:util";
 import { catalogCommand } from "./commands/catalog.ts";
+import { NoConnection } from "./commands/connect.ts";
 import { createProjectCommand } from "./commands/create-project.ts";
 import { devCommand } from "./commands/dev.ts";
 import { doctorCommand } from "./commands/doctor.ts";
@@ -157,6 +158,7 @@ function readDay(text: string | undefined): Instant | null {
 /** Adds advice to the most common errors. */
 function explain(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof NoConnection) return `${message}. Nothing was changed`;
   const code = error instanceof Error && "code" in error ? error.code : null;
   switch (code) {
     case "EADDRINUSE":

@@ -1,31 +1,88 @@
 import pg from "pg";
 import { claimBackend } from "../postgres/own-backend.ts";
 import { openPool, type Pool } from "../postgres/pool.ts";
+import { Session } from "../postgres/session.ts";
 
-/** Connects a command to the primary, without a statement timeout. Fails with a readable reason. */
-export async function connect(databaseUrl: string): Promise<pg.Client> {
-  const client = new pg.Client({
-    connectionString: databaseUrl,
-    connectionTimeoutMillis: 5_000,
-  });
+/** Commands run once, and must work on a busy server. */
+const CONNECT_TIMEOUT_MS = 30_000;
+
+type Patience = { readonly timeoutMs?: number };
+
+/** There is no usable connection, so nothing was changed. The message gives the reason. */
+export class NoConnection extends Error {
+  override readonly name = "NoConnection";
+
+  constructor(cause: unknown, timeoutMs: number) {
+    super(`cannot use the database in DATABASE_URL: ${describeCause(cause, timeoutMs)}`, { cause });
+  }
+}
+
+/** Connects a command to the primary, without a statement timeout. */
+export async function connect(
+  databaseUrl: string,
+  { timeoutMs = CONNECT_TIMEOUT_MS }: Patience = {},
+): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: timeoutMs });
   client.on("error", () => {});
   try {
     await client.connect();
     // Migrations and diagnostics also run on a database that is not migrated.
-    await claimBackend(client, { name: "command", isMigrated: false });
+    await claimBackend(client, { name: "command", timeoutMs, isMigrated: false });
   } catch (error) {
     await client.end().catch(() => {});
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`cannot use the database in DATABASE_URL: ${reason}`, { cause: error });
+    throw new NoConnection(error, timeoutMs);
   }
   return client;
 }
 
-export async function withPool<T>(databaseUrl: string, work: (pool: Pool) => Promise<T>): Promise<T> {
-  const pool = openPool({ url: databaseUrl, name: "command", sizeMax: 1, onIdleError: () => {} });
+/** Connects before `work` begins, so that a failure to connect is reported as such. */
+export async function withPool<T>(
+  databaseUrl: string,
+  work: (pool: Pool) => Promise<T>,
+  { timeoutMs = CONNECT_TIMEOUT_MS }: Patience = {},
+): Promise<T> {
+  const pool = openPool({
+    url: databaseUrl,
+    name: "command",
+    sizeMax: 1,
+    connectTimeoutMs: timeoutMs,
+    onIdleError: () => {},
+  });
   try {
+    await pool.connect().then(
+      (client) => client.release(),
+      (error: unknown) => {
+        throw new NoConnection(error, timeoutMs);
+      },
+    );
     return await work(pool);
   } finally {
     await pool.end();
   }
+}
+
+/** With a lane's settings: verification makes point look-ups too, and a full scan would slow down other queries. */
+export async function openVerification(options: {
+  url: string;
+  statementTimeoutMs?: number;
+}): Promise<Session> {
+  try {
+    return await Session.open({ name: "verify", connectTimeoutMs: CONNECT_TIMEOUT_MS, ...options });
+  } catch (error) {
+    // Not a NoConnection: the class is lost between threads.
+    const { message } = new NoConnection(error, CONNECT_TIMEOUT_MS);
+    throw new Error(`${message}. Nothing was verified`, { cause: error });
+  }
+}
+
+/** The text of the driver's error. It has no code. */
+export const NO_SSL = "The server does not support SSL connections";
+
+function describeCause(cause: unknown, timeoutMs: number): string {
+  const message = cause instanceof Error ? cause.message : String(cause);
+  if (message === NO_SSL)
+    return `${message}: remove sslmode from the URL if the server is on this machine, otherwise turn on ssl on the server`;
+  if (/^timeout expired$|connection timeout/.test(message))
+    return `no connection within ${timeoutMs / 1_000} s`;
+  return message;
 }

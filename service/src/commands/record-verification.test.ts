@@ -1,4 +1,5 @@
-import { expect, test } from "vitest";
+import pg from "pg";
+import { expect, onTestFinished, test } from "vitest";
 import { setupCredits } from "../../test/credits.ts";
 import { withJobClock } from "../../test/job-clock.ts";
 import { runPurser } from "../../test/purser.ts";
@@ -41,4 +42,18 @@ test("a role that may only read can verify, and is told that the result is not s
     code: 0,
     stdout: expect.stringContaining("is not allowed to store the result"),
   });
+});
+
+test("a verification that passed but could not be stored reports both", async () => {
+  const { database } = await setupCredits();
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  onTestFinished(() => client.end());
+  await client.query("begin; lock table cell.verifications");
+  const { code, stdout, stderr } = await runPurser(["verify"], { DATABASE_URL: database.url });
+  expect(code).toBe(1);
+  expect(stdout).toContain("Every wallet matches its ledger.");
+  expect(stderr).toContain(
+    "the verification passed, but its result was not stored, so /metrics does not show it",
+  );
 });

@@ -16,7 +16,14 @@ export async function recordVerification(options: {
   try {
     await withPool(databaseUrl, (pool) => transaction(pool, (tx) => saveVerification(tx, { kind, isSound })));
   } catch (error) {
-    if (!(error instanceof pg.DatabaseError) || error.code !== INSUFFICIENT_PRIVILEGE) throw error;
-    print("This role is not allowed to store the result, so /metrics does not show it.");
+    if (error instanceof pg.DatabaseError && error.code === INSUFFICIENT_PRIVILEGE) {
+      print("This role is not allowed to store the result, so /metrics does not show it.");
+      return;
+    }
+    const result = isSound ? "the verification passed" : "the verification found a mismatch";
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`${result}, but its result was not stored, so /metrics does not show it: ${reason}`, {
+      cause: error,
+    });
   }
 }

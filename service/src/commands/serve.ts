@@ -7,10 +7,12 @@ import { PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from "../manage/people/passw
 import { createFirstOwner, isSetupNeeded, makeSetupLink } from "../manage/people/set-up.ts";
 import { createFirstProject } from "../manage/projects/create-project.ts";
 import { type Service, startService } from "../service.ts";
-import { connect, withPool } from "./connect.ts";
+import { connect, NO_SSL, withPool } from "./connect.ts";
 import { inspectEssentials, inspectKeyDeletion, inspectPooler } from "./preflight.ts";
 
 const STOP_MAX_MS = 24_000;
+/** How long each attempt to connect may take. */
+const ATTEMPT_MS = 5_000;
 
 export async function serveCommand(): Promise<void> {
   const config = readConfig();
@@ -91,7 +93,7 @@ async function connectWithRetries(
   let reported = "";
   for (;;) {
     try {
-      return await connect(databaseUrl);
+      return await connect(databaseUrl, { timeoutMs: ATTEMPT_MS });
     } catch (error) {
       if (performance.now() > giveUpAtMs || isHopeless(error)) throw error;
       const reason = error instanceof Error ? error.message : "unknown";
@@ -103,10 +105,11 @@ async function connectWithRetries(
   }
 }
 
-/** True for a wrong password or a missing database, where waiting does not help. */
+/** True for a wrong password, a missing database or a server without SSL, where waiting does not help. */
 function isHopeless(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : null;
-  return cause instanceof pg.DatabaseError && /^(28|3D)/.test(cause.code ?? "");
+  if (cause instanceof pg.DatabaseError) return /^(28|3D)/.test(cause.code ?? "");
+  return cause instanceof Error && cause.message === NO_SSL;
 }
 
 /** On SIGTERM and SIGINT, finishes accepted requests and exits within 25 s. */

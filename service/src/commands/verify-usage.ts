@@ -1,15 +1,15 @@
-import { Session } from "../postgres/session.ts";
+import type { Session } from "../postgres/session.ts";
 import type { Instant } from "../primitives/brand.ts";
 import { formatTimestamp } from "../primitives/timestamp.ts";
 import { findWholeSince } from "../store/cell/usage/attached-months.ts";
 import type { WrongSum } from "../store/cell/usage/compare.ts";
 import { clearDoubt, readUsageProgress, refuseOtherServer } from "../store/cell/usage/progress.ts";
+import { openVerification } from "./connect.ts";
 import { Unhurried } from "./verify/unhurried.ts";
 import { DETACHED, hasRows, repairDay } from "./verify/usage/repair-day.ts";
 import { utcDay } from "./verify/usage/utc-day.ts";
 import { verifyUsage } from "./verify/usage/verify-usage.ts";
 
-const CONNECT_TIMEOUT_MS = 5_000;
 /** A bucket is compared with those of its customers in one statement, because only one snapshot shows both as they were written. */
 const STATEMENT_TIMEOUT_MS = 120_000;
 
@@ -81,7 +81,7 @@ async function withSession<T>(
   options: { url: string; statementTimeoutMs?: number },
   work: (session: Session) => Promise<T>,
 ): Promise<T> {
-  const session = await Session.open({ name: "verify", connectTimeoutMs: CONNECT_TIMEOUT_MS, ...options });
+  const session = await openVerification(options);
   try {
     await refuseOtherServer(session);
     return await work(session);

@@ -1,5 +1,4 @@
 import { MissingData } from "../../postgres/missing-data.ts";
-import { Session } from "../../postgres/session.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { loadCatalogs } from "../../store/cell/catalogs.ts";
@@ -13,18 +12,17 @@ import {
   type ScannedTable,
   type WalletRow,
 } from "../../store/cell/verify-wallets.ts";
+import { openVerification } from "../connect.ts";
 import type { Checked, Mismatch, Report } from "./report.ts";
 import { Unhurried } from "./unhurried.ts";
 import { batchesOf, type Catalogs, type ReadableRow, verifyBatch } from "./verify-batch.ts";
-
-const CONNECT_TIMEOUT_MS = 5_000;
 
 /** Verifies all wallets, up to the first mismatch. Reports progress after each page. */
 export async function verifyDatabase(
   databaseUrl: string,
   onProgress: (checked: Checked) => void = () => {},
 ): Promise<Report> {
-  const session = await connect(databaseUrl);
+  const session = await openVerification({ url: databaseUrl });
   try {
     const tx = new Unhurried(session);
     await refuseDetached(tx);
@@ -45,16 +43,6 @@ async function refuseDetached(tx: Tx): Promise<void> {
     throw new Error(
       `ledger months before ${formatTimestamp(since)} are detached; attach them first to verify wallets`,
     );
-}
-
-/** With a lane's settings: these are point look-ups too, and a full scan would slow down other queries. */
-async function connect(url: string): Promise<Session> {
-  try {
-    return await Session.open({ url, name: "verify", connectTimeoutMs: CONNECT_TIMEOUT_MS });
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`cannot connect to the database in DATABASE_URL: ${reason}`, { cause: error });
-  }
 }
 
 const ROWS_MAX = 5_000;
