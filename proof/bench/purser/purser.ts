@@ -65,7 +65,7 @@ export class Purser {
   readonly #tree: string;
   readonly #database: string;
   readonly #apiKey: string;
-  readonly #urls: string[] = [];
+  #services: Service[] = [];
   readonly #warm = new Set<string>();
 
   static async prepare(
@@ -167,12 +167,19 @@ export class Purser {
     await verify(this.#server.url(this.#database));
   }
 
+  /** The next measurement starts new processes, and warms them up. */
+  async stop(): Promise<void> {
+    await Promise.all(this.#services.map((service) => service.stop()));
+    this.#services = [];
+    this.#warm.clear();
+  }
+
   async #addresses(processes: number): Promise<readonly string[]> {
-    while (this.#urls.length < processes) {
+    while (this.#services.length < processes) {
       const databaseUrl = this.#server.url(this.#database);
-      this.#urls.push((await Service.start(databaseUrl, this.#stack, { tree: this.#tree })).url);
+      this.#services.push(await Service.start(databaseUrl, this.#stack, { tree: this.#tree }));
     }
-    return this.#urls.slice(0, processes);
+    return this.#services.slice(0, processes).map(({ url }) => url);
   }
 
   #target(url: string, { call, customers }: Load) {
