@@ -21,7 +21,7 @@ test("a file is checked row by row, and valid rows are imported", async () => {
   await page.keyboard.press("Enter");
   await page.getByText("Nothing is imported yet. 3 rows checked.").waitFor();
   const errors = page.getByRole("region", { name: "Rows with errors" }).locator("tbody tr");
-  expect(await errors.allInnerTexts()).toEqual([expect.stringMatching(/3\s+plan\s+does not exist/)]);
+  expect(await errors.allInnerTexts()).toEqual([expect.stringMatching(/3\s+plan\s+is not a published plan/)]);
   await expectAccessible(page);
   expect((await manage("GET", "customers/acme")).status).toBe(404);
 

@@ -123,7 +123,7 @@ function Answer({ request, customerScope }: { request: Request; customerScope: C
               to="/projects/$projectId/$environment/denials/$denialId"
               params={{ projectId, environment, denialId: id }}
             >
-              Why denied?
+              See why
             </TextLink>
           )
         }
