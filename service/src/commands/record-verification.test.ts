@@ -57,3 +57,18 @@ test("a verification that passed but could not be stored reports both", async ()
     "the verification passed, but its result was not stored, so /metrics does not show it",
   );
 });
+
+test("a system that forbids a lower priority does not prevent the verification", async () => {
+  const { database } = await setupCredits();
+  // As a system call filter of systemd does.
+  const forbid = `import os from "node:os"; import { syncBuiltinESMExports } from "node:module";
+    os.setPriority = () => { throw new Error("EPERM"); }; syncBuiltinESMExports();`;
+  const { code, stdout } = await runPurser(["verify"], {
+    DATABASE_URL: database.serviceUrl,
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(forbid)}`,
+  });
+  expect({ code, stdout }).toEqual({
+    code: 0,
+    stdout: expect.stringContaining("Every wallet matches its ledger."),
+  });
+});

@@ -19,5 +19,9 @@ function reportProgress(checked: Checked): void {
 }
 
 // A thread with a small heap (see commands/verify.ts), at low priority.
-setPriority(constants.priority.PRIORITY_LOW);
+try {
+  setPriority(constants.priority.PRIORITY_LOW);
+} catch {
+  // A system call filter may forbid it: the verification matters more than its priority.
+}
 post({ kind: "done", report: await verifyDatabase(workerData, reportProgress) });
