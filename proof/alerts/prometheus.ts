@@ -100,7 +100,7 @@ export function speedUp(rules: string): string {
 /** Checks the rules' syntax and runs their unit tests. */
 export async function checkRules(): Promise<void> {
   await promtool("check", "rules", join(FOLDER, "alerts.yaml"));
-  await promtool("test", "rules", join(FOLDER, "alerts.test.yaml"));
+  await promtool("test", "rules", join(FOLDER, "alerts.test.yaml"), join(FOLDER, "alerts-days.test.yaml"));
 }
 
 async function promtool(...args: readonly string[]): Promise<void> {
