@@ -63,6 +63,7 @@ securityContext:
     drop: [ALL]
 {{- end -}}
 
+{{/* All commands read the same settings, because each checks all of them. */}}
 {{- define "purser.settings" -}}
 - name: DATABASE_URL_FILE
   value: /etc/purser/database/url
@@ -73,5 +74,8 @@ securityContext:
 {{- range $name, $value := .Values.settings }}
 - name: {{ $name }}
   value: {{ $value | quote }}
+{{- end }}
+{{- with .Values.extraEnv }}
+{{ toYaml . }}
 {{- end }}
 {{- end -}}
