@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { MANAGEMENT_TOKEN_PREFIX } from "../primitives/secret.ts";
 import type { ApiKey, KeyScope } from "../store/control/api-keys.ts";
 import { type ApiKeyCache, TooManyUnknownKeys } from "./api-key-cache.ts";
 import { type ProxyTrust, refuseBrowsers, refusePlainHttp } from "./guard.ts";
@@ -51,6 +52,13 @@ function authenticate(request: FastifyRequest, keys: ApiKeyCache): ApiKey | Prom
   const secret = BEARER.exec(request.headers.authorization ?? "")?.[1];
   if (secret === undefined) {
     throw new Problem("api_key_missing", { detail: "Send the header `Authorization: Bearer <API key>`." });
+  }
+  // Known by its prefix, so this reveals nothing about the token.
+  if (secret.startsWith(MANAGEMENT_TOKEN_PREFIX)) {
+    throw new Problem("api_key_invalid", {
+      detail:
+        "This is a management token. Send an API key, which begins with `pur_test_` or `pur_live_`; management tokens work on `/manage/v1`.",
+    });
   }
   const found = keys.find(secret, performance.now());
   if (found instanceof Promise) return found.then(orNotValid, unreachable);

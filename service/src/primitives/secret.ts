@@ -7,6 +7,7 @@ const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const RANDOM_LENGTH = 32;
 const CHECKSUM_LENGTH = 6;
 const API_KEY = /^pur_(live|test)_[0-9A-Za-z]{38}$/;
+export const MANAGEMENT_TOKEN_PREFIX = "pur_mgmt_";
 const MANAGEMENT_TOKEN = /^pur_mgmt_[0-9A-Za-z]{38}$/;
 
 export type EnvironmentKind = "test" | "live";
@@ -16,7 +17,7 @@ export function makeApiKey(kind: EnvironmentKind): string {
 }
 
 export function makeManagementToken(): string {
-  return makeSecret("pur_mgmt_");
+  return makeSecret(MANAGEMENT_TOKEN_PREFIX);
 }
 
 /** Also used for session cookies and one-time links. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { post, setup } from "../../../test/harness.ts";
-import { makeApiKey } from "../../primitives/secret.ts";
+import { makeApiKey, makeManagementToken } from "../../primitives/secret.ts";
 
 const EVENT = { customerId: "c", event: "e", quantity: 1, idempotencyKey: "k" };
 
@@ -26,7 +26,6 @@ test("unknown, revoked, expired and mistyped keys get the same response", async 
     revoked: `Bearer ${revoked.key.secret}`,
     expired: `Bearer ${expired.key.secret}`,
     mistyped: `Bearer ${makeApiKey("live").slice(0, -1)}`,
-    "of another kind": "Bearer pur_mgmt_0123456789",
   };
   const bodies = new Set<string>();
   for (const [name, authorization] of Object.entries(headers)) {
@@ -41,6 +40,22 @@ test("unknown, revoked, expired and mistyped keys get the same response", async 
   expect(bodies.size).toBe(1);
   for (const table of ["events", "customers", "keyed_requests"])
     expect(await database.count(`cell.${table}`)).toBe(0);
+});
+
+test("a management token is named as such, and not looked up", async () => {
+  const { service } = await setup();
+  const bodies = new Set<string>();
+  for (const secret of [makeManagementToken(), "pur_mgmt_0123456789"]) {
+    const headers = { "x-request-id": "same" };
+    const { status, body, text } = await post(`${service.url}/v1/events`, secret, EVENT, headers);
+    expect([status, body["code"], body["detail"]]).toEqual([
+      401,
+      "api_key_invalid",
+      expect.stringContaining("This is a management token"),
+    ]);
+    bodies.add(text);
+  }
+  expect(bodies.size).toBe(1);
 });
 
 test("the key is read from the header only, and the scheme is case-insensitive", async () => {
