@@ -9,7 +9,7 @@ import type { ImportedProfile } from "../../store/cell/imports.ts";
 import type { WalletEdit } from "../../store/cell/wallet-changes.ts";
 import type { WalletName } from "../../store/cell/wallets.ts";
 import { describeAddition, isSameGrant } from "../credits/add-credits.ts";
-import type { Column, ImportedCredits, ImportRow, RowError } from "./import-row.ts";
+import { type Column, type ImportedCredits, type ImportRow, quote, type RowError } from "./import-row.ts";
 
 /** What the database has about a row's customer. */
 export type Known = {
@@ -104,7 +104,12 @@ function decidePlan(
   if (sought === null) return UNCHANGED;
   const plan = catalog.plans.values().find(({ key }) => key === sought.key);
   if (plan === undefined)
-    return fail(row, "plan", "unknown_key", "is not a published plan in this environment");
+    return fail(
+      row,
+      "plan",
+      "unknown_key",
+      `is not a published plan in this environment: ${quote(sought.key)}`,
+    );
   const request = { plan: plan.id, anchor: null, endsAt: sought.endsAt };
   const outcome = assignPlan(catalog, wallet, request, clock);
   if (outcome.kind === "plan_archived") return fail(row, "plan", "unknown_key", "is archived");
@@ -125,7 +130,8 @@ function decideCredits(
   const { credits: given } = row;
   if (given === null) return UNCHANGED;
   const pool = catalog.pools.values().find(({ key }) => key === given.pool);
-  if (pool === undefined) return fail(row, "pool", "unknown_key", "does not exist in this environment");
+  if (pool === undefined)
+    return fail(row, "pool", "unknown_key", `does not exist in this environment: ${quote(given.pool)}`);
   const { earlier } = known;
   if (earlier !== null) {
     const asked = { customerNumber: known.customerNumber, kind: KIND, credits: given.credits, pool: pool.id };

@@ -129,15 +129,16 @@ class RowReader {
     const parsed = parseTimestamp(text);
     if (parsed.kind === "instant") return parsed.at;
     const message = parsed.kind === "no_offset" ? "has no offset: append Z" : "is not an RFC 3339 time";
-    this.fail(column, "wrong_form", message);
+    this.fail(column, "wrong_form", `${message}: ${quote(text)}`);
     return null;
   }
 
   wholeNumber(column: Column, max: number): number | null {
     const text = this.text(column, KEY_LENGTH_MAX);
     if (text === null) return null;
-    if (!/^\d+$/.test(text)) this.fail(column, "wrong_form", "must be a whole number, digits only");
-    else if (Number(text) > max) this.fail(column, "too_large", `must be at most ${max}`);
+    if (!/^\d+$/.test(text))
+      this.fail(column, "wrong_form", `must be a whole number, digits only, not ${quote(text)}`);
+    else if (Number(text) > max) this.fail(column, "too_large", `must be at most ${max}, not ${quote(text)}`);
     else return Number(text);
     return null;
   }
@@ -145,4 +146,13 @@ class RowReader {
   fail(column: Column, code: string, message: string): void {
     this.errors.push({ row: this.#row, column, code, message });
   }
+}
+
+const QUOTED_MAX = 40;
+
+/** A value for an error message, so that it can be found in a large file. */
+export function quote(text: string): string {
+  const characters = [...text];
+  const isLong = characters.length > QUOTED_MAX;
+  return JSON.stringify(isLong ? `${characters.slice(0, QUOTED_MAX).join("")}…` : text);
 }

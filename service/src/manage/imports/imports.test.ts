@@ -109,7 +109,11 @@ bad12,,,,9999999999999,,,
 `;
   const { body } = await sendFile(managed, csv);
   expect(body).toMatchObject({ outcome: "completed", rows: 15, created: 1, failed: 14, creditsAdded: 1 });
-  const errors = body["errors"] as { row: number; column: string | null; code: string }[];
+  const errors = body["errors"] as { row: number; column: string | null; code: string; message: string }[];
+  const messageOf = (row: number) => errors.find((error) => error.row === row)?.message;
+  expect(messageOf(4)).toBe('is not a published plan in this environment: "missing"');
+  expect(messageOf(6)).toBe('has no offset: append Z: "2099-01-01T00:00:00"');
+  expect(messageOf(7)).toBe('must be a whole number, digits only, not "1.5"');
   expect(errors.map(({ row, column, code }) => [row, column, code])).toEqual([
     [3, "customerId", "required"],
     [4, "plan", "unknown_key"],
@@ -167,6 +171,8 @@ test("an invalid header is rejected as a whole", async () => {
     const [first] = body["errors"] as unknown[];
     expect([status, body["code"], first]).toMatchObject([400, "invalid_request", { field, code }]);
   }
+  const { body } = await sendFile(managed, "customerId;name\nx;1\n");
+  expect(body["detail"]).toContain("separates columns with semicolons. Save the file with commas");
   // A byte order mark is not part of the first column name.
   expect((await sendFile(managed, "\ufeffcustomerId\r\nx\r\n")).body).toMatchObject({ created: 1 });
 });

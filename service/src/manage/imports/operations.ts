@@ -42,7 +42,7 @@ export const ImportAnswer = Type.Object({
         Type.String({ description: "Null if the error concerns the whole row.", examples: ["plan"] }),
       ),
       code: Type.String({ examples: ["unknown_key"] }),
-      message: Type.String({ examples: ["does not exist in this environment"] }),
+      message: Type.String({ examples: ['does not exist in this environment: "minutes"'] }),
     }),
     { description: "The first 50 errors." },
   ),

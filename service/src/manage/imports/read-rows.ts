@@ -62,6 +62,7 @@ export async function* readRows(text: AsyncIterable<string>): AsyncGenerator<Rea
 }
 
 function readHeader(cells: readonly string[]): readonly Column[] {
+  refuseOtherSeparators(cells);
   const errors: FieldError[] = [];
   const header: Column[] = [];
   for (const cell of cells) {
@@ -78,6 +79,17 @@ function readHeader(cells: readonly string[]): readonly Column[] {
     errors.push({ field: "customerId", code: "required", message: "is required in the header" });
   if (errors.length > 0) throw invalidHeader(errors);
   return header;
+}
+
+/** Spreadsheets of many countries export semicolons. */
+function refuseOtherSeparators(cells: readonly string[]): void {
+  const [first = ""] = cells;
+  if (cells.length !== 1 || COLUMNS.some((known) => known === first)) return;
+  const separator = [";", "\t"].find((other) => first.includes(other));
+  if (separator === undefined) return;
+  const name = separator === ";" ? "semicolons" : "tabs";
+  const message = `separates columns with ${name}. Save the file with commas`;
+  throw invalidHeader([{ field: first.slice(0, 120), code: "unknown_column", message }]);
 }
 
 function invalidHeader(errors: readonly FieldError[]): Problem {
