@@ -5,7 +5,7 @@ import { NoConnection } from "./commands/connect.ts";
 import { createProjectCommand } from "./commands/create-project.ts";
 import { devCommand } from "./commands/dev.ts";
 import { doctorCommand } from "./commands/doctor.ts";
-import { describeCommand, optionsOf } from "./commands/help.ts";
+import { describeCommand, isCommand, optionsOf } from "./commands/help.ts";
 import { checkMigrationsCommand, migrateCommand } from "./commands/migrate.ts";
 import { renderOpenApi } from "./commands/openapi.ts";
 import { recordVerification } from "./commands/record-verification.ts";
@@ -132,8 +132,15 @@ function parse(args: string[]) {
       },
     });
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    throw new UsageError(describeParseError(error));
   }
+}
+
+/** The first sentence of Node's message. The rest is about escaping, which no command needs. */
+function describeParseError(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const unknown = /^Unknown option '([^']+)'/.exec(message)?.[1];
+  return unknown === undefined ? (message.split(". ")[0] ?? message) : `there is no option ${unknown}`;
 }
 
 function readPort(text: string): number {
@@ -178,9 +185,13 @@ function explain(error: unknown): string {
   }
 }
 
+function suggestHelp(command = ""): string {
+  return isCommand(command) ? `purser ${command} --help` : "purser help";
+}
+
 main(process.argv.slice(2)).catch((error: unknown) => {
   const isUsage = error instanceof UsageError;
   console.error(`purser: ${explain(error)}`);
-  if (isUsage) console.error("Try: purser help");
+  if (isUsage) console.error(`Try: ${suggestHelp(process.argv[2])}`);
   process.exit(isUsage ? 2 : 1);
 });

@@ -28,10 +28,11 @@ test("help lists every command, and the help of a command shows its settings and
 });
 
 test.each([
-  [["sail"], 2, "there is no command"],
-  [["create-project"], 2, "takes one argument"],
+  [["sail"], 2, 'there is no command "sail"\nTry: purser help\n'],
+  [["create-project"], 2, "takes one argument\nTry: purser create-project --help\n"],
   [["doctor", "please"], 2, "unexpected: please"],
-  [["serve", "--fast"], 2, "--fast"],
+  [["serve", "--fast"], 2, "purser: there is no option --fast\nTry: purser serve --help\n"],
+  [["catalog", "export", "--check"], 2, "catalog takes no option --check\nTry: purser catalog --help\n"],
   [["migrate"], 1, "DATABASE_URL must be set"],
 ])("purser %j reports the error", async (args, code, message) => {
   const result = await purser(args);
@@ -48,6 +49,7 @@ test("doctor passes on a healthy database and fails without migrations", async (
   await database.query("drop schema cell cascade");
   const broken = await purser(["doctor"], database.url);
   expect(broken.stdout).toMatch(/FAILURE migrations: \d+ missing/);
+  expect(broken.stdout).toContain("partitions are missing: run purser migrate");
   expect(broken.code).toBe(1);
 });
 

@@ -98,15 +98,18 @@ async function inspectOldestTransaction(client: Client): Promise<Finding> {
 
 async function inspectPartitions(client: Client): Promise<Finding> {
   const { rows } = await client.query(`
-    select to_regclass('cell.events_' || to_char((now() at time zone 'UTC') + interval '1 month', 'YYYY_MM'))
-      is not null as exists`);
-  return rows[0]?.exists
-    ? { level: "ok", about: "partitions", text: "next month's partitions exist" }
-    : {
-        level: "failure",
-        about: "partitions",
-        text: "next month's partitions are missing: start the service to create them",
-      };
+    select
+      to_regclass('cell.events') is not null as is_migrated,
+      to_regclass('cell.events_' || to_char((now() at time zone 'UTC') + interval '1 month', 'YYYY_MM'))
+        is not null as exists`);
+  const about = "partitions";
+  if (rows[0]?.exists) return { level: "ok", about, text: "next month's partitions exist" };
+  const remedy = rows[0]?.is_migrated ? "start the service" : "run purser migrate";
+  return {
+    level: "failure",
+    about,
+    text: `next month's partitions are missing: ${remedy} to create them`,
+  };
 }
 
 async function inspectSize(client: Client): Promise<Finding> {

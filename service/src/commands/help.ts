@@ -102,6 +102,10 @@ export function optionsOf(command: string): readonly string[] {
   return Object.keys(options).map((option) => option.replace(/^--(\S+).*$/, "$1"));
 }
 
+export function isCommand(name: string): boolean {
+  return Object.keys(COMMANDS).some((full) => full.split(" ")[0] === name);
+}
+
 /** The help of one command, or the list of all commands if no command has this name. */
 export function describeCommand(name: string | undefined): string {
   const chosen = Object.entries(COMMANDS).filter(([full]) => full === name || full.split(" ")[0] === name);
