@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { readConfig } from "../config.ts";
 import { openLog } from "../edge/log.ts";
@@ -27,6 +29,7 @@ type Keys = { test: string; live: string };
 
 /** Starts a local PostgreSQL, creates a project with keys, and serves. */
 export async function devCommand(options: DevOptions): Promise<void> {
+  await refuseUsedPort(options);
   const directory = resolve(options.directory);
   await mkdir(directory, { recursive: true });
   progress(options, "Starting PostgreSQL …");
@@ -45,6 +48,16 @@ export async function devCommand(options: DevOptions): Promise<void> {
     await postgres.stop();
     throw error;
   }
+}
+
+/** Before PostgreSQL starts, which takes longer and may be another dev's. */
+async function refuseUsedPort({ port }: DevOptions): Promise<void> {
+  // Any URL: the database does not run yet.
+  const config = readConfig({ DATABASE_URL: "postgres://127.0.0.1/purser", PUBLIC_URL: "" });
+  const server = createServer().listen(port ?? config.port, config.host);
+  await once(server, "listening");
+  server.close();
+  await once(server, "close");
 }
 
 /** The first start takes up to a minute, and the terminal should show why. */
@@ -67,7 +80,7 @@ async function serveFrom(postgres: LocalServer, directory: string, options: DevO
     PUBLIC_URL: "",
     ...(options.port === null ? {} : { PORT: String(options.port) }),
   });
-  const log = openLog(options.json ? "silent" : "warn");
+  const log = openLog(options.json ? "silent" : "warn", { stacks: false });
   const service = await startService(config, log);
   stopOnSignal(service, log, () => postgres.stop());
   const { url, metricsUrl } = service;

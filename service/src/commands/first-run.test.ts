@@ -1,7 +1,10 @@
+import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { chmod, mkdtemp, rm, stat } from "node:fs/promises";
+import { chmod, copyFile, mkdtemp, rm, stat } from "node:fs/promises";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import pg from "pg";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { createDatabase, createTestProject, post, type TestDatabase } from "../../test/harness.ts";
@@ -171,6 +174,26 @@ test("dev prints the same credentials at each start, with a new login link", {
   expect((await follow(newSignIn)).status).toBe(200);
   const again = await send(`${kept["url"]}/manage/v1/session`, "POST", { body: owner });
   expect(again.status).toBe(200);
+});
+
+test("dev checks its port before it starts anything", async () => {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  const port = String(typeof address === "object" ? address?.port : 0);
+  const directory = join(await makeDirectory(), "new");
+  const { code, stdout, stderr } = await runPurser(["dev", "--port", port, "--directory", directory], {});
+  expect([code, stdout]).toEqual([1, ""]);
+  expect(stderr).toContain(`127.0.0.1:${port}; choose another with PORT`);
+  await expect(stat(directory)).rejects.toThrow("ENOENT");
+});
+
+test("npm run dev asks for npm ci if the dependencies are missing", async () => {
+  const directory = await makeDirectory();
+  await copyFile(join(import.meta.dirname, "../../../package.json"), join(directory, "package.json"));
+  const started = promisify(execFile)("npm", ["run", "dev"], { cwd: directory });
+  await expect(started).rejects.toMatchObject({ stderr: expect.stringContaining("Run: npm ci") });
 });
 
 test("dev's database requires the printed password, even in a directory that trusted all connections", async () => {

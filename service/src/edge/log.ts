@@ -14,7 +14,7 @@ export type RequestLine = {
   code?: string;
 };
 
-export function openLog(level: string): Logger {
+export function openLog(level: string, { stacks = true }: { readonly stacks?: boolean } = {}): Logger {
   return pino({
     level,
     base: {},
@@ -24,15 +24,16 @@ export function openLog(level: string): Logger {
       // Fastify passes these to some of its own log lines; they contain headers.
       req: () => undefined,
       res: () => undefined,
-      err: describeError,
+      err: (error: unknown) => describeError(error, stacks),
     },
   });
 }
 
 /** Leaves out the `detail` of a database error, which contains values of a row. */
-function describeError(error: unknown): object {
+function describeError(error: unknown, hasStack: boolean): object {
   if (!(error instanceof Error)) return { message: "not an error object" };
   const code = "code" in error && typeof error.code === "string" ? { code: error.code } : {};
-  const cause = error.cause === undefined ? {} : { cause: describeError(error.cause) };
-  return { type: error.name, message: error.message, stack: error.stack, ...code, ...cause };
+  const cause = error.cause === undefined ? {} : { cause: describeError(error.cause, hasStack) };
+  const stack = hasStack ? { stack: error.stack } : {};
+  return { type: error.name, message: error.message, ...stack, ...code, ...cause };
 }
