@@ -1,14 +1,14 @@
 import { writeFileSync } from "node:fs";
 import type { Reporter, TestModule } from "vitest/node";
 
-/** More failures than this are no accident. */
+/** More failed files than this are not due to a slow machine. */
 const FILES_MAX = 5;
-/** What fails here even once is broken: these tests look for races and for wrong amounts. */
+/** These tests look for races and wrong amounts. A single failure is a bug, so they get no second try. */
 const NO_SECOND_TRY = /races|processes|conformance|properties|model|recipes/;
 
 /**
- * Writes to the file SECOND_TRY which test files may be tried again, one per line. Writes nothing if the run is not only a few failed
- * files: after an error outside of tests, or if a file did not run to its end.
+ * Writes the test files that may be tried again to the file SECOND_TRY, one per line. Writes nothing after an error outside of tests, or
+ * if a file did not run to its end, because a second try would hide that.
  */
 export default class SecondTry implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly unknown[]): void {
