@@ -1,14 +1,5 @@
 import { execFileSync } from "node:child_process";
-import {
-  cpSync,
-  existsSync,
-  globSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
@@ -16,15 +7,11 @@ import { parseArgs } from "node:util";
 
 const ROOT = join(import.meta.dirname, "..");
 
-/** Copied unchanged. The layout is that of a clone, so that the service finds its files in both. */
-const COPIED = [
-  "service/migrations",
-  "dashboard/dist",
-  "openapi",
-  "docs",
-  ...globSync("*.md", { cwd: ROOT }),
-  "LICENSE",
-];
+/** Only files that Git tracks, so that nothing else in the folder gets into a package. */
+const tracked = (...paths: string[]): string[] =>
+  execFileSync("git", ["ls-files", "-z", "--", ...paths], { cwd: ROOT, encoding: "utf8" })
+    .split("\0")
+    .filter((path) => path !== "");
 
 /**
  * Makes purser-VERSION.tgz. Node strips no types below node_modules, so the package contains JavaScript. Types are replaced
@@ -35,8 +22,13 @@ function makePackage(destination: string): string {
   try {
     if (!existsSync(join(ROOT, "dashboard/dist/index.html")))
       throw new Error("the dashboard is not built: use npm run package");
-    for (const path of COPIED) cpSync(join(ROOT, path), join(staging, path), { recursive: true });
-    for (const file of globSync("service/src/**/*.ts", { cwd: ROOT })) {
+    // The layout is that of a clone, so that the service finds its files in both.
+    for (const path of [
+      "dashboard/dist",
+      ...tracked("service/migrations", "openapi", "docs", ":(glob)*.md", "LICENSE"),
+    ])
+      cpSync(join(ROOT, path), join(staging, path), { recursive: true });
+    for (const file of tracked("service/src/*.ts")) {
       if (file.endsWith(".test.ts")) continue;
       const target = join(staging, toJavaScript(file));
       mkdirSync(dirname(target), { recursive: true });

@@ -70,7 +70,12 @@ export function Outcome({
       <Badge tone={TONES[kind]}>{name}</Badge>
       {request.isReplay && <Badge>Replay</Badge>}
       {why !== null && (
-        <span title={request.code === null ? undefined : `${request.status} ${request.code}`}>{why}</span>
+        <span
+          title={request.code === null ? undefined : `${request.status} ${request.code}`}
+          className="max-md:min-w-28 max-md:whitespace-normal"
+        >
+          {why}
+        </span>
       )}
       {explanation}
       {children}
