@@ -33,7 +33,7 @@ test("Test is promoted to Live by keyboard, and Live then matches Test", async (
   await page.keyboard.press("Control+a");
   await page.keyboard.type("live");
   await page.keyboard.press("Enter");
-  await page.getByText("Live now matches test").waitFor();
+  await page.getByText("Live now matches Test").waitFor();
   await page.getByText("No changes").waitFor();
   await expectAccessibleInBoth(page);
   const [test, live] = [await manage("GET", "catalog"), await manage("GET", `${LIVE}/catalog`)];
@@ -58,8 +58,11 @@ test("promotion shows changes in Live and archives items that are not in Test on
   await page.getByRole("button", { name: "Promote 2 changes to Live" }).click();
   await expectAccessibleInBoth(page);
   await page.getByLabel("Type live to confirm").fill("live");
-  await page.getByRole("button", { name: "Promote 2 changes in Live" }).click();
-  await page.getByText("Live now matches test").waitFor();
+  await page
+    .getByRole("dialog", { name: "Promote Test to Live" })
+    .getByRole("button", { name: "Promote 2 changes to Live" })
+    .click();
+  await page.getByText("Live now matches Test").waitFor();
   expect((await manage("GET", `${LIVE}/plans/pro`)).body["versions"]).toMatchObject([
     { number: 2, reach: "next_period" },
     { number: 1 },
@@ -95,7 +98,7 @@ test("a file that would archive the default plan is rejected", async () => {
   expect(await page.getByRole("button", { name: /^Import \d/ }).count()).toBe(0);
   await page.getByLabel("Archive items that are not in the file").uncheck();
   await page.getByRole("button", { name: "Compare" }).click();
-  await page.getByRole("button", { name: "Import 1 change in test" }).waitFor();
+  await page.getByRole("button", { name: "Import 1 change into test" }).waitFor();
 });
 
 test("a catalog is exported, edited, compared and imported", async () => {
@@ -127,7 +130,7 @@ test("a catalog is exported, edited, compared and imported", async () => {
   await page.getByText("Cost: no credits → 2 credits each.").waitFor();
   await page.getByText("Name: Tokens used.").waitFor();
   await expectAccessibleInBoth(page);
-  await tabTo(page, page.getByRole("button", { name: /Import \d changes in test/i }));
+  await tabTo(page, page.getByRole("button", { name: /Import \d changes into test/i }));
   await page.keyboard.press("Enter");
   await page.getByText("Catalog imported").waitFor();
   expect((await manage("GET", "features/export")).body["cost"]).toEqual({ credits: 2, per: 1 });
@@ -140,7 +143,7 @@ test("a file is imported into live only after confirmation", async () => {
     .getByLabel("Or paste JSON")
     .fill('{"features":[{"key":"image.render","name":"Image","unit":"image","cost":{"credits":10}}]}');
   await page.getByRole("button", { name: "Compare" }).click();
-  await page.getByRole("button", { name: "Import 1 change in Live" }).click();
+  await page.getByRole("button", { name: "Import 1 change into Live" }).click();
   const dialog = page.getByRole("dialog", { name: "Import into Live" });
   await dialog.waitFor();
   await expectAccessibleInBoth(page);

@@ -19,7 +19,7 @@ test("a file is checked row by row, and valid rows are imported", async () => {
   await expect.poll(name).toMatch(/^Opening-balances-[0-9a-f]{8}$/);
   await tabTo(page, page.getByRole("button", { name: "Check file" }));
   await page.keyboard.press("Enter");
-  await page.getByText("Nothing is imported yet. 3 rows checked.").waitFor();
+  await page.getByText("Nothing has been imported yet. 3 rows checked.").waitFor();
   const errors = page.getByRole("region", { name: "Rows with errors" }).locator("tbody tr");
   expect(await errors.allInnerTexts()).toEqual([expect.stringMatching(/3\s+plan\s+is not a published plan/)]);
   await expectAccessible(page);
@@ -28,7 +28,7 @@ test("a file is checked row by row, and valid rows are imported", async () => {
   // A new name invalidates the check.
   await page.getByLabel("Import name").fill("second");
   await page.getByRole("button", { name: "Check file" }).click();
-  await tabTo(page, page.getByRole("button", { name: "Import 2 rows in test" }));
+  await tabTo(page, page.getByRole("button", { name: "Import 2 rows into test" }));
   await page.keyboard.press("Enter");
   await page.getByText("Import complete. 3 rows processed.").waitFor();
   await expectAccessible(page);
@@ -55,7 +55,7 @@ test("a bulk assignment previews and changes all filtered customers", async () =
   await tabTo(page, dialog.getByLabel("Plan", { exact: true }));
   await page.keyboard.type("Scale");
   await dialog.getByText("2 of 3 customers will change.").waitFor();
-  await dialog.getByText("1 already have the plan.").waitFor();
+  await dialog.getByText("1 already has the plan.").waitFor();
   await expectAccessible(page);
   await tabTo(page, dialog.getByRole("button", { name: "Assign Scale to 2 customers in test" }));
   await page.keyboard.press("Enter");

@@ -65,7 +65,7 @@ test("an empty list explains how customers are created and links to the first ev
   const page = await signIn(service.url, "/projects/1/live/customers", { scheme: "dark" });
   await page
     .getByText(
-      "Purser creates a customer when you first send an event, assign a plan or add credits for a customer ID.",
+      "Purser creates a customer when you first send an event, assign a plan or add credits for an ID.",
     )
     .waitFor();
   await expectAccessible(page);

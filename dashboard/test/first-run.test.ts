@@ -124,7 +124,7 @@ test("rejected requests and replays are shown", async () => {
   await page.getByText(String(body["eventId"])).waitFor();
   await expect.poll(() => page.getByText("A request was rejected").count()).toBe(0);
   await record(event);
-  await page.getByText("Replay: the event is recorded once").waitFor();
+  await page.getByText("Replay: the event was recorded only once").waitFor();
   await page.getByText(String(body["eventId"])).waitFor();
 });
 

@@ -151,14 +151,14 @@ test("an expiring key shows a warning, and an operator sees no actions", async (
   const expiresAt = new Date(Date.now() + 3 * 86_400_000).toISOString();
   await manage("POST", "api-keys", { body: { name: "Nightly import", scopes: ["events"], expiresAt } });
   const page = await signIn(service.url, KEYS, { scheme: "dark" });
-  await page.getByText("The key has no replacement.").waitFor();
+  await page.getByText("It has no replacement yet.").waitFor();
   await expectAccessible(page);
   await page.getByRole("button", { name: "Rotate" }).click();
   await page.getByRole("dialog", { name: "Rotate Nightly import" }).waitFor();
   await expectAccessible(page);
   const credentials = await addMember(service.url, tokens.owner, "operator");
   const watcher = await signIn(service.url, KEYS, { credentials });
-  await watcher.getByText("The key has no replacement.").waitFor();
+  await watcher.getByText("It has no replacement yet.").waitFor();
   for (const name of [/Rotate/, /Create key/, /Actions for/])
     expect(await watcher.getByRole("button", { name }).count()).toBe(0);
 });

@@ -36,7 +36,7 @@ test("a denial is explained, resolved by a top-up, and then allowed", async () =
   expect(await charges.count()).toBe(3);
   await page.getByText("Total 10").waitFor();
   await page.getByText("The same request would still be denied").waitFor();
-  const add = page.getByRole("link", { name: "Add credits (20 missing)" });
+  const add = page.getByRole("link", { name: "Add credits (20 short)" });
   expect(await add.getAttribute("href")).toBe("/projects/1/test/customers/ada?do=add-credits");
   const assign = page.getByRole("link", { name: "Assign plan" });
   expect(await assign.getAttribute("href")).toBe("/projects/1/test/customers/ada?do=assign-plan");

@@ -67,12 +67,12 @@ test("unused keys, keys from the other environment and retryable denials are exp
   await page.getByText("This key was used in Test").waitFor();
   const event = { customerId: "ada", event: "e", quantity: 1, idempotencyKey: "here" };
   expect((await post(`${service.url}/v1/events`, project.live.key.secret, event)).status).toBe(409);
-  await page.getByRole("link", { name: "Open it in Test" }).click();
+  await page.getByRole("link", { name: "Open the key in Test" }).click();
   await page.getByText("Charged ada 10 credits").waitFor();
   await consume({ ...RENDER, customerId: "stranger", idempotencyKey: "early" });
   await logged(managed, 3);
   await page.goto("/projects/1/test/keys/early");
-  await page.getByText("You can retry this denial with the same key.").waitFor();
+  await page.getByText("You can retry this request with the same key.").waitFor();
   await expectAccessible(page);
 });
 

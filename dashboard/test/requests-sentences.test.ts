@@ -37,9 +37,9 @@ test("missing credits: cost, balance, shortfall and renewal", () => {
     "The plan does not renew its credits.",
   ]);
   expect(sumOf(DENIAL, 5)).toEqual([
-    { name: "Needed", value: 50, isResult: false },
+    { name: "Required", value: 50, isResult: false },
     { name: "Available", value: 12, isResult: false },
-    { name: "Missing", value: 38, isResult: true },
+    { name: "Shortfall", value: 38, isResult: true },
   ]);
 });
 

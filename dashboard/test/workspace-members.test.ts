@@ -134,7 +134,7 @@ test("removing an admin lists revoked access and revokes only selected API keys"
     await adam.call("POST", `${managed.here}/api-keys`, { name, scopes: ["check"] });
 
   const page = await signIn(service.url, PATH);
-  await row(page, "Eve").getByText("Invitation by Deploys").waitFor();
+  await row(page, "Eve").getByText("Invitation created by Deploys").waitFor();
   await act(page, "adam", "Remove member");
   const dialog = page.getByRole("dialog", { name: "Remove adam" });
   const line = (text: string) => dialog.getByRole("listitem").filter({ hasText: text });

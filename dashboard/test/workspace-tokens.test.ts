@@ -139,7 +139,7 @@ test("a token manages members and tokens only if selected, and the list shows it
   });
   await page.getByRole("button", { name: "Actions for Onboarding" }).click();
   await page.getByRole("menuitem", { name: "Revoke" }).click();
-  await page.getByText("Tokens and links created with it are revoked too.").waitFor();
+  await page.getByText("Tokens and links created with this token are revoked too.").waitFor();
 });
 
 test("a viewer sees tokens without actions", async () => {

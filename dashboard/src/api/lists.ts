@@ -26,7 +26,7 @@ export function readPage<P extends ListPath>(path: P, request: Request<P>, curso
   return answerOf(get<Page<P>>(path, { params: { ...params, query: { ...params?.query, ...cursor } } }));
 }
 
-/** Untyped here; callers check the path. */
+/** Untyped, because the functions that call it have typed paths. */
 const get = api.GET as <T>(path: string, request: object) => Promise<{ data?: T }>;
 
 /** A list read page by page with cursors. */
@@ -75,7 +75,7 @@ export async function readList<P extends ListPath>(
   return { items, isWhole: false };
 }
 
-/** How far back a linked row is searched. */
+/** How many pages to search for a linked row. */
 const PAGES_MAX = 32;
 
 /** Loads pages until the linked row is found or the list ends. */

@@ -52,7 +52,7 @@ type Noun = NounOf<keyof paths>;
 
 const NOUN = /^\/manage\/v1\/(?:projects\/\{projectId\}\/(?:\{environment\}\/)?)?([^/]+)/;
 
-/** Query filter for everything read below these API nouns: "customers" matches all paths under …/customers. */
+/** Query filter for all reads under these API nouns: "customers" matches all paths under …/customers. */
 export function about(...nouns: readonly Noun[]) {
   return {
     predicate: ({ queryKey: [kind, path] }: Query): boolean =>
@@ -107,5 +107,5 @@ function showCall(method: string, path: string, request: object): Call {
   };
 }
 
-/** Untyped here; callers check method and path. */
+/** Untyped, because the functions that call it have typed methods and paths. */
 const send = api.request as <T>(method: string, path: string, request: object) => Promise<{ data?: T }>;

@@ -79,9 +79,9 @@ export function sumOf({ reason, creditsRequired, balance, limit }: Position, qua
   const line = (name: string, value: number, isResult = false): SumLine => ({ name, value, isResult });
   if (reason === "insufficient_credits") {
     return [
-      line("Needed", creditsRequired),
+      line("Required", creditsRequired),
       line("Available", balance),
-      line("Missing", creditsRequired - balance, true),
+      line("Shortfall", creditsRequired - balance, true),
     ];
   }
   if (reason !== "limit_reached" || limit === null) return [];

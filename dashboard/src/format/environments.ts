@@ -1,6 +1,13 @@
 export const ENVIRONMENT_NAMES = { test: "Test", live: "Live" } as const;
 
+/** "to" and "into" are for verbs that need them: "Promote 3 changes to Live", "Import 2 rows into Test". */
+export type Preposition = "in" | "into" | "to";
+
 /** Label of a button that writes: "Add 500 credits in Live". */
-export function inEnvironment(action: string, environment: "test" | "live"): string {
-  return `${action} in ${ENVIRONMENT_NAMES[environment]}`;
+export function inEnvironment(
+  action: string,
+  environment: "test" | "live",
+  preposition: Preposition = "in",
+): string {
+  return `${action} ${preposition} ${ENVIRONMENT_NAMES[environment]}`;
 }

@@ -37,7 +37,7 @@ export const PROBLEMS: ReadonlyMap<string, string> = new Map([
   ["feature_not_found", "Unknown feature"],
   ["invalid_request", "Invalid request"],
   ["invalid_json", "Invalid JSON"],
-  ["timestamp_out_of_range", "Timestamp too old or too far ahead"],
+  ["timestamp_out_of_range", "Timestamp too old or too far in the future"],
   ["metadata_limit_exceeded", "Too much metadata"],
   ["scope_missing", "The API key lacks this scope"],
   ["browser_not_allowed", "Sent from a browser"],

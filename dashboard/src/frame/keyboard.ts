@@ -82,7 +82,7 @@ export function useKey(key: string, act: () => void): void {
 
 // Keys typed after Ctrl K but before the search box has focus are buffered for the box.
 
-/** Stop buffering if the search box does not open by then. */
+/** Stop buffering if the search box does not open within this time. */
 const BUFFER_MS = 3_000;
 
 let early: { readonly since: number; text: string } | null = null;

@@ -206,7 +206,7 @@ function UserMenu() {
         api.DELETE("/manage/v1/session", { params: { query: everywhere ? { everywhere: "true" } : {} } }),
       );
     } catch (error) {
-      notify("Not logged out", error instanceof Error ? error.message : undefined);
+      notify("Could not log out", error instanceof Error ? error.message : undefined);
       return;
     }
     clearUserData();

@@ -2,7 +2,7 @@ import { Dialog as BaseDialog } from "@base-ui/react/dialog";
 import { X } from "lucide-react";
 import { type FormEvent, type ReactNode, useContext, useRef, useState } from "react";
 import type { Write } from "../api/use-write.ts";
-import { inEnvironment } from "../format/environments.ts";
+import { inEnvironment, type Preposition } from "../format/environments.ts";
 import { Button } from "./button.tsx";
 import { Callout, ProblemCallout } from "./callout.tsx";
 import { classNames } from "./class-names.ts";
@@ -96,8 +96,9 @@ type Form<R> = {
   write: Write<R>;
   /** The request to send, shown as curl; null while it is incomplete. */
   request: R | null;
-  /** Button label; the environment is appended. */
+  /** Button label; the preposition ("in" by default) and the environment are appended. */
   action: string;
+  preposition?: Preposition;
   tone?: "primary" | "danger";
   /** For irreversible writes: text that must be typed before the button is enabled. */
   wanted?: string;
@@ -107,7 +108,7 @@ type Form<R> = {
   problem?: ReactNode;
   actionsNote?: ReactNode;
   closeName?: string;
-  /** The form validates, not the browser. */
+  /** Set if the form validates its fields itself, instead of the browser. */
   noValidate?: boolean;
   /** Handles the submit; by default `request` is sent. */
   onSubmit?: (event: FormEvent) => unknown;
@@ -134,6 +135,7 @@ export function WriteForm<R>({
   write,
   request,
   action,
+  preposition,
   tone = "primary",
   wanted,
   isDisabled = false,
@@ -181,7 +183,7 @@ export function WriteForm<R>({
       <DialogActions note={actionsNote}>
         <Button onClick={onClose}>{closeName}</Button>
         <Button type="submit" tone={tone} isBusy={isBusy} isDisabled={isDisabled || !isReady}>
-          {here === null ? action : inEnvironment(action, here)}
+          {here === null ? action : inEnvironment(action, here, preposition)}
         </Button>
       </DialogActions>
     </form>

@@ -33,7 +33,7 @@ export function FilterField({
 
 const DELAY_MS = 250;
 
-/** Passes typed text on after a delay. Follows the URL when it changes otherwise, for example by going back. */
+/** Passes typed text on after a delay. Follows other changes of the URL, for example when the user goes back. */
 function useDebouncedText(value: string, onChange: (text: string) => void) {
   const [box, setBox] = useState({ typed: value, sent: value, value });
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
@@ -73,7 +73,7 @@ export function EnterField({
   onEnter: (text: string) => void;
 } & Pick<ComponentProps<"input">, "type" | "placeholder" | "maxLength" | "list" | "pattern" | "title">) {
   const [typed, setTyped] = useState(value);
-  // The URL can change otherwise, for example by going back.
+  // The URL can also change in other ways, for example when the user goes back.
   const [followed, setFollowed] = useState(value);
   if (followed !== value) {
     setFollowed(value);

@@ -9,7 +9,7 @@ export type Column<Row> = {
   readonly name: string;
   /** React key if names can repeat. */
   readonly id?: string;
-  /** Only screen readers get the heading. */
+  /** Shows the heading to screen readers only. */
   readonly isNameHidden?: boolean;
   readonly cell: (row: Row) => ReactNode;
   /** Right-aligned. */
@@ -17,7 +17,7 @@ export type Column<Row> = {
   readonly hidesWhenNarrow?: boolean;
   /** Takes the remaining width and wraps. */
   readonly isWide?: boolean;
-  /** False omits the column, for example for a missing role. */
+  /** False omits the column, for example if the user's role does not allow its actions. */
   readonly isShown?: boolean;
 };
 

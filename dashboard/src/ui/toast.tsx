@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 
 const manager = Toast.createToastManager();
 
-/** Confirms an action. Errors are shown in place instead, where they stay. */
+/** Confirms an action. Errors are shown next to the action instead, and stay visible. */
 export function notify(title: string, description?: string): void {
   manager.add({ title, ...(description === undefined ? {} : { description }) });
 }

@@ -142,8 +142,9 @@ function EndingKeys({
     <Callout key={ending.key.id} tone={ending.successor === null || ending.isStillUsed ? "warn" : "plain"}>
       <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
         <p>
-          <Name ending={ending} /> expires <Time at={ending.key.expiresAt ?? ""} as="ago" />,{" "}
-          <Time at={ending.key.expiresAt ?? ""} />. <WhatThen ending={ending} />
+          <Name ending={ending} /> expires <Time at={ending.key.expiresAt ?? ""} as="ago" /> (
+          <Time at={ending.key.expiresAt ?? ""} />
+          ). <WhatThen ending={ending} />
         </p>
         {ending.successor === null && onRotate !== null && (
           <Button onClick={() => onRotate(ending.key)}>Rotate</Button>
@@ -166,7 +167,8 @@ function Name({ ending: { key } }: { ending: EndingKey }) {
 }
 
 function WhatThen({ ending: { key, successor, isStillUsed } }: { ending: EndingKey }) {
-  if (successor === null) return "The key has no replacement. Requests that use it will then be rejected.";
+  if (successor === null)
+    return "It has no replacement yet. Requests that use it will be rejected after it expires.";
   if (isStillUsed) {
     return (
       <>

@@ -130,7 +130,7 @@ export function RotateKeyDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: 
 
 /** Rotation never extends the old key. */
 function EndOfOld({ apiKey, overlap, from }: { apiKey: ApiKey; overlap: number; from: number }) {
-  if (overlap === 0) return "Requests that use the old key are rejected within 5 seconds.";
+  if (overlap === 0) return "Requests that use the old key will be rejected, starting within 5 seconds.";
   const end = Math.min(from + overlap * 1_000, Date.parse(apiKey.expiresAt ?? "9999-12-31T00:00:00Z"));
   return (
     <>
@@ -166,8 +166,8 @@ export function RevokeKeyDialog({
       onClose={onClose}
     >
       <p>
-        Calls with <code className="font-mono">{shown}</code> are rejected within 5 seconds. This cannot be
-        undone.{" "}
+        Calls with <code className="font-mono">{shown}</code> will be rejected, starting within 5 seconds.
+        This cannot be undone.{" "}
         {lastUsedAt === null ? (
           "The key has never been used."
         ) : (

@@ -184,7 +184,7 @@ function Change({
         {before?.name ?? "No plan"} <span className="text-muted">→</span> {plan.name}
       </p>
       {effect === undefined && <p className="text-muted">Calculating the balance…</p>}
-      {effect === null && <p>No balance preview: too many customer IDs start with this one.</p>}
+      {effect === null && <p>No balance preview, because too many other customer IDs start with this ID.</p>}
       {effect?.after.balances.map(({ pool, balance }) => (
         <p key={pool} className="tabular-nums">
           {effect.after.balances.length === 1 ? "Balance" : `Balance of ${pool}`}{" "}
@@ -213,8 +213,8 @@ function started(
       ? "The plan includes no credits."
       : `Includes ${joinList(allowances.map(formatAllowance))}.`;
   return before === null
-    ? `${given} It starts now.`
-    : `${given} It starts now. Unused ${before.name} credits end. Top-ups are kept.`;
+    ? `${given} The plan starts now.`
+    : `${given} The plan starts now. Unused ${before.name} credits expire. Top-ups are kept.`;
 }
 
 type AssignmentBody = Body<"assignPlan">;

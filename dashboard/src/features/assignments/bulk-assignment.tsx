@@ -38,8 +38,9 @@ export function BulkPreviewView({
             ? "Nothing will change."
             : `${formatCount(changed)} of ${countOf(matching, "customer")} will change.`}
         </span>{" "}
-        {unchanged > 0 && `${formatCount(unchanged)} already have the plan.`}{" "}
-        {wouldShorten > 0 && `${formatCount(wouldShorten)} keep the plan until its later end date.`}
+        {unchanged > 0 && `${formatCount(unchanged)} already ${unchanged === 1 ? "has" : "have"} the plan.`}{" "}
+        {wouldShorten > 0 &&
+          `${formatCount(wouldShorten)} already ${wouldShorten === 1 ? "has" : "have"} the plan with a later end date, which stays.`}
       </p>
       {sample.length > 0 && (
         <div className="overflow-hidden rounded-md border border-line">
@@ -87,8 +88,8 @@ export function BulkDone({
           tone="good"
           title={changed === 0 ? "Nothing changed" : `${countOf(changed, "customer")} changed to ${plan}`}
         >
-          {formatCount(unchanged)} already had it
-          {wouldShorten === 0 ? "" : `, ${formatCount(wouldShorten)} keep a later end date`}
+          {formatCount(unchanged)} already had the plan
+          {wouldShorten === 0 ? "" : `, ${formatCount(wouldShorten)} kept a later end date`}
           {skipped === 0 ? "." : `, ${formatCount(skipped)} no longer matched.`}
         </Callout>
       </div>

@@ -26,7 +26,7 @@ export function EntryDetails({ entry }: { entry: Entry }) {
             name: "Request",
             value:
               requestId === null ? (
-                <span className="text-muted">None: not an API call</span>
+                <span className="text-muted">None (not an API call)</span>
               ) : (
                 <Copyable text={requestId} label="Copy request ID" />
               ),

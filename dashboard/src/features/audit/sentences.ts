@@ -94,7 +94,7 @@ const SENTENCES: Readonly<Record<string, Describe>> = {
   "member.sign_in_failed": (entry) => [
     "rejected ",
     attemptsOf(entry, "login attempt"),
-    " as ",
+    " for ",
     subject(entry),
     ...fromAddresses(entry),
   ],
@@ -105,7 +105,11 @@ const SENTENCES: Readonly<Record<string, Describe>> = {
     subject(entry),
     ...fromAddresses(entry),
   ],
-  "member.owner_reset": (entry) => ["created an owner link for ", subject(entry)],
+  "member.owner_reset": (entry) => [
+    "made ",
+    subject(entry),
+    " an owner, reset their access and created a link to set a password",
+  ],
   "member.sign_in_link_made": (entry) => ["created a login link for ", subject(entry)],
   "member.changed": (entry) => roleChange(entry) ?? ["edited ", subject(entry)],
   "member.removed": (entry) => ["removed ", subject(entry)],

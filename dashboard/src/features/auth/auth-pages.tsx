@@ -84,8 +84,9 @@ export function SetupPage() {
           tone={token === null ? "plain" : "warn"}
           title={token === null ? "Open the setup link" : "This link is no longer valid"}
         >
-          Find it in the service log: search for <code className="font-mono">/setup#</code>. Each start prints
-          a new link. It expires after one use or 24 hours.
+          To find the current setup link, search the service log for{" "}
+          <code className="font-mono">/setup#</code>. Purser prints a new link each time it starts. A link
+          expires after one use or 24 hours.
         </Callout>
       </AuthCard>
     );
@@ -127,7 +128,7 @@ export function SignInPage() {
     <LinkPage
       title="Log in with a link"
       note="You can use this link once."
-      spentHelp="Log in with your password. Each start of “purser dev” prints a new link."
+      spentHelp="Log in with your password, or restart “purser dev” to get a new link."
       action="Log in"
     />
   );

@@ -103,7 +103,7 @@ function ApplyCatalog() {
           />
           <Checkbox
             label="Archive items that are not in the file"
-            hint="Applies to plans and features, if the file lists any."
+            hint="Plans are archived only if the file lists plans. The same applies to features."
             checked={archiveMissing}
             onChange={({ target }) => change(() => setArchiveMissing(target.checked))}
           />
@@ -179,7 +179,7 @@ function ApplyPanel({
             isBusy={apply.isPending}
             onClick={() => (scope.environment === "live" ? setConfirming(true) : apply.mutate(request))}
           >
-            {inEnvironment(action, scope.environment)}
+            {inEnvironment(action, scope.environment, "into")}
           </Button>
         </div>
       </div>
@@ -190,12 +190,13 @@ function ApplyPanel({
         request={null}
         wanted="live"
         action={action}
+        preposition="into"
         tone="danger"
         problem={null}
         onSubmit={() => apply.mutate(request)}
         onClose={() => setConfirming(false)}
       >
-        {count} to the catalog of your paying customers, in one transaction.
+        This applies {count} to your live catalog in one transaction.
       </WriteDialog>
     </Card>
   );

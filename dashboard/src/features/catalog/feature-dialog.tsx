@@ -145,7 +145,7 @@ function ArchiveFeature({
     <>
       {body.archived ? (
         <p>
-          It can no longer be added to plans.{" "}
+          The feature can no longer be added to plans.{" "}
           {usedBy.length === 0 ? (
             "No plan includes this feature."
           ) : (
@@ -157,7 +157,9 @@ function ArchiveFeature({
           You can restore it at any time.
         </p>
       ) : (
-        <p>The feature can be added to plans again. Customers get it when you publish such a plan.</p>
+        <p>
+          The feature can be added to plans again. Customers get it when you publish a plan that includes it.
+        </p>
       )}
       <EditProblem
         write={archive}

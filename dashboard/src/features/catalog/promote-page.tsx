@@ -55,7 +55,7 @@ export function PromotePage() {
       {promotion.kind === "blocked" ? (
         <Callout tone="bad" title="Cannot promote">
           <p>{promotion.problem.message}</p>
-          <p>Nothing was changed. Fix it in Test or Live, then refresh.</p>
+          <p>Nothing was changed. Fix the problem in Test or Live, then refresh.</p>
         </Callout>
       ) : (
         <>
@@ -75,7 +75,7 @@ export function PromotePage() {
             )}
           >
             <div className="flex min-w-0 flex-col gap-6">
-              <CatalogChanges changes={promotion.diff.changes} nothing="Live already matches test." />
+              <CatalogChanges changes={promotion.diff.changes} nothing="Live already matches Test." />
             </div>
             {mayPromote && isPending && (
               <div className="min-w-0 lg:sticky lg:top-6">
@@ -93,7 +93,7 @@ function Done({ done: { outcome, changes } }: { done: Answer<"promoteCatalog"> }
   const scope = useScope();
   const count = changes.filter(({ change }) => change !== "unchanged").length;
   return (
-    <Callout tone="good" title="Live now matches test">
+    <Callout tone="good" title="Live now matches Test">
       <p>{outcome === "applied" ? `${countOf(count, "change")} applied.` : "There were no changes."}</p>
       <div className="mt-2">
         <ButtonLink to="/projects/$projectId/$environment/plans" params={scope}>
@@ -104,7 +104,7 @@ function Done({ done: { outcome, changes } }: { done: Answer<"promoteCatalog"> }
   );
 }
 
-/** Selects who gets new plan versions, and asks to type "live". */
+/** Selects who gets new plan versions, and asks the user to type "live". */
 function PromotePanel({
   diff,
   archiveMissing,
@@ -162,13 +162,13 @@ function PromotePanel({
         request={null}
         wanted="live"
         action={`Promote ${count}`}
+        preposition="to"
         tone="danger"
         problem={null}
         onSubmit={() => promote.mutate(request)}
         onClose={() => setConfirming(false)}
       >
-        {count} to the catalog of your paying customers, in one transaction. You cannot unpublish a plan
-        version.
+        This applies {count} to your live catalog in one transaction. You cannot unpublish a plan version.
       </WriteDialog>
     </Card>
   );

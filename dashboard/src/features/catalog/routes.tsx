@@ -28,7 +28,7 @@ const featuresRoute = createRoute({
       queryClient.ensureQueryData(poolsQuery(params)),
       key === undefined ? null : queryClient.fetchQuery(featureQuery(params, key)),
     ]);
-    // The feature exists by now: open it.
+    // The feature already exists, so open it.
     if (define !== undefined && features.some((feature) => feature.key === define))
       throw redirect({ to: "/projects/$projectId/$environment/features", params, search: { key: define } });
   },
@@ -108,7 +108,7 @@ const promoteRoute = createRoute({
   path: "promote",
   validateSearch: readPromoteSearch,
   beforeLoad: ({ params, search }) => {
-    // Promotion changes live, so the page only exists there.
+    // Promotion changes Live, so the page exists only in Live.
     if (params.environment === "test")
       throw redirect({
         to: "/projects/$projectId/$environment/promote",

@@ -41,7 +41,7 @@ export function GrantsTab() {
     customerScope,
     mayRevoke,
     changes: plans.data.pages.flatMap(({ items }) => items.map(({ change }) => change)),
-    // An unloaded older grant could be spent first.
+    // An older grant that is not loaded yet could be spent first.
     next: pages.hasNextPage ? new Set() : findNextGrants(lines.map(({ grant }) => grant)),
     now: Date.now(),
   });

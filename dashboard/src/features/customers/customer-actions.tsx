@@ -127,8 +127,8 @@ function BlockDialog({ customer: { customerId, name, isBlocked: isBlockedNow }, 
     >
       <p>
         {isBlocked
-          ? "Plan and balance apply again from the next request."
-          : "Every request is denied with reason customer_blocked. Plan and credits stay."}
+          ? "The plan and balance apply again from the next request."
+          : "Every request will be denied (customer_blocked). The plan and credits are kept."}
       </p>
     </WriteDialog>
   );
@@ -158,11 +158,11 @@ function EndPlanDialog({ customer, onClose }: DialogProps) {
       tone="danger"
     >
       <ul className="flex list-disc flex-col gap-1 pl-5">
-        <li>Unused plan credits end now. Top-ups stay.</li>
+        <li>Unused plan credits expire now. Top-ups are kept.</li>
         <li>
           {fallback === undefined
-            ? "There is no default plan. Every request is denied until you assign one."
-            : `The default plan ${fallback.name} applies.`}
+            ? "There is no default plan. Every request will be denied until you assign a plan."
+            : `The default plan ${fallback.name} will apply.`}
         </li>
       </ul>
     </WriteDialog>
@@ -195,7 +195,7 @@ function EraseDialog({ customer: { customerId, name }, onClose }: DialogProps) {
       tone="danger"
     >
       <p>
-        This deletes the customer's id, name, email, billing reference, metadata, notes and idempotency keys.
+        This deletes the customer's ID, name, email, billing reference, metadata, notes and idempotency keys.
       </p>
       <p>Amounts stay in the ledger under an anonymous number. The ID can be reused immediately.</p>
     </WriteDialog>

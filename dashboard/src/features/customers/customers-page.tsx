@@ -184,7 +184,8 @@ function CustomersActions() {
 
 /**
  * With some filters, the API examines a limited number of customers per page and can return an empty one. Loads further pages
- * until a customer is found. Called next to the query, because the effect of a child would run before a filter change.
+ * until a customer is found. Called in the component that owns the query, because the effect of a child component would run
+ * before the query has the new filters.
  */
 function useLoadUntilFound(
   { hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage }: Pages,
@@ -238,8 +239,7 @@ function NoCustomers({
           </ButtonLink>
         }
       >
-        Purser creates a customer when you first send an event, assign a plan or add credits for a customer
-        ID.
+        Purser creates a customer when you first send an event, assign a plan or add credits for an ID.
         {isOperator && " You can also create one here or import a CSV file."}
       </EmptyState>
     );

@@ -67,7 +67,7 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
             />
             <TextField
               label="Import name"
-              hint="Importing again under this name adds nothing twice."
+              hint="If you import again with this name, nothing is added twice."
               error={name === "" || isImportName(name) ? undefined : "Use letters, digits and . _ : - only."}
               value={name}
               required
@@ -102,7 +102,9 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
               isBusy={isBusy}
               isDisabled={file === null || !isImportName(name) || (looked && rows === 0)}
             >
-              {looked ? inEnvironment(`Import ${countOf(rows, "row")}`, scope.environment) : "Check file"}
+              {looked
+                ? inEnvironment(`Import ${countOf(rows, "row")}`, scope.environment, "into")
+                : "Check file"}
             </Button>
           )}
         </DialogActions>
@@ -166,7 +168,7 @@ function useImport(isDryRun: boolean) {
         notify(`Imported ${countOf(created + changed, "customer")}`, `${created} new, ${changed} changed`);
       }
     },
-    // Even after a stop: the rows until then are imported.
+    // Also after a stop or an error, because some rows may already be imported.
     onSettled: () => {
       if (isDryRun) return;
       void refresh("customers");
@@ -198,7 +200,7 @@ function ImportReportView({ report }: { report: ImportReport }) {
   return (
     <div role="status" className="flex flex-col gap-3">
       <p className="font-semibold">
-        {isDryRun ? "Nothing is imported yet. " : "Import complete. "}
+        {isDryRun ? "Nothing has been imported yet. " : "Import complete. "}
         {countOf(rows, "row")} {isDryRun ? "checked." : "processed."}
       </p>
       <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-md border border-line bg-line sm:grid-cols-4">
@@ -221,7 +223,7 @@ function ImportReportView({ report }: { report: ImportReport }) {
         <>
           <p>
             {shownRows < failed
-              ? `The first ${shownRows} of ${formatCount(failed)} rows with errors. `
+              ? `Showing the first ${shownRows} of ${formatCount(failed)} rows with errors. `
               : "Rows with errors are skipped. "}
             The header is row 1.
           </p>

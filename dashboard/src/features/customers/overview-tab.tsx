@@ -171,11 +171,11 @@ function ProofLine({ customerScope }: { customerScope: CustomerScope }) {
     return (
       <span role="alert" className="text-bad">
         <CircleAlert className="mr-1 inline size-3.5 align-text-bottom" aria-hidden />
-        The ledger does not match the balance, checked {at}:{" "}
+        The ledger does not match the balance (checked {at}).{" "}
         {proof.pools
           .map(
             ({ pool, ledgerSum, balance, grantsLeft }) =>
-              `${pool} sums to ${formatCount(ledgerSum)}, last entry ${formatCount(balance)}, grants ${grantsLeft === null ? "unreadable" : formatCount(grantsLeft)}`,
+              `Pool ${pool}: the entries sum to ${formatCount(ledgerSum)}, the last entry has the balance ${formatCount(balance)}, and the grants ${grantsLeft === null ? "cannot be read" : `have ${formatCount(grantsLeft)} left`}`,
           )
           .join("; ")}
         . Run purser verify. {again}

@@ -137,7 +137,7 @@ function Answer({ request, customerScope }: { request: Request; customerScope: C
       </Outcome>
       {reason === "insufficient_credits" && credits !== null && balance !== null && (
         <span className="text-caption text-muted">
-          needed {formatCount(credits)}, available {formatCount(balance)}
+          required {formatCount(credits)}, available {formatCount(balance)}
         </span>
       )}
     </div>

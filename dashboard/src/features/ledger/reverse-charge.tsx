@@ -221,7 +221,7 @@ function ReversalReturns({ preview: { returns } }: { preview: ReversalPreview })
 function Stays({ back: { spendable, credits, expiresAt } }: { back: Return }) {
   if (spendable === 0) return null;
   const what = spendable === credits ? "Can be spent again" : `${formatCount(spendable)} can be spent again`;
-  if (expiresAt === null) return `${what}, and never expires.`;
+  if (expiresAt === null) return `${what}, with no expiry date.`;
   return (
     <>
       {what} until <Time at={expiresAt} />.
@@ -231,8 +231,9 @@ function Stays({ back: { spendable, credits, expiresAt } }: { back: Return }) {
 
 function describeRest({ spendable, credits, rest }: Return): string | null {
   const rests = credits - spendable;
-  const what = spendable === 0 ? "this" : `the other ${formatCount(rests)}`;
-  const isOne = spendable === 0 || rests === 1;
+  const isOne = rests === 1;
+  const all = isOne ? "this credit" : "these credits";
+  const what = spendable === 0 ? all : `the other ${formatCount(rests)}`;
   switch (rest) {
     case "revoked":
       return `The grant was revoked, so ${what} ${isOne ? "is" : "are"} revoked immediately.`;

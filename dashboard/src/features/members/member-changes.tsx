@@ -123,7 +123,7 @@ export function RemoveMemberDialog({ member, onClose }: { member: Member; onClos
         </Callout>
       )}
       {isInvited ? (
-        <p>Their link stops working. You can invite them again.</p>
+        <p>The invitation link will stop working. You can invite them again.</p>
       ) : (
         <>
           <WhatEnds memberId={id} revoked={revoked} onRevoke={setRevoked} />
@@ -153,7 +153,7 @@ function WhatEnds({
   const { sessions, tokens, links, apiKeys } = access.data;
   return (
     <div className="flex flex-col gap-3">
-      <Group title="Revoked now">
+      <Group title="Will be revoked immediately">
         {tokens.map((token) => (
           <Line key={token.id} name={`Token ${token.name}`} use={<LastUse at={token.lastUsedAt} />}>
             {nameOfRole(token.role)}, <span className="font-mono">…{token.lastFour}</span>
@@ -201,7 +201,7 @@ function ApiKeys({
 }) {
   const { data: projects } = useSuspenseQuery(projectsQuery);
   return (
-    <Group title="API keys they created keep working. Select any to revoke.">
+    <Group title="API keys they created keep working. Select the ones to revoke.">
       {apiKeys.map(({ id, name, lastFour, lastUsedAt, projectId, environment }) => (
         <li key={id} className="px-3 py-2">
           <Checkbox

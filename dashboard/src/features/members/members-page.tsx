@@ -54,7 +54,7 @@ export function MembersPage() {
           what="members"
         />
       </Card>
-      <Card title="Roles" note="Each role includes the roles above it.">
+      <Card title="Roles" note="Each role also has the permissions of the roles listed before it.">
         <Details items={ROLES.map(({ name, note }) => ({ name, value: note }))} />
       </Card>
       <Json label="the members" value={members} />
@@ -128,7 +128,7 @@ function OpenLink({ member: { status, openLink } }: { member: Member }) {
   }
   return (
     <div className="text-caption text-muted wrap-anywhere">
-      {LINK_NAMES[openLink.purpose]} by {nameOfCreator(openLink.createdBy)}, expires{" "}
+      {LINK_NAMES[openLink.purpose]} created by {nameOfCreator(openLink.createdBy)}, expires{" "}
       <Time at={openLink.expiresAt} as="day" />
     </div>
   );

@@ -2,7 +2,7 @@ import type { Item } from "../../api/answer.ts";
 import { mayActAs, type Role } from "../../api/session.ts";
 import type { Choice } from "../../ui/choices.tsx";
 
-/** Each role includes the ones before it. */
+/** Each role also has the permissions of the roles before it. */
 export const ROLES = [
   { role: "viewer", name: "Viewer", note: "Read-only access." },
   { role: "operator", name: "Operator", note: "Manages customers: plans, credits, reversals." },

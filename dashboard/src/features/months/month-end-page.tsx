@@ -78,7 +78,7 @@ export function MonthEndPage() {
         </>
       )}
       <div className="flex flex-col items-start gap-3">
-        {data !== undefined && <Json label="the month" value={data} />}
+        {data !== undefined && <Json label="the statement" value={data} />}
         <ApiCall
           call={callOf("get", MONTH_PATH, { params: { path: { ...scope, month } } })}
           title="API call"

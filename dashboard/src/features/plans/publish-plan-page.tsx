@@ -43,7 +43,7 @@ export function PublishPlanPage() {
     <Page
       title={`Publish ${plan.name}`}
       heading={`Publish version ${(diff.latest ?? 0) + 1} of ${plan.name}`}
-      note="A published version never changes, including its costs."
+      note="A published version, including its costs, never changes."
       actions={
         <ButtonLink to="/projects/$projectId/$environment/plans/$key/edit" params={params}>
           Edit draft
@@ -158,6 +158,6 @@ function notesOf(diff: PlanDiff): Record<Reach, string> {
   return {
     new_assignments: `The ${who} on this plan ${keep} the current version.`,
     next_period: `Includes the ${who} on this plan, at their next renewal.`,
-    now: `Includes the ${who} on this plan. Credits already used in this period still count.`,
+    now: `Includes the ${who} on this plan. Credits already used in this period are not given back.`,
   };
 }

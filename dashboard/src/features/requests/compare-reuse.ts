@@ -40,7 +40,7 @@ export function compareReuse(history: KeyHistory, use: Use): Compared[] {
   ];
 }
 
-/** Null if the event was sent without a timestamp; it then has its recording time. */
+/** Null if the event was sent without a timestamp. Purser then uses the recording time. */
 function sentTime({ occurredAt, recordedAt }: { occurredAt: string; recordedAt: string }): string | null {
   return occurredAt === recordedAt ? null : occurredAt;
 }

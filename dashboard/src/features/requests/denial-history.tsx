@@ -14,7 +14,10 @@ export function DenialGrants({ denial: { openGrants, customerId, pool, balance }
   if (openGrants === null) {
     return (
       <Card title="Credits when the request was denied">
-        <p className="text-muted">Not available: the ledger is too long, or a month is detached.</p>
+        <p className="text-muted">
+          Not available: this customer's ledger is too long, or an old month of the ledger has been taken
+          offline (detached).
+        </p>
       </Card>
     );
   }

@@ -99,7 +99,7 @@ function DenialStep({
       params={{ ...scope, customerId }}
       search={search}
     >
-      {step.kind === "add-credits" ? `Add credits (${formatCount(step.missing)} missing)` : NAMES[step.kind]}
+      {step.kind === "add-credits" ? `Add credits (${formatCount(step.missing)} short)` : NAMES[step.kind]}
     </ButtonLink>
   );
 }

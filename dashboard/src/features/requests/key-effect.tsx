@@ -77,7 +77,7 @@ function denialItems({ denial }: KeyHistory): Item[] {
     { name: "Feature", value: <Mono>{denial.feature}</Mono> },
     { name: "Quantity", value: formatCount(denial.quantity) },
     { name: "Reason", value: describeReason(denial.reason ?? "") },
-    { name: "Needed", value: countOf(denial.creditsRequired, "credit") },
+    { name: "Required", value: countOf(denial.creditsRequired, "credit") },
     { name: "Available", value: countOf(denial.balance, "credit") },
     { name: "Explanation", value: <WhyLink denialId={denial.denialId} /> },
   ];

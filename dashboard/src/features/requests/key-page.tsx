@@ -131,7 +131,7 @@ function OtherEnvironment({ idempotencyKey }: { idempotencyKey: string }) {
           to="/projects/$projectId/$environment/keys/$idempotencyKey"
           params={{ projectId, environment: other, idempotencyKey }}
         >
-          Open it in {there}
+          Open the key in {there}
         </TextLink>
       </p>
     </Callout>
@@ -145,7 +145,7 @@ function NotKept({ history: { uses } }: { history: KeyHistory }) {
     <Callout title="No response is stored for this key">
       {reason === null
         ? "All requests with this key were invalid. Fix the request and retry with the same key."
-        : `Denied: ${describeReason(reason).toLowerCase()}. You can retry this denial with the same key.`}
+        : `Denied: ${describeReason(reason).toLowerCase()}. You can retry this request with the same key.`}
     </Callout>
   );
 }

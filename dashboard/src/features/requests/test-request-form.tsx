@@ -209,7 +209,7 @@ function freshKey(): string {
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/requests");
 
-/** Starts with the customer and feature from the newest request. `?do=try` opens it. */
+/** Starts with the customer and feature from the newest request. `?do=try` opens the form. */
 export function TestRequestButton({ start }: { start: LoggedRequest | undefined }) {
   const isOperator = useMayActAs("operator");
   const navigate = route.useNavigate();

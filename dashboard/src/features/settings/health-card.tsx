@@ -18,7 +18,7 @@ export function HealthCard() {
   return (
     <Card
       title="System health"
-      note="Covers the database and the process that sent this data."
+      note="Covers the database and the service process that responded."
       actions={
         <Button tone="quiet" icon={RotateCw} isBusy={isFetching} onClick={() => void refetch()}>
           Refresh
@@ -55,7 +55,7 @@ export function HealthCard() {
             code={DOCTOR}
           />
         </div>
-        <Json label="the health" value={health} />
+        <Json label="the health data" value={health} />
       </div>
     </Card>
   );
@@ -121,7 +121,7 @@ function judge({ migrations, clockOffsetMs, databaseBytes, tables }: Health): Ve
   }
   const largest = tables[0];
   const share = largest === undefined || databaseBytes === 0 ? 0 : largest.bytes / databaseBytes;
-  const most = share > 0.5 ? ` Most of the database is ${largest?.table}.` : "";
+  const most = share > 0.5 ? ` The table ${largest?.table} takes up most of the database.` : "";
   return {
     tone: "good",
     title: "Healthy",

@@ -13,7 +13,7 @@ import { NextSteps, runtimeCurl } from "./next-steps.tsx";
 import { type Arrival, arrivalQuery } from "./queries.ts";
 import { LiveKey, UnknownKey, useNewSecret } from "./secrets.tsx";
 
-/** Guides to the first event and shows when it arrives. */
+/** Guides the user to the first event and shows when it arrives. */
 export function FirstEventPage() {
   const scope = useScope();
   const secret = useNewSecret(scope);
@@ -103,7 +103,7 @@ function Arrived({
     <Line icon={<CircleCheck className="size-5 text-good" aria-hidden />}>
       <p className="text-form font-medium">
         {request.isReplay
-          ? "Replay: the event is recorded once"
+          ? "Replay: the event was recorded only once"
           : isNew
             ? "Your event has arrived"
             : "Latest event"}

@@ -28,7 +28,7 @@ export function NextSteps({
       <ol className="flex flex-col gap-6">
         <Step icon={UserRound} title="Open the customer">
           <p>
-            The event created <CustomerLink customerId={customerId} />, if it was new. See all{" "}
+            If <CustomerLink customerId={customerId} /> did not exist, the event created it. See all{" "}
             <TextLink to="/projects/$projectId/$environment/customers" params={scope}>
               customers
             </TextLink>
@@ -49,12 +49,12 @@ export function NextSteps({
               .
             </p>
           ) : (
-            <p>Assign it on the customer's page. Without an assigned plan, the default plan applies.</p>
+            <p>Assign one on the customer's page. Without an assigned plan, the default plan applies.</p>
           )}
         </Step>
         {feature !== undefined && (
           <Step icon={Coins} title="Send a charge">
-            <p>Returns allowed or denied. Credits are charged only if allowed.</p>
+            <p>Purser allows or denies the request. Only allowed requests are charged.</p>
             <CodeBlock
               label="the charge as curl"
               code={runtimeCurl("/v1/consume", secret, {

@@ -117,7 +117,7 @@ export function UsageFigures({ shown, onNarrow }: { shown: UsageShown; onNarrow:
     (most, row) => (row.total > (most?.total ?? 0) ? row : most),
     null,
   );
-  // Future buckets do not count towards the average, unless an event's clock is ahead.
+  // Future buckets do not count toward the average, unless an event has a time in the future.
   const within = rows.filter(
     ({ isBefore, at, total }) => !isBefore && (at <= usage.completeTo || total !== 0),
   ).length;
@@ -153,5 +153,5 @@ function noteOf({ settings: { what }, usage: { total } }: UsageShown): string {
   if (what === "charges") return `${countOf(total.credits, "credit")}, net of reversals`;
   if (what === "events") return `Total quantity ${formatCount(total.quantity)}`;
   if (what === "quantity") return countOf(total.count, "event");
-  return "Customers with a plan. Checks are not counted.";
+  return "Checks, and denials of customers without a plan, are not counted.";
 }
