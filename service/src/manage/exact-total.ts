@@ -1,6 +1,6 @@
 import { Problem } from "../edge/problem.ts";
 
-/** Converts a bigint total for JSON. Numbers above 2^53 - 1 are not exact there (RFC 8259, section 6), so they are rejected. */
+/** Converts a bigint total for JSON. Rejects totals above 2^53 - 1, which are not exact in JSON (RFC 8259, section 6). */
 export function exactTotal(total: bigint): number {
   const number = Number(total);
   if (Number.isSafeInteger(number)) return number;

@@ -35,7 +35,7 @@ export function readLimit(limit: string | undefined): number {
   return limit === undefined ? PAGE_SIZE : Number(limit);
 }
 
-/** The sort values of the last row. Opaque to callers, and validated when it comes back. */
+/** The sort values of the last row. Opaque to callers, and validated when they come back. */
 export function encodeCursor(values: readonly (string | number)[]): string {
   return Buffer.from(JSON.stringify(values)).toString("base64url");
 }

@@ -8,7 +8,7 @@ import { findWholeLedgerSince } from "../store/cell/usage/attached-months.ts";
 export async function refuseDetachedLedger(tx: Tx, from: Instant | null): Promise<void> {
   const wholeSince = await findWholeLedgerSince(tx);
   if (wholeSince === null || (from !== null && wholeSince <= from)) return;
-  throw detached(wholeSince, "attach them again to get this answer");
+  throw detached(wholeSince, "attach them again to get this result");
 }
 
 function detached(wholeSince: Instant, consequence: string): Problem {
@@ -17,7 +17,7 @@ function detached(wholeSince: Instant, consequence: string): Problem {
   });
 }
 
-/** After a failover to a slower clock a reversal may have been recorded before its charge. */
+/** After a failover to a server whose clock is behind, a reversal may be recorded with an earlier time than its charge. */
 const AHEAD_MAX_MS = 24 * 3_600_000;
 
 /** Rejects a charge whose reversals may be in a detached month. */

@@ -7,7 +7,10 @@ import { PAGE_SIZE_MAX } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
 import { type AuditEntry, type AuditSearch, listAudit } from "./list-audit.ts";
 
-/** One JSON object per line, newest first. Each page is read after the previous one was sent, so a slow reader slows the export down. */
+/**
+ * One JSON object per line, newest first. Each page is read after the previous one was sent, so a slow reader slows the export
+ * down.
+ */
 export async function exportAudit(
   parts: ManageParts,
   search: Omit<AuditSearch, "limit">,

@@ -95,7 +95,7 @@ function scanCell(
   });
 }
 
-/** The newest entries of all scans, down to the latest horizon: below it, one of the scans may lack entries. */
+/** Merges the scans, newest first. Stops at the newest `horizon`: below it, one of the scans may lack entries. */
 export function merge(
   scans: readonly AuditScan[],
   limit: number,

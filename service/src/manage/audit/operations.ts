@@ -81,9 +81,9 @@ const scopeQuery = {
 };
 
 const DESCRIPTION =
-  "Newest first, with the state before and after. `from` is inclusive, `to` exclusive. With a filter by actor or action, a page may " +
-  "hold fewer than `limit` items or none: continue while there is a `nextCursor`. Addresses and browsers of logins are shown only to " +
-  "admins and owners.";
+  "Newest first, with the state before and after each change. `from` is inclusive, `to` exclusive. With a filter by actor or " +
+  "action, a page may hold fewer than `limit` items or none: continue while there is a `nextCursor`. Addresses and browsers " +
+  "of logins are shown only to admins and owners.";
 export function auditOperations(parts: ManageParts): Operation[] {
   return [
     operation({
@@ -135,10 +135,11 @@ function exportOperation(parts: ManageParts): Operation {
     noun: NOUN,
     summary: "Export the audit log",
     description:
-      "NDJSON, one entry per line as in the list, with a `cursor`, newest first, streamed. To resume after an interruption, drop an " +
-      "incomplete last line and send the same call with the last `cursor`. `projectId` and `environment` together select one " +
-      "environment. Every export is recorded in the audit log. A workspace can run two exports at a time. An entry may become visible " +
-      "a few seconds after its time: for an archive, start each export a minute before the end of the last one and drop known IDs.",
+      "Streams the entries as NDJSON, newest first: one object per line, as in the list, plus a `cursor`. To resume after an " +
+      "interruption, drop an incomplete last line and send the same call with the last `cursor`. `projectId` and " +
+      "`environment` together select one environment. Every export is recorded in the audit log. A workspace can run two " +
+      "exports at a time. An entry may become visible a few seconds after its time. To keep an archive, start each export a " +
+      "minute before the end of the previous one and skip the IDs you already have.",
     params: Type.Object({}),
     query: strictObject({ cursor: pageQuery.cursor, ...filterQuery, ...scopeQuery }),
     files: {
@@ -218,7 +219,7 @@ function readIdCursor(cursor: string | undefined): string | null {
   throw invalidField({ field: "cursor", code: "wrong_form", message });
 }
 
-/** The lowest ID in that millisecond. */
+/** The lowest ID that an entry can have at this time, to the millisecond. */
 function firstIdOf(at: Instant): string {
   const hex = Math.max(at, 0).toString(16).padStart(12, "0");
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;

@@ -12,8 +12,8 @@ const ATTEMPTS_MAX = 8;
 const ATTEMPT_PAUSE_MS = 400;
 
 /**
- * Calls `work` with the remaining items until none is left. `work` returns the items whose wallet was locked. They are retried after
- * a pause, and after several attempts `work` waits for the lock.
+ * Calls `work` with the remaining items until none is left. `work` returns the items whose wallet was locked. They are retried
+ * after a pause, and after several attempts `work` waits for the lock.
  */
 export async function untilDone<T>(
   things: readonly T[],
@@ -26,7 +26,9 @@ export async function untilDone<T>(
   }
 }
 
-/** Retries after conflicts, deadlocks and lost connections. Safe even after an unknown outcome, because the work is idempotent. */
+/**
+ * Retries after conflicts, deadlocks and lost connections. Safe even after an unknown outcome, because the work is idempotent.
+ */
 export async function rerunTroubled<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {

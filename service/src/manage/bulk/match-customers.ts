@@ -27,8 +27,8 @@ export type MatchedPage = {
 };
 
 /**
- * Yields what `look` returns for each page of matching customers, newest first. `look` may be called twice for a page. Stops after
- * LOOKED_AT_MAX customers and returns the number to continue before, or null when all customers were seen.
+ * Yields the result of `look` for each page of matching customers, newest first. `look` may be called twice for a page. Stops
+ * after LOOKED_AT_MAX customers and returns the customer number to continue before, or null if all customers were checked.
  */
 export async function* matchCustomers<T>(
   cell: Pool,
@@ -50,7 +50,7 @@ export async function* matchCustomers<T>(
     yield page.found;
     if (page.next === null) return null;
     next = page.next;
-    // A short slice has scanned at least as many rows.
+    // Every slice but the last scans at least PAGE_SIZE rows, even if it returns fewer records.
     lookedAt += PAGE_SIZE;
   }
   return next;

@@ -133,9 +133,9 @@ export function bulkOperations({ cellOf }: ManageParts): Operation[] {
       noun: NOUN,
       summary: "Assign a plan to many customers",
       description:
-        "Send the previewed body and its `matching` as `expectedCount`. If the number of matching customers has changed by more than " +
-        `1%, nothing is done. Checks up to ${LOOKED_AT_MAX} customers. Safe to repeat: an active plan is unchanged. The call stops ` +
-        "soon after you disconnect or lose access; preview again to continue.",
+        "Send the body you previewed, and the `matching` of the preview as `expectedCount`. If the number of matching " +
+        `customers has changed by more than 1%, nothing is done. Checks up to ${LOOKED_AT_MAX} customers. Safe to repeat: an ` +
+        "active plan is unchanged. The call stops soon after you disconnect or lose access; preview again to continue.",
       params: Type.Object(environmentParams),
       body: strictObject({
         ...assignmentFields,

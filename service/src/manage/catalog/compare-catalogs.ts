@@ -35,8 +35,9 @@ export type CatalogComparison =
   | { kind: "still_default"; key: string };
 
 /**
- * Lists what applying a file would do, in order: an item comes after those it refers to. Nothing is deleted. Items missing from the
- * file stay, or are archived with `archiveMissing`. If the file has no list of plans or features at all, none counts as missing.
+ * Lists what applying a file would do, in order: an item comes after those it refers to. Nothing is deleted. Items missing from
+ * the file stay, or are archived with `archiveMissing`. If the file has no list of plans or features at all, none counts as
+ * missing.
  */
 export function compareCatalogs(
   current: CatalogContent,
@@ -101,7 +102,7 @@ function findMissing(
   const named = new Set(given.features?.map(({ key }) => key));
   const offered = current.features.filter(({ archived }) => !archived).map(({ key }) => key);
   for (const plan of given.plans ?? []) {
-    // A plan keeps its archived features. A file that lists one defines it.
+    // A plan can use offered features, features listed in the file, and archived features that it already includes.
     const kept = current.plans.find(({ key }) => key === plan.key)?.features.map(({ feature }) => feature);
     const usable = new Set([...named, ...offered, ...(kept ?? [])]);
     const missing = plan.features.find(({ feature }) => !usable.has(feature));

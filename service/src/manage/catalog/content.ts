@@ -10,7 +10,8 @@ import type { FeatureId, FeatureKey, PoolId } from "../../primitives/brand.ts";
 import type { EventKeyName } from "../../store/cell/event-keys.ts";
 import type { PlanTerms } from "../../store/cell/plan-drafts.ts";
 
-// A catalog without internal IDs: everything by key, each list sorted. Two environments that sell the same have equal content.
+// A catalog without internal IDs. Items are identified by key, and lists are sorted: environments that sell the same things have
+// equal content.
 
 export type PoolContent = { readonly key: string; readonly name: string };
 

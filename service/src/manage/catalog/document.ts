@@ -21,8 +21,8 @@ const pinned = strictObject(
   { pool: Type.Optional(poolField), cost: costInput },
   {
     description:
-      "The cost and pool the plan keeps charging if the feature has changed since. Without it, the plan charges the feature's " +
-      "current cost.",
+      "The cost and pool that the plan keeps using after the feature has changed. If omitted, the plan uses the feature's " +
+      "current cost and pool.",
   },
 );
 

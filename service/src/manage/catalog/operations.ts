@@ -102,9 +102,10 @@ export function catalogOperations({ control, cellOf }: ManageParts): Operation[]
       noun: NOUN,
       summary: "Apply a document",
       description:
-        "All or nothing in one transaction. Safe to repeat: items that already match are unchanged. Nothing is deleted. Items missing " +
-        "from the document stay, unless `archiveMissing` is true: then missing plans and features are archived, if the document lists " +
-        "any. A plan with other terms gets a new version, and `reach` decides which customers get it.",
+        "All or nothing in one transaction. Safe to repeat: items that already match are unchanged. Nothing is deleted. " +
+        "Items missing from the document stay. With `archiveMissing`, missing plans are archived if the document has " +
+        "`plans`, and missing features if it has `features`. A plan whose terms differ gets a new version, and `reach` " +
+        "decides which customers get it.",
       params: Type.Object(environmentParams),
       body: strictObject({ catalog: CatalogDocument, ...applyOptions }),
       bodyBytesMax: DOCUMENT_BODY_BYTES_MAX,
@@ -143,8 +144,8 @@ export function catalogOperations({ control, cellOf }: ManageParts): Operation[]
       noun: NOUN,
       summary: "Promote the test catalog to Live",
       description:
-        "Applies the exported test catalog to Live, by the same rules. Items archived in Test that Live never had are left out. Customers, " +
-        "balances and drafts are not copied.",
+        "Applies the exported test catalog to Live, by the same rules as `apply`. Items archived in Test that Live never had " +
+        "are left out. Customers, balances and drafts are not copied.",
       params: Type.Object(projectParams),
       body: strictObject(applyOptions),
       answer: CatalogApplied,

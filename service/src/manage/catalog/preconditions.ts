@@ -18,18 +18,20 @@ export const preconditionHeaders = Type.Object({
     }),
   ),
   "if-none-match": Type.Optional(
-    Type.String({ description: "Send `*` to create only, and never replace.", examples: ["*"] }),
+    Type.String({ description: "Send `*` to create the resource but never replace it.", examples: ["*"] }),
   ),
 });
 
-/** Covers only fields that an edit to the item itself can change: a plan that adds a feature must not invalidate its ETag. */
+/**
+ * Covers only fields that an edit to the item itself can change: a plan that adds a feature must not change the feature's ETag.
+ */
 export function etagOf(content: object): string {
   const canonical = canonicalize(content);
   assert(canonical !== undefined, "an object has a canonical form");
   return etagOfText(canonical);
 }
 
-/** For text in a fixed order: canonicalizing 200,000 objects takes seconds. */
+/** For text whose order is already fixed, because canonicalizing 200,000 objects takes seconds. */
 export function etagOfText(text: string): string {
   return `"${hash("sha256", text, "hex")}"`;
 }
@@ -39,8 +41,8 @@ export function readPreconditions({ headers }: FastifyRequest): Preconditions {
 }
 
 /**
- * RFC 9110, section 13. Call it after taking the lock, or two editors could both match. `etag` is the current state, null if there
- * is none; `isReplaced` is true if the edit would overwrite existing work.
+ * RFC 9110, section 13. Call it after taking the lock, or two editors could both match. `etag` is the current state, null if
+ * there is none; `isReplaced` is true if the edit would overwrite existing work.
  */
 export function judgePreconditions(
   { ifMatch, ifNoneMatch }: Preconditions,

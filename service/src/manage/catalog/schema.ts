@@ -45,8 +45,8 @@ export const Period = Type.Enum(["day", "week", "month", "year", "once"], {
 
 export const Reach = Type.Enum(["new_assignments", "next_period", "now"], {
   description:
-    "Who gets the new version: only new assignments; all customers on the plan when their next period starts; or all customers on " +
-    "the plan immediately.",
+    "The customers who get the new version: only new assignments; all customers on the plan when their next period starts; " +
+    "or all customers on the plan immediately.",
 });
 
 const rollover = Type.Integer({

@@ -115,7 +115,7 @@ export type AddCreditsOutcome =
   | { kind: "pool_not_found" }
   | Exclude<CreditsOutcome, { kind: "added" }>;
 
-/** Each call adds credits again. With a reference, such as a payment ID, the same customer and amount are added once. */
+/** Each call adds credits again. With a reference, such as a payment ID, a repeated call adds nothing. */
 export async function addCredits(
   cell: Pool,
   context: Context,

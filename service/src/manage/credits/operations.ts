@@ -52,7 +52,7 @@ const ReversalBody = strictObject({
         minLength: 1,
         maxLength: 255,
         description:
-          "Makes the call safe to repeat: the same reference reverses no further part of this charge.",
+          "Makes the call safe to repeat: a second call with the same reference reverses nothing more of this charge.",
         examples: ["ticket-1234"],
       }),
     ),
@@ -74,8 +74,8 @@ function adding({ cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "Add credits",
     description:
-      "Each call adds credits again. With a `reference` the call is safe to repeat and adds once. Creates the customer if it does " +
-      "not exist. `pool` defaults to `credits`.",
+      "Each call adds credits again. With a `reference`, the call is safe to repeat and adds them only once. Creates the " +
+      "customer if it does not exist. `pool` defaults to `credits`.",
     params: customerParams,
     body: CreditsBody,
     answer: Type.Object({
@@ -215,7 +215,8 @@ function previewingReversal({ cellOf }: ManageParts): Operation {
     summary: "Preview reversing a charge",
     description:
       "Returns what reversing the charge would do, and writes nothing: balance before and after, the grants that get credits back, " +
-      "and how much can be spent again. Works for charges before the workspace's history window, which can be reversed too.",
+      "and how much can be spent again. Also works for charges before the workspace's history window, because they can be " +
+      "reversed too.",
     params: consumeParams,
     body: strictObject({ quantity: quantityField }),
     answer: ReversalPreview,

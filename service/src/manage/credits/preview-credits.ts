@@ -153,7 +153,7 @@ type Facts = {
   readonly pool: PoolId | null;
   readonly twins: readonly GrantRecord[];
   readonly earlier: EarlierGrant | null;
-  /** First the earlier grant's actor, then those of the twins. */
+  /** The actor of the earlier grant, followed by the actors of the twins. */
   readonly actors: readonly (GrantActor | null)[];
 };
 

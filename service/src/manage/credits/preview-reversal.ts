@@ -39,7 +39,8 @@ export const ReversalPreview = Type.Object({
       rest: nullable(
         Type.Enum(["revoked", "expired", "waiting"], {
           description:
-            "What happens to the rest: revoked or expired again immediately like its grant, or paused with the plan that granted it.",
+            "The state of the rest: revoked or expired again immediately, like its grant, or paused with the plan that " +
+            "granted it.",
         }),
       ),
     }),

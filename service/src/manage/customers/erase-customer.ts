@@ -42,8 +42,8 @@ const WRITERS_END_MS = 12_000;
 /** An erasure whose customer was hidden longer ago than this is no longer running. */
 const HIDDEN_MS = 5 * 60_000;
 
-// Each change is a transaction that takes a few tens of milliseconds: no old snapshot slows down a busy wallet, and no statement comes near
-// its timeout, however large the tables are.
+// Each change is a transaction that takes a few tens of milliseconds: no old snapshot slows down a busy wallet, and no statement
+// comes near its timeout, however large the tables are.
 const ROWS_MAX = 1_000;
 /** Events whose keys are found by one scan. */
 const EVENTS_MAX = 20_000;
@@ -52,8 +52,8 @@ const PAGES_MAX = 4_000;
 
 /**
  * Erases a customer's ID, profile, all metadata, notes, references and the text of idempotency keys. Amounts stay, under a number
- * that identifies no person. The ID is erased first, so that no new request finds the customer; once the requests in flight have ended, one
- * sweep erases the rest. A job finishes an erasure that was interrupted (decision 18).
+ * that identifies no person. The ID is erased first, so that no new request finds the customer; once the requests in flight have
+ * ended, one sweep erases the rest. A job finishes an erasure that was interrupted (decision 18).
  */
 export async function eraseCustomer(cell: Pool, context: Context, input: Input): Promise<EraseOutcome> {
   const hidden = await hide(cell, context, input);
@@ -107,7 +107,10 @@ class StillInUse extends Error {
   override readonly name = "StillInUse";
 }
 
-/** A transaction that read the customer's number before the ID was hidden may still write under it. None lasts longer than a few seconds. */
+/**
+ * Waits for transactions that read the customer's number before the ID was hidden, because they may still write under it. None
+ * lasts longer than a few seconds.
+ */
 async function letWritersEnd(cell: Pool): Promise<void> {
   const giveUpAtMs = performance.now() + WRITERS_END_MS;
   for (let writers = await single(cell, listCustomerTransactions); writers.length > 0; ) {
@@ -171,7 +174,7 @@ async function sweepEvents(sweep: Sweep): Promise<number> {
     const page: EventsToErase = await single(cell, (tx) =>
       listEventsToErase(tx, customer, { after: start, rowsMax }),
     );
-    // The index has no IDs, so each page reads all events at its last moment: large pages read them less often.
+    // The index has no IDs, so each page reads all events with the same time as its last one. Large pages read them less often.
     rowsMax = page.haveSameTime ? EVENTS_MAX : ROWS_MAX;
     const doomed = page.events.filter(({ hasMetadata }) => hasMetadata);
     for (let at = 0; at < doomed.length; at += ROWS_MAX) {

@@ -28,7 +28,7 @@ export const Denial = Type.Object({
   limit: nullable(
     Type.Object({ quantity: Type.Integer({ examples: [5] }), used: Type.Integer({ examples: [5] }) }),
   ),
-  resetsAt: nullable(timeOf("When the limit resets, or the allowance if no limit was reached.")),
+  resetsAt: nullable(timeOf("When the limit resets. If no limit was reached, when the allowance resets.")),
   plan: nullable(PlanName),
   idempotencyKey: nullable(Type.String({ examples: ["render-7f3a"] })),
   metadata: nullable(Type.Record(Type.String(), Type.Unknown())),

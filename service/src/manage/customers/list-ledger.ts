@@ -128,10 +128,10 @@ export function listLedger(
     const name = { environmentId, customerNumber: customer.customerNumber };
     const newest = customer.wallet.sequence + 1;
     const before = page.before === null ? newest : Math.min(page.before, newest);
-    // Sequences have no gaps, so differences count entries.
+    // Sequence numbers have no gaps, so their differences count entries.
     const isScan = kind !== null || feature !== null;
     const wholeSince = await findWholeLedgerSince(tx);
-    // Entries before a detached month would not add up to the balance with the rest.
+    // Entries before a detached month are hidden: together with the later ones, they would not add up to the balance.
     const since = notBefore(wholeSince, page.since ?? BEFORE_ALL);
     const isCut = since > BEFORE_ALL;
     const start = isCut

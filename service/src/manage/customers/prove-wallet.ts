@@ -88,7 +88,7 @@ function describePool(
 ): Proof["pools"][number] {
   const sum = sums.find(({ pool }) => pool === id);
   return {
-    // A pool that is not defined is reported, and has no key.
+    // An undefined pool is reported too, but has no key.
     pool: key ?? `#${id}`,
     ledgerSum: sum?.sum ?? 0,
     grantsLeft: wallet === null ? null : balanceOf(wallet, id),

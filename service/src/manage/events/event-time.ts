@@ -10,8 +10,8 @@ export type EventTimes = {
 };
 
 /**
- * The requested times within the history window, and when such events can have been recorded: an event may be up to 35 days old or 5
- * minutes ahead. This limits the partitions to read.
+ * The requested times within the history window, and when such events can have been recorded: an event may be up to 35 days old
+ * or 5 minutes ahead. This limits the partitions to read.
  */
 export function eventTimes(wanted: {
   readonly from: Instant | null;

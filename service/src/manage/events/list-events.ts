@@ -60,8 +60,8 @@ export const AFTER_ALL: EventPosition = {
 };
 
 /**
- * Rows scanned for one page with a filter without an index; a page with few matches is returned short. A customer's events are spread
- * over the table, so each may be a disk read: with 50 million events, 1,000 of them took up to 190 ms.
+ * Rows scanned for one page if no index supports the filter. A page with few matches is returned short. A customer's events are
+ * spread over the table, so each may be a disk read: with 50 million events, 1,000 of them took up to 190 ms.
  */
 const WALKED_MAX = 2_000;
 const WALKED_OF_CUSTOMER_MAX = 500;

@@ -20,7 +20,12 @@ export const DenialExplanation = Type.Object({
   reason: Type.Enum([...REASONS]),
   sentences: Type.Array(Type.String(), {
     description: "For display. Do not parse them.",
-    examples: [["Needed 50 credits, 12 were left.", "Plan credits reset on 1 December 2026 00:00 UTC."]],
+    examples: [
+      [
+        "The request needed 50 credits for 5 × image.generate. 12 were left.",
+        "Plan credits reset on 1 December 2026 00:00 UTC.",
+      ],
+    ],
   }),
   customerId: nullable(
     Type.String({ description: "Null if the customer was erased.", examples: ["customer_42"] }),
@@ -72,7 +77,7 @@ export const DenialExplanation = Type.Object({
       },
       {
         description:
-          "What a check of the same request returns now. Null if the customer was erased, or the feature no longer exists.",
+          "The result of checking the same request now. Null if the customer was erased, or the feature no longer exists.",
       },
     ),
   ),
@@ -93,12 +98,13 @@ function whyDenied(facts: Facts): string[] {
   switch (reason) {
     case "insufficient_credits": {
       const where = pool === "credits" ? "" : ` in the pool ${pool}`;
-      const needed = `Needed ${credits(facts.creditsRequired)} for ${facts.quantity} of ${feature}, ${left(facts.balance)}${where}.`;
-      return [needed, resetSentence(facts.resetsAt)];
+      const needed = `The request needed ${credits(facts.creditsRequired)} for ${facts.quantity} × ${feature}.`;
+      const rest = `${left(facts.balance)}${where}.`;
+      return [`${needed} ${rest}`, resetSentence(facts.resetsAt)];
     }
     case "limit_reached": {
       const { limit } = facts;
-      const allows = `${planName} allows ${limit?.quantity ?? 0} of ${feature} per period.`;
+      const allows = `${planName} allows ${limit?.quantity ?? 0} × ${feature} per period.`;
       const used = `${were(limit?.used ?? 0)} used, and the request needed ${facts.quantity} more.`;
       const resetsAt = limit?.resetsAt ?? null;
       const reset =

@@ -50,7 +50,7 @@ test("a denial for credits shows numbers, grants and earlier charges that add up
   });
   const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)/.exec(String(explained["resetsAt"])) ?? [];
   expect(explained.sentences).toEqual([
-    "Needed 50 credits for 5 of image.render, 14 were left.",
+    "The request needed 50 credits for 5 × image.render. 14 were left.",
     expect.stringMatching(
       new RegExp(`^Plan credits reset on ${Number(day)} [A-Z][a-z]+ ${year} \\d\\d:\\d\\d UTC\\.$`),
     ),
@@ -105,7 +105,7 @@ test("a reached limit shows its use and when it resets", async () => {
   });
   expect(explained["resetsAt"]).not.toBe((explained["limit"] as Record<string, unknown>)["resetsAt"]);
   expect(explained.sentences).toEqual([
-    "Plan Pro, version 1, allows 5 of export per period.",
+    "Plan Pro, version 1, allows 5 × export per period.",
     "4 were used, and the request needed 2 more.",
     expect.stringMatching(/^The limit resets on .+ UTC\.$/),
     "The same request would still be denied now (limit_reached).",

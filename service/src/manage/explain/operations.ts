@@ -29,9 +29,9 @@ export function explanationOperations({ control, cellOf, idempotencyDays }: Mana
       noun: NOUN,
       summary: "Read an idempotency key",
       description:
-        "The stored response, its charge, denial or event, and the key's uses in the last 7 days, with what differs in rejected ones. A key " +
-        "belongs to the whole project: if it was used in the other environment, only that is returned, and not to a token for one " +
-        "environment.",
+        "Returns the stored response, its charge, denial or event, and the key's uses in the last 7 days. Rejected uses list " +
+        "the fields that differ. A key belongs to the whole project. If it was used in the other environment, the response " +
+        "reports only that. A token for one environment cannot see it.",
       params: Type.Object({
         ...environmentParams,
         idempotencyKey: Type.String({
@@ -49,7 +49,7 @@ export function explanationOperations({ control, cellOf, idempotencyDays }: Mana
         const asked = { key: call.params.idempotencyKey, since, idempotencyDays, reachesOther };
         const story = await readKey(cellOf(scope.cell), scope, asked);
         if (story !== null) return story;
-        throw new Problem("not_found", { detail: "This key was not used here." });
+        throw new Problem("not_found", { detail: "This key was not used in this environment." });
       },
     }),
     operation({

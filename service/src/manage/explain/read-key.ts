@@ -33,7 +33,7 @@ import { describeSubject, type KeyStory, type Subject } from "./key-story.ts";
 
 const USES_MAX = 50;
 
-/** What a key did in this project, limited to what the caller may see. Null if it was not used. */
+/** Describes how a key was used in this project, limited to what the caller may see. Null if it was not used. */
 export function readKey(
   cell: Pool,
   scope: Scope,
@@ -230,7 +230,7 @@ function differingFields(asked: AskedBefore, sent: LogRecord): string[] {
     ...(!isErased && metadataHash !== hashOf(asked.metadata) ? ["metadata"] : []),
     ...(isEvent && timestamp !== asked.timestamp ? ["timestamp"] : []),
   ];
-  // An event whose timestamp equals its recording time looks as if it had none.
+  // An event whose timestamp equals its recording time looks as if it had no timestamp.
   return differing.length === 0 && isEvent && !isErased ? ["timestamp"] : differing;
 }
 

@@ -29,7 +29,7 @@ import {
 type Row = ExportedEntry & {
   readonly names: CatalogNames;
   readonly key: string | null;
-  /** Start of the export. Charges before it are not named. */
+  /** Start of the export. The IDs of earlier charges are left out. */
   readonly from: Instant;
 };
 
@@ -149,7 +149,9 @@ async function* readPages(
 
 const OWNERS_MAX = 500;
 
-/** Splits the ledgers of an environment into runs that one statement reads. Sometimes yields no run, so that the export can be ended. */
+/**
+ * Splits an environment's ledgers into runs for one statement each. May yield an empty list, so that the export can be stopped.
+ */
 export async function* entryRuns(
   { cell, environmentId, from }: { cell: Pool; environmentId: EnvironmentId; from: Instant },
   start: Position | null,

@@ -28,18 +28,18 @@ export type ExportedFile = {
 };
 
 export type Ends = {
-  /** The reader disconnected or the process stops. A signal, because the stream does not see skipped pages. */
+  /** Aborted when the reader disconnects or the process stops. The stream itself notices neither while it skips empty pages. */
   readonly ended: AbortSignal;
   /** Throws if the reader has lost access. */
   readonly admitAgain: () => Promise<void>;
 };
 
 /**
- * Streams a file: the next page is read when the previous one was sent, so a slow reader slows it down and a disconnect ends it. No
- * transaction lasts longer than a page.
+ * Streams a file: each page is read after the previous one was sent, so a slow reader slows the export and a disconnect ends it.
+ * No transaction lasts longer than a page.
  *
- * The rows of a file are fixed when it starts, in an order that never changes. A reader can resume after its last row, on any process,
- * without gaps or duplicates, whatever is written meanwhile.
+ * The rows of a file are fixed when it starts, in an order that never changes. A reader can resume after its last row, on any
+ * process, without gaps or duplicates, whatever is written meanwhile.
  */
 export async function exportFile<Row>(
   cell: Pool,
@@ -66,7 +66,7 @@ function* linesOf<Row>(page: readonly Positioned<Row>[], job: ExportJob): Genera
 
 async function readMoment(tx: Tx): Promise<Settlement> {
   await refuseOtherServer(tx);
-  // The clock first: requests that returned before it are settled by then.
+  // Reads the clock first: requests that returned before this time are settled when `readSettled` runs.
   const asOf = await readSettledClock(tx);
   return { asOf, settled: await readSettled(tx) };
 }

@@ -58,8 +58,8 @@ function toJson(cell: Cell): string {
 }
 
 /**
- * A spreadsheet runs cells that start with these characters, full-width forms included, as formulas. Where the comma is the decimal
- * separator, spreadsheets split at semicolons or tabs instead and ignore quotes, so a cell may start there too.
+ * A spreadsheet runs cells that start with these characters, full-width forms included, as formulas. Where the comma is the
+ * decimal separator, spreadsheets split at semicolons or tabs instead and ignore quotes, so a cell may start there too.
  */
 const FORMULA = /(?<=^|[;\t\r\n]"*)(?=[=+\-@\t\r\n＝＋－＠])/g;
 

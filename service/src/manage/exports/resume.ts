@@ -7,7 +7,7 @@ import { invalidField } from "../fields.ts";
 import { decodeCursor, encodeCursor } from "../page.ts";
 import type { Moment, Position, Resume, Source } from "./source.ts";
 
-/** With a history window, how long a file can be resumed. */
+/** How long a file can be resumed if there is a history window. */
 const CONTINUED_MS_MAX = 24 * 3_600_000;
 
 /** The state in which an export started, and the position at which it resumes. */
@@ -23,7 +23,7 @@ export type Asked = {
   readonly to: Instant | undefined;
 };
 
-/** Long enough to detect mistakes; forging it gains nothing. */
+/** Long enough to detect a cursor that belongs to another export. Forging it gains nothing. */
 const ABOUT_LENGTH = 6;
 
 export function aboutOf({ kind, environmentId, from, to }: Asked): string {
@@ -52,13 +52,13 @@ export function readResume<Row>(
 }
 
 /**
- * A resumed file keeps the window of its start; otherwise rows would be missing in the middle. For a day at most, because a forged
- * cursor must not reveal rows before the window.
+ * A resumed file keeps the window of its start; otherwise rows would be missing in the middle. The window is kept for a day at
+ * most, because a forged cursor must not reveal rows before the window.
  */
 export function continuedWindow(then: Instant | null, now: Instant | null): Instant | null {
   if (now !== null && now - (then ?? 0) > CONTINUED_MS_MAX)
     throw refused(
-      "belongs to an export whose history window has moved by more than a day since: start a new export",
+      "is too old: the history window has moved by more than a day since the export started, so start a new one",
     );
   return then;
 }

@@ -82,7 +82,7 @@ export function featureOperations({ cellOf }: ManageParts): Operation[] {
       summary: "Create or edit a feature",
       description:
         "To edit a feature, send its `ETag` as `If-Match`; to create one, omit it. A new cost or pool applies only once a plan is " +
-        "published again: until then plans charge the pinned cost.",
+        "published again: until then, plans charge the pinned cost.",
       params: featureParams,
       headers: preconditionHeaders,
       body: strictObject(featureInput),

@@ -19,8 +19,8 @@ export function healthOperations(parts: ManageParts): Operation[] {
       noun: "Workspace",
       summary: "Read the installation's health",
       description:
-        "Releases, migrations, sizes and the database's clock, for the whole installation and the process that responds. Reads only system " +
-        "catalogs, in a few milliseconds.",
+        "Returns releases, migrations, sizes and the database's clock, for the whole installation and the process that " +
+        "responds. Takes a few milliseconds, because it reads only system catalogs.",
       answer: Installation,
       handle: () => describeInstallation(parts),
     }),
@@ -29,7 +29,7 @@ export function healthOperations(parts: ManageParts): Operation[] {
 
 const TABLES_MAX = 10;
 
-/** The cell of all projects, while there is only one. */
+/** There is only one cell so far, and it holds all projects. */
 const MAIN_CELL = "main";
 
 export const Installation = Type.Object({

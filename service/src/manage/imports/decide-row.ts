@@ -11,7 +11,7 @@ import type { WalletName } from "../../store/cell/wallets.ts";
 import { describeAddition, isSameGrant } from "../credits/add-credits.ts";
 import { type Column, type ImportedCredits, type ImportRow, quote, type RowError } from "./import-row.ts";
 
-/** What the database has about a row's customer. */
+/** The database's current records of a row's customer. */
 export type Known = {
   readonly wallet: Wallet;
   /** Null if the customer was created with the row's profile. */
@@ -117,7 +117,7 @@ function decidePlan(
     return fail(row, "planEndsAt", "ends_in_the_past", "is in the past");
   if (outcome.kind === "would_shorten")
     return fail(row, "planEndsAt", "would_shorten", "is earlier than the current end");
-  // Due changes are left to the next decision on this wallet.
+  // Renewals and expirations that are already due are applied by the next decision on this wallet.
   return outcome.kind === "changed" ? outcome : UNCHANGED;
 }
 
@@ -156,7 +156,7 @@ function describeReuse({ reference }: ImportedCredits): [Column, string, string]
     ? [
         "credits",
         "reference_reused",
-        "differs from the credits that an import with this name gave this customer",
+        "differs from the credits that an earlier import with the same name added for this customer",
       ]
     : ["reference", "reference_reused", "is already used for other credits"];
 }

@@ -203,8 +203,8 @@ async function readFacts(
 }
 
 /**
- * Contains our customer number, not the caller's ID, because a reference is kept forever and must not contain an erased ID. Null for
- * a row without credits, and in a dry run for a new customer.
+ * Contains our customer number, not the caller's ID, because a reference is kept forever and must not contain an erased ID. Null
+ * for a row without credits, and in a dry run for a new customer.
  */
 function referenceOf(
   { name }: ImportJob,

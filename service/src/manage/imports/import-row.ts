@@ -91,7 +91,7 @@ function readCredits(reader: RowReader): ImportedCredits | null {
   if (reference?.startsWith("erased:") === true)
     reader.fail("reference", "wrong_form", "must not begin with erased:");
   if (credits === null) {
-    // A pool alone is ignored: files often fill it in every row.
+    // A pool without credits is ignored, because files often have a pool in every row.
     if (expiresAt !== null || reference !== null)
       reader.fail("credits", "required", "is required with expiresAt or reference");
     return null;

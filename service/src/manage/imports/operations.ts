@@ -64,11 +64,12 @@ export function importOperations({ cellOf }: ManageParts): Operation[] {
         )
           .map((column) => `\`${column}\``)
           .join(", ")}; at most ${ROWS_MAX} rows and ${FILE_BYTES_MAX / 2 ** 20} MiB. ` +
-        "Use `dryRun=true` first: it checks every row and writes nothing. An empty cell keeps the current value. Credits without a " +
-        "`reference` get one from the import's `name` and the customer, so the same file can be sent again under the same name and " +
-        "adds nothing twice. Each row is all or nothing; a failed row does not stop the others, unless `onError=stop`. Send at least " +
-        "8 KiB per second on average, or the upload is stopped. An environment can run two imports at a time. If your session, token " +
-        "or role ends, the import stops with `sign_in_required` or `role_missing`; earlier rows are kept.",
+        "Use `dryRun=true` first: it checks every row and writes nothing. An empty cell keeps the current value. If credits " +
+        "have no `reference`, Purser derives one from the import's `name` and the customer. Sending the same file again " +
+        "under the same name adds nothing twice. Each row is all or nothing; a failed row does not stop the others, unless " +
+        "`onError=stop`. Send at least 8 KiB per second on average, or the upload is stopped. An environment can run two " +
+        "imports at a time. If your session, token or role ends, the import stops with `sign_in_required` or `role_missing`; " +
+        "earlier rows are kept.",
       params: Type.Object(environmentParams),
       query: strictObject({
         name: Type.String({
@@ -78,7 +79,9 @@ export function importOperations({ cellOf }: ManageParts): Operation[] {
         }),
         dryRun: Type.Optional(Type.Enum(["true", "false"], { description: "Default: `false`." })),
         onError: Type.Optional(
-          Type.Enum(["continue", "stop"], { description: "Default: `continue` with the next row." }),
+          Type.Enum(["continue", "stop"], {
+            description: "Default: `continue`, which skips the failed row.",
+          }),
         ),
       }),
       takesCsv: true,

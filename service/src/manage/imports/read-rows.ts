@@ -9,7 +9,7 @@ export const ROWS_MAX = 200_000;
 /** Only commas and double quotes: guessing the format could read the same file in two ways. */
 const STRICT = {
   record_delimiter: ["\r\n", "\n"],
-  // `parseRow` reports rows of another length.
+  // `parseRow` reports rows with a different number of columns.
   relax_column_count: true,
   max_record_size: 16_384,
 };
@@ -23,7 +23,7 @@ export type ReadRow =
 /** Streams the rows of a file, validated and checked for duplicates. An invalid header throws: nothing was imported yet. */
 export async function* readRows(text: AsyncIterable<string>): AsyncGenerator<ReadRow> {
   const parser = parse(STRICT);
-  // The loop below sees the error.
+  // The loop below receives the error from the parser.
   pipeline(text, parser).catch(() => {});
   const records: AsyncIterable<readonly string[]> = parser;
   const seen = new Seen();
@@ -56,7 +56,7 @@ export async function* readRows(text: AsyncIterable<string>): AsyncGenerator<Rea
     return;
   }
   if (header === null) {
-    const message = `is missing: the first row names the columns: ${COLUMNS.join(", ")}`;
+    const message = `is missing: name the columns in the first row. Columns: ${COLUMNS.join(", ")}`;
     throw invalidHeader([{ field: "header", code: "required", message }]);
   }
 }
@@ -81,7 +81,7 @@ function readHeader(cells: readonly string[]): readonly Column[] {
   return header;
 }
 
-/** Spreadsheets of many countries export semicolons. */
+/** In many countries, spreadsheets export semicolons. */
 function refuseOtherSeparators(cells: readonly string[]): void {
   const [first = ""] = cells;
   if (cells.length !== 1 || COLUMNS.some((known) => known === first)) return;

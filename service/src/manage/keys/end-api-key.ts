@@ -35,7 +35,7 @@ export function rotateApiKey(
     const { projectId, environmentId, environment } = scope;
     const { expiresAt, overlapSeconds } = input;
     const before = await lockApiKey(tx, { environmentId, id: input.id });
-    // An ended key cannot be rotated.
+    // A revoked or expired key cannot be rotated.
     if (before === null || !before.isValid) return { kind: "not_found" };
     if (expiresAt !== null && expiresAt <= (await readControlClock(tx))) return { kind: "ends_in_the_past" };
     const { workspaceId, name, scopes } = before;

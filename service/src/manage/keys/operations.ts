@@ -36,7 +36,7 @@ export function apiKeyOperations({ control }: ManageParts): Operation[] {
       id: "listApiKeys",
       noun: NOUN,
       summary: "List API keys",
-      description: "Newest first, including ended keys. Secrets are not stored.",
+      description: "Newest first, including revoked and expired keys. Secrets are not stored.",
       params: Type.Object(environmentParams),
       query: strictObject(pageQuery),
       answer: pageOf(ApiKey),
@@ -135,10 +135,10 @@ function rotateOperation({ control }: Pick<ManageParts, "control">): Operation {
   });
 }
 
-/** The same response for missing, foreign and (when rotating) ended keys. */
+/** The same response for missing and foreign keys and, when rotating, for revoked and expired ones. */
 function keyNotFound(): Problem {
   return new Problem("not_found", {
-    detail: "There is no such API key in this environment, or it has ended.",
+    detail: "There is no such API key in this environment, or it is revoked or expired.",
   });
 }
 

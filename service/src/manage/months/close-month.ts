@@ -25,7 +25,7 @@ export type ClosedMonth = {
 
 /**
  * Computes the monthly statement over all customers. Wallets are read a few at a time, each with the number of its last entry, so
- * charges continue and no transaction is long. Null if the caller has gone, or the month has not started.
+ * charges continue and no transaction is long. Null if the caller has disconnected, or the month has not started.
  */
 export async function closeMonth(
   cell: Pool,
@@ -102,7 +102,10 @@ async function* runsOf(walk: Walk, page: readonly OwnedWallet[]): AsyncGenerator
   if (runs.length > 0) yield runs;
 }
 
-/** The entry before the month, so that a long ledger is not read from its beginning. A wallet has no entries after its last decision. */
+/**
+ * The entry before the month, so that a long ledger is not read from its beginning. A wallet has no entries after its last
+ * decision.
+ */
 async function skipTo({ cell, environmentId, from }: Walk, { customerNumber, wallet }: OwnedWallet) {
   const { sequence: last, decidedAt } = wallet;
   if (decidedAt < from) return last;

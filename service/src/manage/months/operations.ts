@@ -21,13 +21,13 @@ export const Month = Type.Object({
   from: timeOf("Start of the month, or of the history window if that is later.", "2026-11-01T00:00:00.000Z"),
   to: timeOf("End of the month, or now.", "2026-12-01T00:00:00.000Z"),
   completeTo: timeOf(
-    "The figures are final up to here. Later expiries and allowances that are due but not yet written are included as if written now; " +
-      "the customer's next request writes them.",
+    "The figures are final up to this time. Later expiries and allowances that are due but not yet written are included as " +
+      "if written now; the customer's next request writes them.",
     "2026-11-28T09:12:44.120Z",
   ),
   isFinal: Type.Boolean({
     description:
-      "True if the month is over and its figures are final. Always false for a month that the history window cuts off.",
+      "True if the month is over and its figures are final. Always false for a month that starts before the history window.",
   }),
   lines: Type.Array(
     Type.Object({
@@ -64,7 +64,7 @@ export function monthOperations({ control, cellOf }: ManageParts): Operation[] {
       description:
         "A roll-forward of all customers' credits, by pool and kind of grant, in UTC. A month's closing balance is the next month's opening " +
         "balance. Reads every wallet and all entries since the start of the month in short statements: about a second per 100,000 customers " +
-        "or entries. A process runs two at a time.",
+        "or entries. Each process computes at most two monthly statements at a time.",
       params: Type.Object({
         ...environmentParams,
         month: Type.String({

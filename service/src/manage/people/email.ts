@@ -9,7 +9,7 @@ export function isEmail(text: string): boolean {
   return text.toLowerCase().length <= EMAIL_LENGTH_MAX && new RegExp(EMAIL_PATTERN, "u").test(text);
 }
 
-/** Returns the email in lower case. The length is checked there, because some letters become longer. */
+/** Returns the email in lower case. The length is checked in lower case too, because some letters become longer. */
 export function readEmail(text: string): string {
   if (isEmail(text)) return text.toLowerCase();
   throw invalidField({

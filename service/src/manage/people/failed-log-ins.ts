@@ -23,8 +23,9 @@ type Subject = {
 type Pending = { attempts: number; readonly addresses: Set<string>; readonly untilMs: number };
 
 /**
- * Records wrong passwords in the audit log. The first is written immediately; more within a minute become one row with a count, so
- * that guessing cannot fill the table. The response must not wait for the row, because its duration would reveal which emails exist.
+ * Records wrong passwords in the audit log. The first is written immediately; more within a minute become one row with a count,
+ * so that guessing cannot fill the table. The response must not wait for the row, because its duration would reveal which emails
+ * exist.
  */
 export class FailedLogIns {
   readonly #control: Pool;

@@ -45,7 +45,7 @@ const WALKS = [
   "159357",
 ].flatMap((walk) => [walk, [...walk].reverse().join("")]);
 const WALK_LENGTH_MIN = 3;
-/** The continuations of each sequence, by their first characters. */
+/** The suffixes of all sequences, by their first characters. */
 const WALKS_FROM = indexWalks();
 
 const LETTERS: Readonly<Record<string, string>> = {
@@ -71,8 +71,8 @@ const WORDS_MIN = 3;
 const JUDGED_LENGTH_MAX = 200;
 
 /**
- * Whether a list of common passwords with the usual variations would contain it. Needs no network. `own` are known words about this
- * member, such as the email.
+ * Whether the password would be in a list of common passwords and their usual variations. Needs no network. `own` are known words
+ * about this member, such as the email.
  */
 export function isGuessablePassword(password: string, own: readonly string[] = []): boolean {
   const text = password.normalize("NFKC").toLowerCase().slice(0, JUDGED_LENGTH_MAX);

@@ -22,9 +22,9 @@ export type Attempt = {
  * Slows down password guessing and limits its CPU use. Per process, like the runtime's rate limits.
  *
  * Unknown devices are counted by account and network, by network, and by account. They can lock each other out of an account, but
- * never a known device: a known device is counted separately and served first. A member's known devices share one place in the queue, and known
- * and unknown devices alternate, so no member blocks the others. Correct passwords are counted by device, session or network too, so
- * that a thief cannot keep the account holder from changing the password.
+ * never a known device: a known device is counted separately and served first. A member's known devices share one place in the
+ * queue, and known and unknown devices alternate, so no member blocks the others. Correct passwords are counted by device,
+ * session or network too, so that a thief cannot keep the account holder from changing the password.
  */
 export class LogInGuard {
   readonly #wrong = {
@@ -118,7 +118,7 @@ type Kind = "known" | "stranger";
 
 type Count = { count: number; readonly sinceMs: number };
 
-/** Counts per key within a window that starts with its first use. Bounded. */
+/** Counts uses of each key within a window that starts with the first use. The number of keys is limited. */
 class Counter {
   /** In order of window start, which is also the order of window end. */
   readonly #counts = new Map<string, Count>();

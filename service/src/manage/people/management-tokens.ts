@@ -25,7 +25,7 @@ import type { Token } from "./schema.ts";
 
 /** Valid tokens created by one member and their tokens. */
 export const TOKENS_MAX = 500;
-/** Keeps statements short: before the limit existed, a member could create many thousands. */
+/** Tokens per statement. Before `TOKENS_MAX` existed, a member could create many thousands. */
 const REVOKED_AT_ONCE = 1_000;
 
 export type TokenInput = Omit<NewManagementToken, "secretHash" | "lastFour" | "createdBy" | "rootMemberId">;
@@ -90,7 +90,7 @@ export function issueManagementToken(
 
 export type RevokeTokenOutcome = { kind: "revoked"; token: ManagementToken } | { kind: Refusal };
 
-/** Also revokes the tokens created with it. Safe to repeat. */
+/** Revokes a token and the tokens created with it. Safe to repeat. */
 export function endManagementToken(control: Pool, author: Author, id: number): Promise<RevokeTokenOutcome> {
   return transaction<RevokeTokenOutcome>(control, async (tx) => {
     const opened = await openMembership(tx, author);
@@ -106,7 +106,7 @@ export function endManagementToken(control: Pool, author: Author, id: number): P
   });
 }
 
-/** Also ends their links. The caller holds the membership lock and passes all descendants. */
+/** Also ends the links created with these tokens. The caller holds the membership lock and passes all descendants. */
 export async function revokeTokens(
   tx: Tx,
   actor: Actor,

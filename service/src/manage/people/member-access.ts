@@ -50,7 +50,10 @@ export async function endAccess(tx: Tx, actor: Actor, { id }: Pick<Whose, "id">)
   await revokeTokens(tx, actor, await listTokensOfMember(tx, id));
 }
 
-/** Revokes only the named keys: a backend may depend on the others. False if the member did not create one of them. Safe to repeat. */
+/**
+ * Revokes only the named keys: a backend may depend on the others. False if the member did not create one of them. Safe to
+ * repeat.
+ */
 export async function endApiKeysOf(
   tx: Tx,
   actor: Actor,

@@ -89,9 +89,9 @@ export function memberOperations({ control, sessions }: ManageParts): Operation[
       noun: NOUN,
       summary: "Edit a member's name or role",
       description:
-        "The role applies from the member's next call on. A lower role ends the member's sessions, links and management tokens, and the " +
-        "tokens and links created with those; `…/access` lists them. API keys stay, unless you name them. The last owner cannot be " +
-        "demoted.",
+        "A new role applies from the member's next call. A lower role ends the member's sessions, links and management " +
+        "tokens, and the tokens and links created with those; `…/access` lists them. API keys stay, unless you list them in " +
+        "`revokeApiKeys`. The last owner cannot be demoted.",
       params: memberParams,
       body: strictObject({
         name: Type.Optional(personNameField),
@@ -105,7 +105,7 @@ export function memberOperations({ control, sessions }: ManageParts): Operation[
         const input = { id: memberIdOf(call), ...change, revokeApiKeys: revokeApiKeys.map(readKeyId) };
         const outcome = await changeMember(control, authorOf(call), input);
         if (outcome.kind === "not_demoted") {
-          const message = "needs `role`: a lower role, or the member's current one";
+          const message = "requires `role`: a lower role, or the member's current one";
           throw invalidField({ field: "revokeApiKeys", code: "unknown_field", message });
         }
         if (outcome.kind !== "done") throw toProblem(outcome.kind);
@@ -120,8 +120,9 @@ export function memberOperations({ control, sessions }: ManageParts): Operation[
       noun: NOUN,
       summary: "Remove a member",
       description:
-        "Ends the member's sessions, links and management tokens, and the tokens and links created with those; `…/access` lists them. API " +
-        "keys stay, because a backend may depend on them: name those to revoke. The last owner cannot be removed.",
+        "Ends the member's sessions, links and management tokens, and the tokens and links created with those; `…/access` " +
+        "lists them. API keys stay, because a backend may depend on them, unless you list them in `revokeApiKeys`. The last " +
+        "owner cannot be removed.",
       params: memberParams,
       query: strictObject({
         revokeApiKeys: Type.Optional(
@@ -174,7 +175,7 @@ function accessOperation({ control, sessions }: Pick<ManageParts, "control" | "s
     summary: "List a member's access",
     description:
       "Sessions, links and management tokens end when the member is demoted or removed. API keys created by the member or their tokens " +
-      "stay, unless you name them then. Last used first, at most 1,000 of each.",
+      "stay, unless you list them in `revokeApiKeys`. Most recently used first, at most 1,000 of each.",
     params: memberParams,
     answer: MemberAccess,
     codes: ["not_found"],

@@ -37,8 +37,8 @@ export type Refusal =
 type Opened = { kind: "open"; authority: Authority } | { kind: "author_gone" | "author_demoted" };
 
 /**
- * Serializes access changes and checks the caller's rights under the lock: a caller whose session ended or who was removed or demoted
- * meanwhile changes nothing.
+ * Serializes access changes and checks the caller's rights under the lock: a caller whose session ended or who was removed or
+ * demoted meanwhile changes nothing.
  */
 export async function openMembership(tx: Tx, { principal, actor }: Author): Promise<Opened> {
   await lockMembership(tx);

@@ -25,7 +25,7 @@ export const Session = Type.Object({
   expiresAt: Type.String({
     ...timeField,
     description:
-      "When the session ends at the latest. A session ends earlier if it is not used for a few hours.",
+      "The latest time at which the session ends. A session ends earlier if it is not used for a few hours.",
   }),
   address: nullable(
     Type.String({ description: "The address that last used the session.", examples: ["203.0.113.7"] }),
@@ -45,7 +45,7 @@ export function ownSessionOperations({ control, sessions }: ManageParts): Operat
       id: "listSessions",
       noun: NOUN,
       summary: "List your sessions",
-      description: "Last used first, at most 50. A token has no sessions.",
+      description: "Most recently used first, at most 50. A token has no sessions.",
       answer: pageOf(Session),
       handle: async (call) => {
         const { id, sessionHash } = principalOf(call);
@@ -80,7 +80,7 @@ export function ownSessionOperations({ control, sessions }: ManageParts): Operat
       id: "endSession",
       noun: NOUN,
       summary: "End one of your sessions",
-      description: "Ends the session from its next call on.",
+      description: "Ends the session. Its next call is rejected.",
       params: Type.Object({ id: Type.String({ examples: ["7"] }) }),
       answer: Type.Object({ ended: Type.Integer({ examples: [1] }) }),
       codes: ["not_found"],

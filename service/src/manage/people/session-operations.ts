@@ -38,7 +38,8 @@ const SETUP_DONE_MS = 60_000;
 
 export function sessionOperations({ control, failedLogIns }: ManageParts): Operation[] {
   const guard = new LogInGuard();
-  // Cached only for a while: a failover may lose the first owner. Anyone can call this operation, so it must not query the database each time.
+  // Cached only for a while: a failover may lose the first owner. Anyone can call this operation, so it must not query the
+  // database each time.
   let doneUntilMs = Number.NEGATIVE_INFINITY;
   const needsSetup = async (): Promise<boolean> => {
     if (performance.now() < doneUntilMs) return false;
@@ -58,8 +59,8 @@ export function sessionOperations({ control, failedLogIns }: ManageParts): Opera
       access: "anyone",
       id: "readSetup",
       noun: NOUN,
-      summary: "Read whether setup is needed",
-      description: "True on a new installation, where the service logged a setup link at its start.",
+      summary: "Check whether setup is needed",
+      description: "True on a new installation. The service logged a setup link when it started.",
       answer: Type.Object({ isNeeded: Type.Boolean() }),
       handle: async () => ({ isNeeded: await needsSetup() }),
     }),
@@ -70,7 +71,7 @@ export function sessionOperations({ control, failedLogIns }: ManageParts): Opera
       id: "setUp",
       noun: NOUN,
       summary: "Create the first owner",
-      description: "Takes the one-time token from the setup link that the service logged at its start.",
+      description: "Takes the one-time token from the setup link that the service logged when it started.",
       body: NewOwnerBody,
       answer: Me,
       codes: ["link_invalid", "rate_limited"],

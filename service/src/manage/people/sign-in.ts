@@ -129,7 +129,7 @@ export function rememberDevice(
   });
 }
 
-/** After the old password was checked. Ends all other sessions. False if the password has changed meanwhile. */
+/** Call it after checking the old password. Ends all other sessions. False if the password has changed meanwhile. */
 export async function changePassword(
   control: Pool,
   member: MemberWithPassword,

@@ -49,7 +49,7 @@ export function tokenOperations({ control }: ManageParts): Operation[] {
       id: "listTokens",
       noun: NOUN,
       summary: "List management tokens",
-      description: "Newest first, including ended tokens. Secrets are not stored.",
+      description: "Newest first, including tokens that are no longer valid. Secrets are not stored.",
       query: strictObject(pageQuery),
       answer: pageOf(Token),
       handle: async (call) => {
@@ -67,9 +67,9 @@ export function tokenOperations({ control }: ManageParts): Operation[] {
       noun: NOUN,
       summary: "Create a management token",
       description:
-        "For one environment or the whole workspace, with a role not above your own. The token ends when you are demoted or removed; created " +
-        `with a token, it ends with that token. You and your tokens can have ${TOKENS_MAX} active tokens. The secret is only in this ` +
-        "response.",
+        "For one environment or the whole workspace, with a role not above your own. The token ends when you are demoted or " +
+        "removed. A token created with another token ends with that token. You and your tokens can have at most " +
+        `${TOKENS_MAX} active tokens in total. The secret is only in this response.`,
       body: TokenBody,
       answer: Type.Object({
         token: Token,
@@ -113,7 +113,8 @@ export function tokenOperations({ control }: ManageParts): Operation[] {
       noun: NOUN,
       summary: "Revoke a management token",
       description:
-        "Revoking is permanent and applies from the token's next call on. It also revokes the tokens and links created with it. Safe to repeat.",
+        "Revoking is permanent and takes effect with the token's next call. It also revokes the tokens and links " +
+        "created with it. Safe to repeat.",
       params: Type.Object({ id: Type.String({ examples: ["5"] }) }),
       answer: Token,
       codes: ["not_found"],

@@ -109,8 +109,8 @@ function describeBase({ key, catalog, plan, draft }: PlanState): Pick<Plan, keyo
 }
 
 /**
- * Leaves out `isDefault`, which is not part of the plan. Published versions never change, so the latest identifies them all. Null:
- * the plan does not exist.
+ * Leaves out `isDefault`, which is not part of the plan. Published versions never change, so the latest identifies them all. Null
+ * if the plan does not exist.
  */
 export function etagOfPlan(state: PlanState): string | null {
   const { plan, draft } = state;

@@ -43,7 +43,9 @@ export const PlanDiff = Type.Object({
     description: "Changed limits of features in both versions.",
   }),
   costs: Type.Array(Type.Object({ feature, before: Pinned, after: Pinned }), {
-    description: "Features in both versions whose cost or pool has changed since and would be pinned.",
+    description:
+      "Features in both versions whose cost or pool has changed since the latest version. Publishing pins the " +
+      "current ones.",
   }),
   customersOnPlan: Type.Object(
     { count: Type.Integer({ examples: [132] }), isExact: Type.Boolean() },
@@ -60,7 +62,7 @@ type Terms = Pick<PlanContent, "allowances" | "features">;
 
 const NOTHING: Terms = { allowances: [], features: [] };
 
-/** What changes for customers who get the new version. */
+/** Lists the changes for customers who get the new version. */
 export function diffTerms(
   before: Terms | null,
   after: Terms,

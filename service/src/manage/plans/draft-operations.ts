@@ -36,8 +36,8 @@ export function planDraftOperations({ cellOf }: ManageParts): Operation[] {
       noun: NOUN,
       summary: "Save the draft of a plan's next version",
       description:
-        "Creates the plan if it is new. A draft applies to no customer before it is published. To replace a draft, send the plan's " +
-        "`ETag` as `If-Match`; to create one, you can omit it.",
+        "Creates the plan if it is new. A draft applies to no customer until it is published. To replace a draft, send the " +
+        "plan's `ETag` as `If-Match`; to create one, you can omit it.",
       params: planParams,
       headers: preconditionHeaders,
       body: planTermsInput,
@@ -92,8 +92,8 @@ export function planDraftOperations({ cellOf }: ManageParts): Operation[] {
       noun: NOUN,
       summary: "Compare a plan's draft with its latest version",
       description:
-        "What publishing would change, including costs, and how many customers have the plan. The count stops after 100,000 customers " +
-        "or about 2 seconds and is then marked as not exact.",
+        "Returns what publishing would change, including costs, and how many customers have the plan. The count stops after " +
+        "100,000 customers or about 2 seconds and is then marked as not exact.",
       params: planParams,
       answer: PlanDiff,
       codes: ["unknown_key"],

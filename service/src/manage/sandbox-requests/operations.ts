@@ -22,7 +22,7 @@ const TIMES_MAX = 50;
 
 const SandboxBody = strictObject({
   endpoint: Type.Enum(["check", "consume"], { description: "The runtime operation to call." }),
-  customerId: customerIdField("Unknown customers are handled as by the endpoint."),
+  customerId: customerIdField("An unknown customer is handled as in any other request to the endpoint."),
   feature: featureField,
   quantity: Type.Optional(quantityField),
   idempotencyKey: idempotencyKeyField("Used by all requests. A check ignores it."),
@@ -65,10 +65,11 @@ export function sandboxRequestOperations({ cellOf, sandboxRequest }: ManageParts
       noun: "Requests",
       summary: "Send concurrent test requests",
       description:
-        "Sends the same check or consume request `times` times concurrently, as a backend would: one of them is charged, and the others get its " +
-        "response again. Only in the test environment; in Live the call fails with `invalid_request` and sends nothing. Needs no API key and " +
-        "is not rate limited. Errors from the runtime, such as a reused key, are part of the responses. The requests are in the request log " +
-        "under the ID of this call, and in the audit log. Safe to repeat because of the idempotency key.",
+        "Sends the same check or consume request `times` times concurrently, as a backend would: one of them is charged, and " +
+        "the others get its response again. Works only in the test environment: in Live, the call fails with " +
+        "`invalid_request` and sends nothing. Needs no API key and is not rate limited. Errors from the runtime, such as a " +
+        "reused key, are part of the responses. The requests are in the request log under the ID of this call, and in the " +
+        "audit log. Safe to repeat because of the idempotency key.",
       params: Type.Object(environmentParams),
       body: SandboxBody,
       answer: SandboxAnswerSchema,

@@ -80,7 +80,7 @@ export function searchOperations({ control, cellOf }: ManageParts): Operation[] 
       id: "searchEnvironment",
       noun: NOUN,
       summary: "Search one environment",
-      description: `${DESCRIPTION} Searches this environment only, for tokens limited to it.`,
+      description: `${DESCRIPTION} Searches only this environment, so a token limited to it can make this call.`,
       params: Type.Object(environmentParams),
       query,
       answer: Found,

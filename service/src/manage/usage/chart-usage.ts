@@ -59,7 +59,7 @@ export type Grouping =
   | { readonly by: "none" | "event" | "feature" | "reason" | "customer" }
   | { readonly by: "metadata"; readonly field: string };
 
-/** Reading this many takes about a second. */
+/** Most rows to read when grouping by metadata. Reading them takes about a second. */
 export const METADATA_ROWS_MAX = 200_000;
 
 /** The largest lines, largest first, and all others together. */
@@ -83,7 +83,7 @@ export async function chartUsage(
       chartByMetadata(tx, scope, { ...options, customer, windowStart, field: grouping.field }),
     );
   if (grouping.by === "customer" && customer === null)
-    return refuseTooLong("sums of customers", () => chartByCustomer(tx, scope, options));
+    return refuseTooLong("customer totals", () => chartByCustomer(tx, scope, options));
   const found =
     customer === null && grouping.by !== "customer"
       ? await chartAll(tx, scope, grouping.by, options)
@@ -140,8 +140,7 @@ async function chartByMetadata(
   await refuseMissingRows(tx, scope);
   const found = await chartMetadata(tx, scope, { ...options, rowsMax: METADATA_ROWS_MAX });
   if (found === null) {
-    const message =
-      "makes a range in which the environment has more rows than are read for metadata: choose a shorter one";
+    const message = "makes the range too long to group by metadata: choose a shorter range";
     throw invalidField({ field: "from", code: "too_large", message });
   }
   const byValue = Map.groupBy(found, ({ value }) => value);
@@ -160,7 +159,7 @@ export function holdRows(tx: Tx, source: "events" | "charges"): Promise<unknown>
 async function refuseMissingRows(tx: Tx, { kind, from }: UsageScope): Promise<void> {
   const since = kind === "events" ? await findWholeEventsSince(tx) : await findWholeLedgerSince(tx);
   if (since === null || from >= since) return;
-  const message = `lies before ${formatTimestamp(since)}: months are detached whose rows would have to be read for metadata`;
+  const message = `is before ${formatTimestamp(since)}: grouping by metadata needs rows of earlier months, which are detached`;
   throw invalidField({ field: "from", code: "too_small", message });
 }
 

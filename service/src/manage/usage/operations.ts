@@ -82,7 +82,8 @@ export function usageOperations(parts: ManageParts): Operation[] {
 const groupBy = Type.Optional(
   Type.Enum(["feature", "event", "reason", "customer", "metadata"], {
     description:
-      "What each line stands for: `feature` for charges and denials, `reason` for denials, `event` for events, `metadata` for charges and events, `customer` for all.",
+      "How to group usage into lines. Charges: `feature`, `metadata` or `customer`. Denials: `feature`, `reason` or " +
+      "`customer`. Events: `event`, `metadata` or `customer`.",
   }),
 );
 
@@ -96,8 +97,9 @@ function chart(parts: ManageParts): Operation {
     summary: "Show usage over time",
     description:
       "Exact sums of events, charges or denials. Each counts at the time it occurred, so a late event changes past totals. A reversal reduces " +
-      "quantity and credits at the time of the reversal. The largest lines are shown, and all others as one. Grouping by " +
-      `metadata reads single rows: a range with more than ${count(METADATA_ROWS_MAX)} rows in the environment is rejected. ${ABOUT_LOOK_UPS}`,
+      "quantity and credits at the time of the reversal. Shows the largest lines, and all others as one line. Grouping by " +
+      `metadata reads individual rows: a range with more than ${count(METADATA_ROWS_MAX)} rows in the environment is rejected. ` +
+      ABOUT_LOOK_UPS,
     params: Type.Object(environmentParams),
     query: Type.Object(
       {
@@ -124,8 +126,8 @@ function chart(parts: ManageParts): Operation {
       completeTo: completeToField,
       buckets: Type.Array(timeField, {
         description:
-          "The start of each bucket. The first and the last may extend beyond the range. If a clock changes at this moment, the bucket " +
-          "may begin an hour before or half an hour after it.",
+          "The start of each bucket. The first and the last may extend beyond the range. If the clocks change at that time, " +
+          "the bucket may start an hour earlier or half an hour later.",
       }),
       total: UsedSum,
       lines: Type.Array(UsageLine, { description: "Largest first." }),
@@ -185,9 +187,9 @@ function readGrouping(
   const refuse = (name: string, message: string): never => {
     throw invalidField({ field: name, code: "wrong_form", message });
   };
-  if (!fits[by]) return refuse("groupBy", `does not go with \`source=${source}\``);
+  if (!fits[by]) return refuse("groupBy", `cannot be combined with \`source=${source}\``);
   if (by !== "metadata") {
-    if (field !== undefined) return refuse("metadataField", "goes with `groupBy=metadata`");
+    if (field !== undefined) return refuse("metadataField", "is only allowed with `groupBy=metadata`");
     return { by };
   }
   return field === undefined ? refuse("metadataField", "is required with `groupBy=metadata`") : { by, field };

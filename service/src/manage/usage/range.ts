@@ -22,7 +22,7 @@ export const rangeQuery = {
   from: Type.Optional(
     Type.String({
       format: "date-time",
-      description: `${ABOUT_MINUTES} Default: 30 days before \`to\`; one day for hours, one year for months.`,
+      description: `${ABOUT_MINUTES} Default: 30 days before \`to\`, or one day for hourly and one year for monthly buckets.`,
       examples: ["2026-11-01T00:00:00Z"],
     }),
   ),
@@ -108,11 +108,11 @@ export async function readRange(
   const askedTo = readQuarter("to", asked.to) ?? roundUp(now + AHEAD_MS);
   const askedFrom = readQuarter("from", asked.from) ?? roundDown(askedTo - DEFAULT_MS[asked.bucket ?? "day"]);
   if (askedFrom >= askedTo)
-    throw invalidField({ field: "from", code: "wrong_form", message: "is not before `to`" });
+    throw invalidField({ field: "from", code: "wrong_form", message: "must be before `to`" });
   const from = notBefore(windowStart, askedFrom);
   const to = notBefore(windowStart, askedTo);
   if (asked.bucket !== undefined && (to - from) / LENGTH_MS[asked.bucket] > BUCKETS_MAX) {
-    const message = `makes more than ${BUCKETS_MAX} points`;
+    const message = `makes more than ${BUCKETS_MAX} buckets: choose a shorter range or longer buckets`;
     throw invalidField({ field: "from", code: "too_long", message });
   }
   return { from, to, windowStart };
@@ -137,7 +137,8 @@ export async function readDivision(
   const { bucket = "day", timeZone = "UTC" } = query;
   const isKnown =
     timeZone === "UTC" || (isTimeZone(timeZone) && (await single(cell, (tx) => isServerZone(tx, timeZone))));
-  if (!isKnown) throw invalidField({ field: "timeZone", code: "wrong_form", message: "is no time zone" });
+  if (!isKnown)
+    throw invalidField({ field: "timeZone", code: "wrong_form", message: "is not a known time zone" });
   return { bucket, timeZone };
 }
 
@@ -152,7 +153,7 @@ function isTimeZone(name: string): boolean {
 function readQuarter(field: string, text: string | undefined): Instant | null {
   const at = readTime(field, text) ?? null;
   if (at !== null && at % BUCKET_MS !== 0)
-    throw invalidField({ field, code: "wrong_form", message: "is not a whole quarter of an hour" });
+    throw invalidField({ field, code: "wrong_form", message: "must be at minute 00, 15, 30 or 45" });
   return at;
 }
 

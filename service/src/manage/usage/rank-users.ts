@@ -23,9 +23,9 @@ export async function rankUsers(
   return from < to ? rankCustomers(tx, { ...scope, from, to }, options) : [];
 }
 
-/** A timeout because of the range's size is a 400, because a retry would time out as well. */
+/** Turns a timeout caused by a long range into a 400, because a retry would time out as well. */
 export async function refuseTooLong<T>(
-  what: "sums of customers" | "rows",
+  what: "customer totals" | "rows",
   answer: () => Promise<T>,
 ): Promise<T> {
   const startMs = performance.now();
@@ -33,10 +33,10 @@ export async function refuseTooLong<T>(
     return await answer();
   } catch (error) {
     if (!isTooLong(error) || performance.now() - startMs < LONG_MS) throw error;
-    const message = `makes a range with more ${what} than could be read in time: choose a shorter one`;
+    const message = `makes the range too long to read its ${what} in time: choose a shorter range`;
     throw invalidField({ field: "from", code: "too_long", message });
   }
 }
 
-/** A timeout before that has another cause than the range. */
+/** A timeout after less time has a cause other than the range. */
 const LONG_MS = 3_000;

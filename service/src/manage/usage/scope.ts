@@ -18,7 +18,8 @@ import type { UsageRange } from "./range.ts";
 export const scopeQuery = {
   source: Type.Optional(
     Type.Enum(["events", "charges", "denials"], {
-      description: "What to count: usage events, charges less reversals, or denials. Default: `charges`.",
+      description:
+        "The records to count: usage events, charges less reversals, or denials. Default: `charges`.",
     }),
   ),
   event: Type.Optional(
@@ -42,7 +43,8 @@ export const scopeQuery = {
 
 export const measureField = Type.Optional(
   Type.Enum(["count", "quantity", "credits"], {
-    description: "What to rank by. Default: credits for charges, quantity for events, count for denials.",
+    description:
+      "The measure to rank by. Default: credits for charges, quantity for events, count for denials.",
   }),
 );
 
@@ -80,7 +82,7 @@ export function readScope(
 }
 
 function unfit(field: string, kind: MeterKind) {
-  return invalidField({ field, code: "wrong_form", message: `does not go with \`source=${kind}\`` });
+  return invalidField({ field, code: "wrong_form", message: `cannot be combined with \`source=${kind}\`` });
 }
 
 export function getFeature(catalog: Catalog, key: string) {

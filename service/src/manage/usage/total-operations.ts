@@ -170,8 +170,8 @@ function customers(parts: ManageParts): Operation {
     noun: NOUN,
     summary: "List the customers with the most usage",
     description:
-      "The largest first, and all others together. A range is rejected if it cannot be read within four seconds: a few million " +
-      "customer days.",
+      "Largest first, with all others added up in `other`. A range that cannot be read within four seconds is rejected. Four " +
+      "seconds are enough for a few million customer-days.",
     params: Type.Object(environmentParams),
     query: Type.Object({ ...scopeQuery, ...rangeQuery, by: measureField, limit: linesField }, STRICT),
     answer: Type.Object({
@@ -196,7 +196,7 @@ function customers(parts: ManageParts): Operation {
         const scope = readScope(await loadCatalog(tx, environmentId), environmentId, range, call.query);
         const { completeTo } = await readUsageProgress(tx);
         const by = call.query.by ?? MEASURE[scope.kind];
-        const { ranked, ids, total } = await refuseTooLong("sums of customers", async () => {
+        const { ranked, ids, total } = await refuseTooLong("customer totals", async () => {
           const ranked = await rankUsers(tx, scope, { by, limit: Number(call.query.limit ?? "10") });
           const numbers = ranked.map(({ customerNumber }) => customerNumber);
           const ids = await mapCustomerIds(tx, environmentId, numbers);
