@@ -45,11 +45,11 @@ test.each([
     (secret: string) => `Bearer ${secret.replace(/.$/, (c) => (c === "a" ? "b" : "a"))}`,
   ],
   [
-    "of the other environment by prefix",
+    "with the prefix of the other environment",
     "api_key_invalid",
     (secret: string) => `Bearer ${secret.replace("_test_", "_live_")}`,
   ],
-])("5: a malformed header, the key %s, is 401 %s", async (_name, code, authorization) => {
+])("5: a key sent %s is 401 %s", async (_name, code, authorization) => {
   const { database, service, project } = await setup();
   const headers = { authorization: authorization(project.test.key.secret) };
   const reply = await post(`${service.url}/v1/events`, null, EVENT, headers);

@@ -20,7 +20,7 @@ test("the pages have commands that are run", () => {
   expect(run.length).toBeGreaterThan(30);
 });
 
-test("a placeholder in a block that is run is one that the runner replaces", () => {
+test("every placeholder in a block that is run is replaced by the runner", () => {
   const broken = PAGES_WITH_COMMANDS.flatMap((page) =>
     findBlocks(readPage(page)).flatMap(({ line, code, reason }) => {
       const rest = code.replace(/pur_(test|live|mgmt)_…|DATABASE_URL=…/g, "");

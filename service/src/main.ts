@@ -173,9 +173,9 @@ function explain(error: unknown): string {
     case "42P01": // undefined_table
     case "42703": // undefined_column
     case "3F000": // invalid_schema_name
-      return `${message}: the database lacks migrations, run purser migrate`;
+      return `${message}: the database lacks migrations; run purser migrate`;
     case "55P03": // lock_not_available
-      return `${message}: nothing was changed; repeat the command when no long transaction runs, such as a backup`;
+      return `${message}: nothing was changed; repeat the command when no long transaction, such as a backup, is running`;
     case "42501": // insufficient_privilege
       return `${message}: connect as the owner of Purser's schemas, or see SECURITY.md about a separate role`;
     case "ERR_MODULE_NOT_FOUND":

@@ -127,7 +127,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     cellOf: () => managePool,
     onDropped: (why, count) => metrics.dropFromRequestLog(why, count),
   });
-  // Loaded only if it is used: OpenTelemetry is most of the code it brings.
+  // Loaded only if tracing is on, because OpenTelemetry is a large dependency.
   const tracing =
     config.tracing === null ? null : new (await import("./edge/tracing.ts")).Tracing(config.tracing, log);
   const certificate = config.tls === null ? null : new Certificate(config.tls);
@@ -137,7 +137,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
   const jobs = schedule(
     [
       {
-        // One round trip. A standby or a shared pooler fails it as well.
+        // One round trip. It also fails on a standby, and behind a pooler that shares connections between transactions.
         name: "database",
         everyMs: DATABASE_EVERY_MS,
         run: () =>

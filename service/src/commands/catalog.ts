@@ -73,7 +73,7 @@ async function call<T>(
   return JSON.parse(text);
 }
 
-/** The service answers a missing scope and one that the token cannot access alike. */
+/** The service returns the same response for a missing scope and for one that the token cannot access. */
 function describeScope({ project, environment }: CatalogOptions): string {
   return (
     `Tried project ${project}, environment ${environment}. The token may lack access to it: ` +

@@ -26,7 +26,7 @@ export async function connect(
   client.on("error", () => {});
   try {
     await client.connect();
-    // Migrations and diagnostics also run on a database that is not migrated.
+    // Migrations and diagnostics must also work on a database that has not been migrated.
     await claimBackend(client, { name: "command", timeoutMs, isMigrated: false });
   } catch (error) {
     await client.end().catch(() => {});
@@ -61,7 +61,7 @@ export async function withPool<T>(
   }
 }
 
-/** With a lane's settings: verification makes point look-ups too, and a full scan would slow down other queries. */
+/** Uses a lane's settings, because verification also makes point look-ups, and full scans would slow down other queries. */
 export async function openVerification(options: {
   url: string;
   statementTimeoutMs?: number;
@@ -69,7 +69,7 @@ export async function openVerification(options: {
   try {
     return await Session.open({ name: "verify", connectTimeoutMs: CONNECT_TIMEOUT_MS, ...options });
   } catch (error) {
-    // Not a NoConnection: the class is lost between threads.
+    // A plain error, because the class of an error is lost when it passes between threads.
     const { message } = new NoConnection(error, CONNECT_TIMEOUT_MS);
     throw new Error(`${message}. Nothing was verified`, { cause: error });
   }

@@ -36,7 +36,7 @@ export async function devCommand(options: DevOptions): Promise<void> {
   const portFile = join(directory, "postgres-port");
   const postgres = await startLocalServer({
     dataDirectory: join(directory, "postgres"),
-    // The same port at every start, so that a database URL can be kept, unless another program uses it now.
+    // Reuses the port of the last start, so that a saved database URL stays valid, unless another program now uses the port.
     port: await freePort(Number(await readFile(portFile, "utf8").catch(() => "0"))),
     passwordFile: join(directory, "postgres-password"),
   });
@@ -44,15 +44,15 @@ export async function devCommand(options: DevOptions): Promise<void> {
   try {
     await serveFrom(postgres, directory, options);
   } catch (error) {
-    // For example a port in use: leave nothing running.
+    // The start failed, for example because a port is in use. Leave nothing running.
     await postgres.stop();
     throw error;
   }
 }
 
-/** Before PostgreSQL starts, which takes longer and may be another dev's. */
+/** Runs before PostgreSQL starts, because that takes longer, and the data may be in use by another `purser dev`. */
 async function refuseUsedPort({ port }: DevOptions): Promise<void> {
-  // Any URL: the database does not run yet.
+  // Any URL will do, because the database is not running yet.
   const config = readConfig({ DATABASE_URL: "postgres://127.0.0.1/purser", PUBLIC_URL: "" });
   const server = createServer().listen(port ?? config.port, config.host);
   await once(server, "listening");
@@ -124,7 +124,7 @@ async function readOrCreateKeys(file: string, databaseUrl: string, options: DevO
   return keys;
 }
 
-/** Also kept in a file. The login link is new with each start. */
+/** The owner's access is also kept in a file. Each start creates a new login link. */
 async function readOrCreateAccess(
   file: string,
   databaseUrl: string,

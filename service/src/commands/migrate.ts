@@ -38,7 +38,7 @@ export async function migrateCommand(options: {
       options.print(`customer numbers start at ${options.ordinal} · 2^32`);
     if (await followServer(client))
       options.print(
-        "this is another server: transaction IDs continue above the existing ones. Run purser verify --usage, and repair the days it lists",
+        "this is a different database server: transaction IDs continue above the existing ones. Run purser verify --usage, and repair the days it lists",
       );
     const raised = await followNumbers(client);
     if (raised.length > 0) options.print(`advanced the sequences behind existing rows: ${raised.join(", ")}`);
@@ -72,7 +72,7 @@ async function finishUpgrade(client: Client, print: Print, dataFormat = DATA_FOR
       return print(`the data format is ${outcome.format}, the newest of this release`);
     case "raised":
       return print(
-        `raised the data format from ${outcome.from} to ${outcome.to}: older releases cannot run now`,
+        `raised the data format from ${outcome.from} to ${outcome.to}: older releases can no longer run`,
       );
     case "older_processes": {
       const found = outcome.processes.map(
@@ -123,7 +123,7 @@ async function describeMigration(client: Client, migration: Migration, print: Pr
 }
 
 const DURATION = {
-  brief: "for milliseconds; waits at most 3 s for running transactions, else fails and can be repeated",
+  brief: "for milliseconds; waits at most 3 s for running transactions, then fails; you can repeat it",
   scan: "while it reads the table, about 1 s per 100 MB",
 } as const;
 

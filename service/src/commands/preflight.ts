@@ -118,7 +118,7 @@ async function inspectDataFormat(client: Client): Promise<Finding[]> {
   const about = "data format";
   if (format === null || format === DATA_FORMAT) return [];
   if (format > DATA_FORMAT) {
-    const text = `${format} is newer than this release reads (${DATA_FORMAT}): upgrade Purser`;
+    const text = `${format} is newer than this release can read (${DATA_FORMAT}): upgrade Purser`;
     return [{ level: "failure", about, text }];
   }
   const text = `${format}; this release also supports ${DATA_FORMAT}: run purser migrate --finish once you are sure you will not roll back`;
@@ -157,7 +157,7 @@ async function inspectSequences(client: Client): Promise<Finding[]> {
   const tablesOf = (some: typeof sequences): string => some.map(({ table }) => table).join(", ");
   const behind = sequences.filter(({ isBehind }) => isBehind);
   if (behind.length > 0) {
-    const text = `the next generated numbers already exist in ${tablesOf(behind)}, as after logical replication: run purser migrate`;
+    const text = `the next generated numbers already exist in ${tablesOf(behind)}, as happens after logical replication: run purser migrate`;
     return [{ level: "failure", about, text }];
   }
   const halfUsed = sequences.filter(({ isHalfUsed }) => isHalfUsed);

@@ -28,7 +28,7 @@ test("the result of purser verify is in the metrics of a running service", async
   expect(await metrics()).toMatch(/^purser_verify_sound\{kind="usage"\} 1$/m);
 });
 
-test("a role that may only read can verify, and is told that the result is not stored", async () => {
+test("a role that may only read can verify, and the command reports that the result is not stored", async () => {
   const { database } = await setupCredits();
   const role = `reader_${database.url.split("_").at(-1)}`;
   await database.query(`create role ${role} login`);

@@ -105,7 +105,7 @@ async function connectWithRetries(
   }
 }
 
-/** True for a wrong password, a missing database or a server without SSL, where waiting does not help. */
+/** True for a wrong password, a missing database or a server without SSL, where a retry does not help. */
 function isHopeless(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : null;
   if (cause instanceof pg.DatabaseError) return /^(28|3D)/.test(cause.code ?? "");

@@ -101,7 +101,7 @@ test("after an upgrade is finished, an older release cannot connect, migrate or 
   expect(await inspectEssentials(client)).toContainEqual({
     level: "failure",
     about: "data format",
-    text: `${NEXT} is newer than this release reads (${DATA_FORMAT}): upgrade Purser`,
+    text: `${NEXT} is newer than this release can read (${DATA_FORMAT}): upgrade Purser`,
   });
 });
 

@@ -144,7 +144,7 @@ test("a repair corrects only its day, while usage is recorded", {
   await writing;
 });
 
-test("a doubt about a detached month stays, and verify names the months to attach", async () => {
+test("usage in a detached month stays in doubt, and verify lists the months to attach", async () => {
   const credits = await setupCredits();
   const { database, cell } = credits;
   const [last = "", month = ""] = lastMonths(2);
@@ -184,7 +184,7 @@ test("the exit code is 1 for a wrong roll-up and 0 for none, under load", {
   await writing;
 });
 
-test("a bucket may take longer to compare than any request may take", { timeout: 60_000 }, async () => {
+test("comparing a bucket may take longer than any request may take", { timeout: 60_000 }, async () => {
   const credits = await setupCredits();
   await credits.record({ customerId: "ada", event: "one", quantity: 1 });
   await settle(credits);

@@ -10,7 +10,10 @@ import { DETACHED, hasRows, repairDay } from "./verify/usage/repair-day.ts";
 import { utcDay } from "./verify/usage/utc-day.ts";
 import { verifyUsage } from "./verify/usage/verify-usage.ts";
 
-/** A bucket is compared with those of its customers in one statement, because only one snapshot shows both as they were written. */
+/**
+ * Long, because one statement compares a bucket with the buckets of all its customers. Only one snapshot is certain to show both
+ * as they were written.
+ */
 const STATEMENT_TIMEOUT_MS = 120_000;
 
 /** Compares the roll-ups with the rows while the service runs. Returns whether all of them match. */
@@ -65,7 +68,7 @@ function describe(wrong: WrongSum, since: Instant | null): string {
     ? ` To rebuild the day's roll-ups from the rows: purser verify --usage --repair ${formatTimestamp(day).slice(0, 10)}`
     : "";
   return (
-    `MISMATCH: environment ${environmentId}${who}, ${what} at ${formatTimestamp(at)}: the rows less the roll-up are ` +
+    `MISMATCH: environment ${environmentId}${who}, ${what} at ${formatTimestamp(at)}: the rows minus the roll-up are ` +
     `${count} in number, ${quantity} in quantity, ${credits} in credits.${hint}`
   );
 }

@@ -29,7 +29,7 @@ test("a valid history verifies, and the command reports what it checked", async 
   expect(code).toBe(0);
 });
 
-test("every tampering is detected and the customer named", { timeout: 120_000 }, async () => {
+test("every tampering is detected, and the customer is named", { timeout: 120_000 }, async () => {
   const credits = await setupCredits();
   await liveBusyLives(credits);
   const { database } = credits;
@@ -58,7 +58,7 @@ test("a mismatch ends the command with code 1", async () => {
   expect(code).toBe(1);
 });
 
-test("a wallet charged during verification is no mismatch", async () => {
+test("a wallet charged during verification is not a mismatch", async () => {
   const credits = await setupCredits();
   await credits.topUp("ada", 1_000_000);
   let isOver = false;

@@ -23,7 +23,10 @@ export async function verifyCommand(options: {
   return mismatch === null;
 }
 
-/** Folding produces much garbage: a process would grow to 370 MB. A thread takes its heap size from the flags at its start. */
+/**
+ * Folding produces so much garbage that the process would grow to 370 MB. A thread reads the flag for its heap size when it
+ * starts.
+ */
 function verifyInThread(databaseUrl: string, onProgress: (checked: Checked) => void): Promise<Report> {
   setFlagsFromString(`--max-semi-space-size=${YOUNG_MEGABYTES}`);
   const worker = new Worker(new URL("./verify/worker.ts", import.meta.url), { workerData: databaseUrl });

@@ -184,7 +184,7 @@ function accessOf(request: FastifyRequest): Access {
 
 function readBearer(request: FastifyRequest): string | null {
   const { authorization } = request.headers;
-  // With another scheme the cookie is not used instead: the empty token is rejected.
+  // With a scheme other than Bearer, the token is empty and is rejected. The cookie is not used instead.
   if (authorization === undefined) return null;
   return BEARER.exec(authorization)?.[1] ?? "";
 }

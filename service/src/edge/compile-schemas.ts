@@ -8,13 +8,13 @@ type Validate = ((data: unknown) => unknown) & { errors?: unknown };
 type Serialize = (data: unknown) => string;
 type Build<T> = (...parameters: unknown[]) => (route: Route) => T;
 
-/** Up to both limits, all errors in a value are listed. */
+/** All errors in a value are listed only if the value is within both limits. */
 const VALUES_MAX = 100;
 const TEXT_LENGTH_MAX = 4_096;
 
 /**
- * Compiles the schemas of a management route at its first call. There are hundreds, most of them for error responses that
- * are never serialized with them, and compiling all took most of a second at every start.
+ * Compiles the schemas of a management route at its first call. There are hundreds of schemas. Most describe error responses and
+ * are never used to serialize one. Compiling all of them took most of a second at every start.
  */
 export function compileWhenNeeded(): { compilersFactory: Factories } {
   const buildValidator = listErrorsOfSmallValues(

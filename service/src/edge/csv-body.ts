@@ -10,7 +10,7 @@ const SILENCE_MAX_MS = 30_000;
 /** Total wait before the average speed is checked, and the lowest speed allowed. */
 const GRACE_MS = 10_000;
 const BYTES_PER_SECOND_MIN = 8 * 1024;
-/** How long the rest of a rejected file is read, so that its sender gets to read the response. */
+/** How long the rest of a rejected file is read, so that its sender can read the response. */
 const DRAIN_MAX_MS = 10_000;
 
 /** The file cannot be read any further. Rows before this point may already have been processed. */

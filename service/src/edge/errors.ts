@@ -20,7 +20,7 @@ export function answerErrors(
         { err: problem.cause, requestId: request.id, code: problem.code },
         "request not served",
       );
-    // Outages are reported immediately. An overload may be caused by this very caller.
+    // Outages are reported immediately. An overload may be caused by this caller, so its response may be delayed.
     if (PROBLEMS[problem.code].status < 500 || problem.code === "overloaded")
       await throttle.hold(request, performance.now());
     return replyWithProblem(reply, problem, publicUrl);

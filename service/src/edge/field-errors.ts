@@ -6,7 +6,7 @@ const ERRORS_MAX = 10;
 const NAME_LENGTH_MAX = 120;
 
 export const VISIBLE_ASCII = "^[\\x21-\\x7e]*$";
-/** Messages for query parameters, which are always strings. */
+/** Patterns for query parameters, which are always strings. */
 export const UP_TO_100 = "^([1-9]\\d?|100)$";
 export const UP_TO_200 = "^([1-9]\\d?|1\\d\\d|200)$";
 

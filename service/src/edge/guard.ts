@@ -3,8 +3,8 @@ import type { FastifyRequest } from "fastify";
 import { Problem } from "./problem.ts";
 
 /**
- * The service must not be called from a browser. Pages cannot suppress these two headers. `Sec-Fetch-Mode` proves
- * nothing: Node's fetch sends it too.
+ * The service must not be called from a browser. A page cannot suppress the two headers checked here. `Sec-Fetch-Mode` proves
+ * nothing, because Node's fetch sends it too.
  */
 export function refuseBrowsers(request: FastifyRequest): void {
   if (request.headers.origin === undefined && request.headers["sec-fetch-site"] === undefined) return;

@@ -39,7 +39,7 @@ export class Metrics {
 
   constructor({ queueLengths, pools }: Sources = { queueLengths: () => [], pools: () => ({}) }) {
     const registers = [this.#registry];
-    // Once only: each call adds a garbage collection observer that is never removed.
+    // Called only once, because each call adds a garbage collection observer that is never removed.
     if (!isObserved) collectDefaultMetrics({ register: PROCESS });
     isObserved = true;
     this.#requests = new Counter({
@@ -110,7 +110,7 @@ export class Metrics {
     });
     this.#databaseUp = new Gauge({
       name: "purser_database_up",
-      help: "1 if the process's last round trip reached the database, 0 if not. Tried every second",
+      help: "1 if the process's last round trip reached the database, 0 if not. Checked every second",
       registers,
     });
     // A service starts only after a query has succeeded.
@@ -129,7 +129,7 @@ export class Metrics {
     });
     const lag: Gauge = new Gauge({
       name: "purser_usage_lag_seconds",
-      help: "Age of the time up to which the usage roll-ups are complete",
+      help: "How far the usage roll-ups are behind: the age of the time up to which they are complete",
       registers,
       collect: () => {
         const completeAtMs = this.#usageCompleteAtMs;
@@ -159,11 +159,19 @@ export class Metrics {
       });
     };
     add("purser_pool_connections", "Open database connections in each pool", ({ totalCount }) => totalCount);
-    add("purser_pool_connections_idle", "Of these, the unused ones", ({ idleCount }) => idleCount);
-    add("purser_pool_connections_max", "The most that each pool opens", ({ sizeMax }) => sizeMax);
+    add(
+      "purser_pool_connections_idle",
+      "Idle database connections in each pool",
+      ({ idleCount }) => idleCount,
+    );
+    add(
+      "purser_pool_connections_max",
+      "Maximum number of database connections in each pool",
+      ({ sizeMax }) => sizeMax,
+    );
     add(
       "purser_pool_waiting",
-      "Calls that wait for a connection from each pool",
+      "Calls waiting for a connection from each pool",
       ({ waitingCount }) => waitingCount,
     );
   }

@@ -13,7 +13,10 @@ export type Principal = {
   readonly email: string | null;
   readonly workspaceId: number;
   readonly role: Role;
-  /** Whether the role may manage members, links and tokens. A token can only if it was created with it. */
+  /**
+   * Whether the principal may manage members, links and tokens, if its role allows it. A token may do so only if it was created
+   * with this permission.
+   */
   readonly managesAccess: boolean;
   /** Null for the whole workspace. */
   readonly environmentId: EnvironmentId | null;

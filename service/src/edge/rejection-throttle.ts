@@ -5,7 +5,7 @@ import { networkOf } from "../primitives/network.ts";
 import { addressOf, type CameFrom } from "./guard.ts";
 import { TokenBuckets } from "./token-bucket.ts";
 
-/** Rejections a network gets without delay: a burst, and then a rate. */
+/** Rejections that a network gets without delay: an initial burst, then a steady rate. */
 const REFUSALS = { size: 200, perSecond: 50 } as const;
 const HOLD_MS = 1_000;
 /** Bounds memory: each held rejection keeps a request. */

@@ -22,7 +22,9 @@ export function refuseUnstorableText(app: FastifyInstance): void {
 type Value = Readonly<Record<string, unknown>>;
 type Node = { readonly value: Value; readonly name: string; readonly parent: Node | null };
 
-/** The path of the first such string, or null. Not recursive, because a body can be nested as deep as it is long. */
+/**
+ * The path of the first string that cannot be stored, or null. Not recursive, because a body can be nested as deep as it is long.
+ */
 function findUnstorable(value: unknown): string | null {
   if (typeof value === "string") return isStorableText(value) ? null : "";
   if (!isObject(value)) return null;

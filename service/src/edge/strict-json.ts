@@ -4,7 +4,7 @@ const BACKSLASH = 0x5c;
 const BRACE = 0x7b;
 const BRACE_END = 0x7d;
 const BLANK = 0x20;
-/** The duplicate is searched only in the first names, to bound the cost of a hostile body. */
+/** Only the first names are searched for the duplicate, to bound the cost of a hostile body. */
 const NAMES_MAX = 200;
 const NAME_LENGTH_MAX = 120;
 const BYTE_ORDER_MARK = 0xfeff;
@@ -14,9 +14,9 @@ type StrictJson =
   | { readonly kind: "refused"; readonly why: string };
 
 /**
- * Parses JSON without duplicate names, of which `JSON.parse` silently keeps the last and other parsers the first, and
- * without names that could poison a prototype. Needs one pass over the text and one over the value, so that no body costs
- * much more than `JSON.parse`.
+ * Parses JSON, and rejects duplicate names and names that could poison a prototype. Of duplicates, `JSON.parse` silently keeps
+ * the last and other parsers the first. Needs one pass over the text and one over the value, so that no body costs much more than
+ * `JSON.parse`.
  */
 export function parseStrictJson(text: string): StrictJson {
   let value: unknown;

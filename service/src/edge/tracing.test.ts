@@ -127,7 +127,7 @@ test("an unsampled request is not exported", async () => {
   expect(collector.spans().filter(({ traceId }) => traceId === TRACE)).toEqual([]);
 });
 
-test("a collector that never responds delays no request, and the stop by at most its bound", async () => {
+test("a collector that never responds delays no request, and delays shutdown only up to a limit", async () => {
   const collector = await startCollector(null);
   const { service, record } = await setup({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
   // More than a full batch of spans, so that an export is under way.

@@ -28,9 +28,9 @@ import { VERSION } from "../primitives/version.ts";
 import { readTraceParent } from "./trace-id.ts";
 import type { TraceSettings } from "./trace-settings.ts";
 
-// Loaded only if an endpoint is set: elsewhere, import only types from this file. `tidy.test.ts` checks it.
+// This file is loaded only if an endpoint is set, so other files may import only types from it. `tidy.test.ts` checks this.
 
-/** Finished spans that wait for the collector. More are dropped. */
+/** Maximum number of finished spans that wait for the collector. Further spans are dropped. */
 const QUEUE_LENGTH_MAX = 2_048;
 const FLUSH_MAX_MS = 3_000;
 /** Probes would be most of the traces of a quiet installation. */
@@ -66,7 +66,7 @@ export class Tracing {
     });
   }
 
-  /** Sends the remaining spans, within a bound. */
+  /** Sends the remaining spans, for at most `FLUSH_MAX_MS`. */
   async close(): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const bound = new Promise((resolve) => {
@@ -98,7 +98,7 @@ export class Tracing {
   }
 }
 
-/** The span of one request, with a child for each wait in a queue and each visit to the database. */
+/** The span of one request, with a child for each wait in a queue and each use of the database. */
 export class RequestSpan {
   readonly #tracer: Tracer;
   readonly #span: Span;
@@ -141,7 +141,7 @@ export class RequestSpan {
   }
 }
 
-/** Milliseconds since 1970, anchored once, so that all times of a request agree below a millisecond. */
+/** Milliseconds since 1970, anchored once, so that all times of a request agree to within a millisecond. */
 function openClock(): () => number {
   const anchorMs = Date.now() - performance.now();
   return () => anchorMs + performance.now();

@@ -6,7 +6,7 @@ import { purgeRequestCounts, purgeRequestLog, tryPurgeLock } from "../store/cell
 
 export const REQUEST_LOG_DAYS = 7;
 
-/** Rows deleted per transaction. Small, because a long snapshot slows down a busy wallet. */
+/** Rows deleted per transaction. Kept small, because a long-running transaction slows down charges to a busy wallet. */
 const ROWS_MAX = 2_000;
 /** Transactions per run. The next run continues. */
 const TRANSACTIONS_MAX = 1_000;

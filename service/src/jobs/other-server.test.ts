@@ -8,7 +8,7 @@ import { verifyUsageCommand } from "../commands/verify-usage.ts";
 import { rollUpUsage } from "./roll-up-usage.ts";
 
 const FAR = 1_000_000_000;
-test("in a database that was restored into another server, numbers go on above those there are", async () => {
+test("in a database restored into another server, transaction numbers continue above the existing ones", async () => {
   const { database, cell, record } = await setupCredits();
   await record({ customerId: "ada", event: "before", quantity: 1 });
   await settle({ cell, database });
@@ -23,7 +23,7 @@ test("in a database that was restored into another server, numbers go on above t
   const failures = async () => (await inspectEssentials(client)).filter(({ level }) => level === "failure");
   expect(await failures()).toMatchObject([{ about: "transaction IDs" }]);
   // A process that was not restarted detects it too, for example after a DNS change.
-  await expect(rollUpUsage(cell)).rejects.toThrow("another database server");
+  await expect(rollUpUsage(cell)).rejects.toThrow("not the database server");
   const lines: string[] = [];
   const print = (line: string) => lines.push(line);
   await migrateCommand({ databaseUrl: database.url, grantTo: null, print });
@@ -49,10 +49,10 @@ test("rows above this server's transaction numbers are detected, even if they we
   const client = await connectTo(database);
   const failures = async () => (await inspectEssentials(client)).filter(({ level }) => level === "failure");
   expect(await failures()).toMatchObject([{ about: "transaction IDs" }]);
-  await expect(rollUpUsage(cell)).rejects.toThrow("another database server");
+  await expect(rollUpUsage(cell)).rejects.toThrow("not the database server");
   const print = () => {};
   const verify = () => verifyUsageCommand({ databaseUrl: database.serviceUrl, repair: null, print });
-  await expect(verify()).rejects.toThrow("another database server");
+  await expect(verify()).rejects.toThrow("not the database server");
   await migrateCommand({ databaseUrl: database.url, grantTo: null, print });
   expect(await failures()).toEqual([]);
   await record({ customerId: "ada", event: "after", quantity: 1 });
@@ -64,7 +64,7 @@ test("rows above this server's transaction numbers are detected, even if they we
   expect(await verify()).toBe(true);
 });
 
-test("continuing above another server's numbers fails within seconds instead of queueing everyone", {
+test("on another server, migrate fails within seconds if a table is locked, instead of blocking requests", {
   timeout: 20_000,
 }, async () => {
   const { database } = await setupCredits();

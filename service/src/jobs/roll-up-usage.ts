@@ -16,7 +16,7 @@ import {
 import { addToRollUps, findStretch, prepareRollUp } from "../store/cell/usage/roll-up.ts";
 
 const GROWTH = 9 / 8;
-/** The maximum in one run. The next run continues. */
+/** Transactions per run. The next run continues. */
 const TRANSACTIONS_MAX = 1_000;
 
 export type RollUp = {
@@ -44,12 +44,12 @@ export async function rollUpUsage(
       .attempt((size) => rollUpOnce(cell, { rowsMax: size, restMs: i === 0 ? restMs : 0 }))
       .catch((error: unknown) => failWithFinerSlices(cell, error));
     if (turn === null) break;
-    // A turn without rows does not show how many fit into one.
+    // A turn without rows does not show how many rows fit into a turn.
     if (turn.rows > 0) batch.adjust(0);
     rows += turn.rows;
     if (turn.isDone) return { rows, lagMs: turn.lagMs };
   }
-  // Another process is adding: its progress counts for all.
+  // Another process is adding rows. Its progress counts for all processes.
   return single(cell, async (tx) => {
     const { completeTo } = await readUsageProgress(tx);
     return { rows, lagMs: (await readClock(tx)) - completeTo };
@@ -78,8 +78,8 @@ export function rollUpOnce(
   { rowsMax = ROWS_MAX, restMs = 0 }: RollUpOptions = {},
 ): Promise<Turn | null> {
   return transaction(cell, async (tx) => {
-    // The clock before the horizon: a request that got a response before `now` has a number below `begun`. Both before the lock,
-    // because the lock makes this transaction one of the open ones.
+    // Reads the clock before the horizon, so that a request that got a response before `now` has a number below `begun`. Reads
+    // both before the lock, because the lock makes this transaction one of the open ones.
     const now = await readClock(tx);
     const horizon = await readHorizon(tx);
     const progress = await lockUsageProgress(tx, restMs);

@@ -41,7 +41,7 @@ export function sweepExpiries(
   });
 }
 
-/** Skips locked wallets: their holder writes what is due. */
+/** Skips locked wallets, because the transaction that holds the lock writes the due changes. */
 async function expireWallets(
   tx: Tx,
   wallets: readonly SweptWallet[],

@@ -27,7 +27,7 @@ const NEWCOMER = { customerId: "c-0", event: "tokens", quantity: 1 };
 /** How far the replica's transaction numbers are behind. */
 const BEHIND = 2_000;
 
-test("after a switch to a logical replica no usage is missing, and the alarm stays until it is verified", {
+test("after a switch to a logical replica no usage is missing, and the alert stays until usage is verified", {
   timeout: 240_000,
 }, async () => {
   const old = await openServer();
@@ -65,7 +65,7 @@ test("after a switch to a logical replica no usage is missing, and the alarm sta
   await pause(2_000);
   const print = (): void => {};
   expect(await replica.readProgress()).toEqual(before);
-  await expect(rollUpUsage(replica.pool)).rejects.toThrow("another database server");
+  await expect(rollUpUsage(replica.pool)).rejects.toThrow("not the database server");
   expect(await doctor(replica.url)).toContain("FAILURE transaction IDs");
   expect(await doctor(replica.url)).toMatch(/FAILURE row numbers: .*cell\.customers/);
   // The new customers would get the numbers of customers in another environment.

@@ -80,7 +80,7 @@ test("a cancelled wait in a pipelined batch gives an unknown outcome", async () 
 test.each([
   ["hides warnings", "client_min_messages = error"],
   ["weakens commits", "synchronous_commit = local"],
-])("a role with the setting %s does not change that", async (_, setting) => {
+])("the outcome is also unknown for a role whose setting %s", async (_, setting) => {
   await admin.query(`create role careless superuser login; alter role careless set ${setting}`);
   onTestFinished(async () => void (await admin.query("drop role careless")));
   const carelessUrl = url.replace("postgres@", "careless@");

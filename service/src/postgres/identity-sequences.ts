@@ -30,7 +30,9 @@ const LIST = `
     and (not $1 or exists (select from pg_index as i where i.indrelid = t.oid and i.indkey[0] = a.attnum))
   order by 2`;
 
-/** Reads both in one statement: rows visible in its snapshot got their numbers before it reads the sequence. */
+/**
+ * Reads the rows and the sequence in one statement: rows visible in its snapshot got their numbers before it reads the sequence.
+ */
 function standing({ sequence, table, column, min, max }: Listed): string {
   return `
     from ${sequence} as s

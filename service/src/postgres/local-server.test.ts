@@ -79,7 +79,7 @@ test("a directory without a password keeps its data and gets one", async () => {
   const trusting = await directory.start("trusting");
   await query(trusting.url("postgres"), "create table kept as select 42 as answer");
 
-  await expect(directory.start("with password")).rejects.toThrow("stop it and start again");
+  await expect(directory.start("with password")).rejects.toThrow("stop it, then run purser dev again");
   expect(await query(trusting.url("postgres"), "select answer from kept")).toEqual([{ answer: 42 }]);
   await trusting.stop();
 

@@ -22,8 +22,8 @@ export type LocalServerOptions = {
   /** Folder that contains initdb and postgres. Default: the npm package. */
   binDirectory?: string;
   /**
-   * File with the password that every connection needs; created if missing. Without this option every connection is
-   * trusted, which is meant for temporary servers of tests and proofs.
+   * File with the password that every connection needs; created if missing. Without this option, connections need no password.
+   * Use that only for temporary servers in tests and proofs.
    */
   passwordFile?: string;
   /** Server settings as `name=value`. */
@@ -114,7 +114,7 @@ async function requirePassword(
   // Not as an argument, which every process on the machine could read.
   altered.child.stdin?.end(`alter role postgres password '${password}'\n`);
   await altered.catch((error: Error) => {
-    const advice = `Could not set a password for PostgreSQL in ${dataDirectory}. If it is still running, stop it and start again.`;
+    const advice = `Could not set a password for PostgreSQL in ${dataDirectory}. If PostgreSQL is still running, stop it, then run purser dev again.`;
     throw new Error(`${advice}\n${error.message}`, { cause: error });
   });
   await writeFile(rulesFile, PASSWORD_RULES);
@@ -157,7 +157,7 @@ async function findRunningPort(dataDirectory: string, password: string | null): 
   }
 }
 
-/** PostgreSQL refuses to run as root, so it then runs as `postgres` or `nobody`. */
+/** If this process runs as root, PostgreSQL runs as `postgres` or `nobody`, because it refuses to run as root. */
 async function serverOwner(): Promise<{ uid: number; gid: number } | null> {
   if (process.getuid?.() !== 0) return null;
   for (const name of ["postgres", "nobody"]) {
@@ -169,7 +169,7 @@ async function serverOwner(): Promise<{ uid: number; gid: number } | null> {
     }
   }
   throw new Error(
-    "PostgreSQL refuses to run as root, and this system has neither a user `postgres` nor `nobody`",
+    "PostgreSQL refuses to run as root, and this system has neither a `postgres` user nor a `nobody` user",
   );
 }
 
@@ -209,7 +209,7 @@ function explain(error: Error, dataDirectory: string): Error {
   }
   if (process.getuid?.() !== 0 || !/EACCES|[Pp]ermission denied/.test(error.message)) return error;
   return new Error(
-    `As root, PostgreSQL runs as another user, and that user cannot access ${dataDirectory}. ` +
+    `When you run Purser as root, PostgreSQL runs as another user, and that user cannot access ${dataDirectory}. ` +
       "Move the checkout out of a private folder such as /root, or run as a normal user.",
     { cause: error },
   );

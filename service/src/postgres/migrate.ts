@@ -45,7 +45,7 @@ export async function migrate(client: Client, directory = DIRECTORY): Promise<st
   return applied;
 }
 
-/** No data and no service: the newest data format applies from the beginning. */
+/** Whether the database has no data and no service yet. If so, the newest data format applies from the beginning. */
 async function isUnused(client: Client): Promise<boolean> {
   const { rows } = await client.query("select not exists (select from control.projects) as is_unused");
   return rows[0]?.is_unused === true;
@@ -99,7 +99,7 @@ function firstNumber(ordinal: number): number {
 }
 
 /**
- * Logical replication copies no sequences, and leaves that of customers in the range of ordinal 0. Raises all sequences
+ * Logical replication copies no sequences, and leaves the sequence of customers in the range of ordinal 0. Raises all sequences
  * above the existing rows. Returns the tables where that was necessary.
  */
 export function followNumbers(client: Client): Promise<string[]> {
@@ -145,7 +145,7 @@ export function raiseDataFormat(client: Client, to = DATA_FORMAT): Promise<Forma
   });
 }
 
-/** Null if the database has no such number yet. */
+/** Null if the database does not store a data format yet. */
 export async function readDataFormat(client: Client): Promise<number | null> {
   const { rows: found } = await client.query(
     `select exists (

@@ -7,7 +7,7 @@ import { single } from "./transaction.ts";
 
 const SHADOW = statement("test.shadow", "set local search_path = shadow, pg_catalog");
 
-test("a waiting commit is found by this server's names of wait events", async () => {
+test("a waiting commit is found by the wait event names of this PostgreSQL version", async () => {
   const database = await createDatabase();
   const [server] = await database.query("select current_setting('server_version_num')::integer as version");
   // PostgreSQL 17 changed the spelling of the names, and is the first version that lists them.

@@ -11,10 +11,10 @@ import { statement, type Tx } from "./statement.ts";
 const SETTINGS = `
   -- A weaker level would hide the warning that a commit did not reach its standby.
   set client_min_messages = 'warning';
-  -- The length of a day must not depend on who counts it.
+  -- Days must have the same length in every session.
   set timezone = 'UTC';
-  -- Never weaker than flushed here and on a standby. Set in any case: a reload of the server's configuration
-  -- changes what a session has not set itself. remote_apply, which is stronger, is kept.
+  -- At least as strong as a flush here and on a standby. Always set, because a reload of the server's configuration
+  -- changes every value that the session has not set. remote_apply, which is stronger, is kept.
   select set_config(
     'synchronous_commit',
     case current_setting('synchronous_commit') when 'remote_apply' then 'remote_apply' else 'on' end,
@@ -26,7 +26,7 @@ export const DATA_FORMAT = 1;
 
 /**
  * Shown in pg_stat_activity, as `purser/0.1.0 format/1 lane`: the release, and the newest data format that it reads.
- * `raiseDataFormat` finds processes that cannot read a new format by it.
+ * `raiseDataFormat` uses this name to find processes that cannot read a new format.
  */
 function applicationName(part: string): string {
   return `purser/${VERSION} format/${DATA_FORMAT} ${part}`;
@@ -60,9 +60,9 @@ type Backend = { readonly mark: string; readonly pid: number };
 const backends = new WeakMap<ClientBase, Backend>();
 
 /**
- * Applies the settings, including the caller's, and marks the backend as this client's. Rejects a standby, and data in a
- * newer format if the database is migrated. One round trip, ended after `timeoutMs`, because a pooler without a free server
- * would let it wait.
+ * Applies the settings, including the caller's, and marks the backend as this client's. Rejects a standby, and data in a newer
+ * format if the database is migrated. Takes one round trip, which fails after `timeoutMs`, because a pooler without a free server
+ * would make it wait.
  */
 export async function claimBackend(
   client: ClientBase,

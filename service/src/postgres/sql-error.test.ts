@@ -45,7 +45,7 @@ test.each([
   expect(await decode(client.query(sql))).toEqual(expected);
 });
 
-test("a locked row: busy", async () => {
+test("a locked table is reported as busy", async () => {
   const database = await createDatabase();
   await database.query(TABLE);
   const [holder, waiter] = [await connectTo(database), await connectTo(database)];
@@ -55,7 +55,7 @@ test("a locked row: busy", async () => {
   expect(await decode(waiter.query("set lock_timeout = 20; select from notes"))).toEqual({ kind: "busy" });
 });
 
-test("a deadlock: conflict", async () => {
+test("a deadlock is reported as a conflict", async () => {
   const database = await createDatabase();
   await database.query(TABLE);
   await database.query("insert into notes values (1, 1), (2, 1)");
@@ -71,7 +71,7 @@ test("a deadlock: conflict", async () => {
   expect(failures).toContain("no error");
 });
 
-test("a row changed since the snapshot: conflict", async () => {
+test("a row changed since the snapshot is reported as a conflict", async () => {
   const database = await createDatabase();
   await database.query(TABLE);
   await database.query("insert into notes values (1, 1)");
@@ -82,7 +82,7 @@ test("a row changed since the snapshot: conflict", async () => {
   expect(await decode(work)).toEqual({ kind: "conflict", constraint: null });
 });
 
-test("a terminated backend: lost", async () => {
+test("a terminated backend is reported as lost", async () => {
   const database = await createDatabase();
   const client = await connectTo(database);
   const { rows } = await client.query("select pg_backend_pid() as pid");
@@ -92,7 +92,7 @@ test("a terminated backend: lost", async () => {
   expect(await decode(client.query("select 1"))).toEqual({ kind: "lost" });
 });
 
-test("a database without connections and a missing server: lost", async () => {
+test("a database without connections and a missing server are reported as lost", async () => {
   const database = await createDatabase();
   const name = (await database.query("select current_database() as name"))[0]?.["name"];
   await database.query(`alter database ${name} connection limit 0`);
@@ -101,7 +101,7 @@ test("a database without connections and a missing server: lost", async () => {
   expect(await decode(nowhere.connect())).toEqual({ kind: "lost" });
 });
 
-test("a query that exceeds the client's timeout: lost", async () => {
+test("a query that exceeds the client's timeout is reported as lost", async () => {
   const database = await createDatabase();
   const client = new pg.Client({ connectionString: database.url, query_timeout: 50 });
   await client.connect();

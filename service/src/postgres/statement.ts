@@ -8,7 +8,7 @@ export type Statement = {
 
 export type Parameter = string | number | boolean | Buffer | null | readonly (string | number)[];
 
-/** A transaction to run statements in. Only operations open one; the store uses it. */
+/** A transaction to run statements in. Only operations open transactions; the store uses them. */
 export type Tx = {
   run(statement: Statement, parameters?: readonly Parameter[]): Promise<Rows>;
   /** The pool or session of the connection; key of caches per database. */

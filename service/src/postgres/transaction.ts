@@ -39,7 +39,7 @@ export async function transaction<T>(
 }
 
 /**
- * A commit that waits for a standby outlives its client. While one does, the pool starts no transaction, so that at most as
+ * A commit that waits for a standby outlives its client. While one is waiting, the pool starts no transaction, so that at most as
  * many backends wait as the pool has connections.
  */
 async function refuseWhileWaiting(pool: Pool, tx: Tx): Promise<void> {

@@ -52,7 +52,7 @@ export function ask(world: World, known: Known, act: Asking, past: readonly Mome
   return { ...plan, at: act.at, wallet: after, audits: [], logged };
 }
 
-/** As in the request log. */
+/** Describes the outcome as the request log does. */
 function noteOf(outcome: Outcome): Noted {
   switch (outcome.kind) {
     case "answered":
@@ -95,7 +95,7 @@ function toRequest({ projectId }: World, known: Known, act: Asking): RuntimeRequ
 
 type Checking = Extract<RuntimeAct, { kind: "check" }> & { readonly at: Instant };
 
-/** Decides a check like a consume request, without its changes. */
+/** Decides a check like a consume request, but changes nothing. */
 export function askOnly({ catalog }: World, known: Known, act: Checking): Moment {
   const question = { feature: brandAs<FeatureKey>(act.feature), quantity: act.quantity };
   const decision = decide(catalog, known.wallet, question, act.at);

@@ -78,7 +78,7 @@ function timeOfDay(chance: Chance): string {
 
 type Consume = Extract<Act, { kind: "consume" }>;
 
-/** Requests that appear only in the request log: checks before an offer, retries, and integration bugs. */
+/** Requests that appear only in the request log: checks before a charge, retries, and integration bugs. */
 function listHabits(company: Company, acts: readonly Act[], now: Instant): Act[] {
   // Own seed, so that the rest of the demo does not depend on these requests.
   const chance = openChance(-company.seed * 7);
@@ -108,7 +108,7 @@ function tryAgain(chance: Chance, consume: Consume): Act[] {
 
 type Mistakes = (now: Instant, consumes: readonly Consume[]) => Act[];
 
-/** Relative to now, so that the last day always has some of each. */
+/** Times are relative to now, so that the last day always has some mistakes of each kind. */
 const MISTAKES: Readonly<Record<string, Mistakes>> = {
   // This company's release uses a feature that the catalog lacks.
   [EAGER]: (now) =>

@@ -27,7 +27,7 @@ export type Moment = {
   readonly events: readonly EventRow[];
   readonly keyedRequests: readonly KeyedRequest[];
   readonly audits: readonly AuditRow[];
-  /** The request log row. Null if it is not a runtime request. */
+  /** The request log row. Null if the act is not a runtime request. */
   readonly logged: Omit<LoggedRequest, "ageMs"> | null;
 };
 

@@ -29,8 +29,8 @@ const LETTERS_AND_DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnop
 const ANALYZE = statement("demo.analyze", "analyze cell.events, cell.ledger, cell.grants");
 
 /**
- * Inserts a demo product: catalog, customers and two months of history. Returns false if the environment already has a catalog. Uses
- * a lane's session, which pipelines the thousands of statements: the user waits for the first start.
+ * Inserts a demo product: catalog, customers and two months of history. Returns false if the environment already has a catalog.
+ * Uses a lane's session, which pipelines the thousands of statements, because the user is waiting for the first start.
  */
 export async function seedDemo(
   databaseUrl: string,

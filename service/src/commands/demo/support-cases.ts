@@ -21,8 +21,8 @@ const CASES: Readonly<Record<string, (now: Instant) => readonly Act[]>> = {
     clip("job_7c41e90b/attempt-2", timeOn(now, 1, "14:03:31.902")),
   ],
 
-  // The monthly 200 credits are spent, they buy more, and are still denied. The first use sets the anchor, so that no period starts
-  // in the middle of this.
+  // The customer spends its 200 monthly credits, buys more, and is still denied. The first use sets the anchor, so that no period
+  // starts during this case.
   [PAID_IN_VAIN]: (now) => [
     images("job_41d97e6a", 1, timeOn(now, 39, "09:48:30.512")),
     images("job_b08d52f1", 8, timeOn(now, 7, "09:20:44.105")),
@@ -33,7 +33,7 @@ const CASES: Readonly<Record<string, (now: Instant) => readonly Act[]>> = {
     images("job_2ad7f86e", 6, timeOn(now, 3, "10:31:36.219")),
     images("job_c7e25b94", 4, timeOn(now, 2, "07:58:03.754")),
   ],
-  // That payment was credited to a customer with a similar name by mistake.
+  // The payment in the case above was credited by mistake to a customer with a similar name.
   [WRONGLY_CREDITED]: (now) => [
     {
       kind: "add_credits",

@@ -22,6 +22,6 @@ function reportProgress(checked: Checked): void {
 try {
   setPriority(constants.priority.PRIORITY_LOW);
 } catch {
-  // A system call filter may forbid it: the verification matters more than its priority.
+  // A system call filter may forbid this. The verification matters more than its priority.
 }
 post({ kind: "done", report: await verifyDatabase(workerData, reportProgress) });

@@ -7,9 +7,9 @@ import { endAfter } from "../end-early.ts";
 const NONCE = "nonce-of-the-reply";
 
 /**
- * Runs before Scalar, which puts the nonce on its main style only. Other style elements get it here; style attributes are set
- * through the CSSOM, which the policy allows; the line counts in its code markup are unused and left out; and its validator
- * does not try `eval`. Inline styles in any other markup stay rejected.
+ * Runs before Scalar, which puts the nonce only on its main style element. This script adds the nonce to all other style
+ * elements, sets style attributes through the CSSOM, which the policy allows, removes the unused line counts from code markup,
+ * and keeps the validator from trying `eval`. Inline styles in any other markup are still rejected.
  */
 const STRICT = `
       const { nonce } = document.currentScript;
@@ -38,7 +38,7 @@ export function policyOf(sources: string, forms = "form-action 'none'"): string 
   return `default-src 'none'; ${sources}base-uri 'none'; ${forms}; frame-ancestors 'none'`;
 }
 
-/** A bar above Scalar's page, which leaves room for it by this variable. */
+/** A bar above Scalar's page. Scalar uses this variable to leave room for it. */
 const BAR_STYLE = `
       :root { --scalar-custom-header-height: 48px; }
       .purser-bar { position: sticky; top: 0; z-index: 100; box-sizing: border-box; height: 48px; display: flex; gap: 20px;
@@ -117,7 +117,7 @@ export function serveReference(
 ): void {
   const hidden = { schema: { hide: true } };
   for (const [name, describe] of Object.entries(apis)) {
-    // Rendered once: it takes milliseconds, and the route is public.
+    // Rendered once, because rendering takes milliseconds and the route is public.
     let document: Buffer | null = null;
     docs.get(`/openapi/${name}.json`, hidden, (_request, reply) => {
       document ??= Buffer.from(JSON.stringify(describe()));

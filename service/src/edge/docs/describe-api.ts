@@ -54,7 +54,7 @@ export async function describeApi(
         title: "Purser management API",
         version,
         description:
-          "Everything an operator can do. The dashboard uses this API, and so can your automation, such as a billing webhook handler.",
+          "Everything your team can do in the dashboard. The dashboard uses this API, and so can your automation, such as a billing webhook handler.",
         license: LICENSE,
       },
       servers: SERVERS,
@@ -64,7 +64,7 @@ export async function describeApi(
             type: "http",
             scheme: "bearer",
             description:
-              "A management token, `pur_mgmt_…`: a role in one environment or in the whole workspace.",
+              "A management token (`pur_mgmt_…`). It has a role in one environment or in the whole workspace.",
           },
           session: {
             type: "apiKey",
@@ -85,12 +85,12 @@ function hideIf(isHidden: boolean, schema: FastifySchema | undefined): FastifySc
 
 const HEADERS = {
   RequestId: {
-    description: "Identifies the request in logs and in support questions.",
+    description: "Identifies the request in logs and in support requests.",
     schema: { type: "string", examples: ["req_01m7e9svgq8s3xk7vd8j1c2r5t"] },
   },
   IdempotentReplayed: {
     description:
-      "`true`: this is the stored response to an earlier request with the same key. Otherwise absent.",
+      "`true` if this is the stored response to an earlier request with the same key. Otherwise absent.",
     schema: { type: "string", enum: ["true"] },
   },
   RetryAfter: {
@@ -102,7 +102,7 @@ const HEADERS = {
     schema: { type: "string", examples: ['"key-per-process";r=99;t=1'] },
   },
   RateLimitPolicy: {
-    description: "Requests (`q`) in a second. Only for API keys with a rate limit.",
+    description: "Requests allowed per second (`q`). Only for API keys with a rate limit.",
     schema: { type: "string", examples: ['"key-per-process";q=100;w=1'] },
   },
 } as const;
@@ -111,7 +111,7 @@ type Header = keyof typeof HEADERS;
 
 /** Adds names and response headers to a generated document. */
 function complete(generated: object, named: Readonly<Record<string, object>>): object {
-  // A copy: the plugin keeps its own, and renders more than once.
+  // Works on a copy, because the plugin keeps the generated document and renders it more than once.
   const document = structuredClone(generated) as Document & { components: { headers?: object } };
   const used = new Set<Header>();
   for (const [path, methods] of Object.entries(document.paths)) {

@@ -15,8 +15,8 @@ const JSON_TYPE = "application/json";
 const PROBLEM_TYPE = "application/problem+json";
 
 /**
- * Moves schemas to `components.schemas`, so that generated clients have types with names. A schema gets its name from `named`,
- * where the same form is listed, or else from its operation: `ConsumeRequest`, `ConsumeResponse`. Changes the document in place.
+ * Moves schemas to `components.schemas`, so that generated clients have types with names. A schema is named after the entry in
+ * `named` with the same form, or else after its operation: `ConsumeRequest`, `ConsumeResponse`. Changes the document in place.
  */
 export function nameSchemas(document: Document, named: Readonly<Record<string, object>>): void {
   const names = new Map(Object.entries(named).map(([name, schema]) => [formOf(schema), name]));
@@ -50,7 +50,7 @@ export function nameSchemas(document: Document, named: Readonly<Record<string, o
   );
 }
 
-/** The schema with references in place of named parts; the whole of it becomes a reference if it has a name. */
+/** Replaces the named parts of a schema with references, or the whole schema if it has a name. */
 function refer(schema: Json, names: ReadonlyMap<string, string>, components: Record<string, Json>): Json {
   const name = names.get(formOf(schema));
   const inside = mapParts(schema, (part) => refer(part, names, components));
@@ -102,7 +102,7 @@ function mapParts(schema: Json, map: (part: Json) => Json): Json {
   );
 }
 
-/** Equal for schemas that accept the same values, whatever their texts are. */
+/** Equal for schemas that accept the same values, whatever their descriptions are. */
 function formOf(schema: object): string {
   const plain = (part: Json): Json => {
     const { description: _, examples: __, const: literal, patternProperties: patterns, ...rest } = part;

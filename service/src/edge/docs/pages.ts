@@ -6,7 +6,7 @@ import { type Rendered, renderMarkdown } from "./markdown.ts";
 
 const ROOT = join(import.meta.dirname, "../../../..");
 
-/** Pages beside `docs/`, where readers of the repository look for them. */
+/** Pages outside `docs/`, in the root of the repository, where readers look for them. */
 const ROOT_PAGES: Readonly<Record<string, string>> = {
   "README.md": "/docs/quick-start",
   "ARCHITECTURE.md": "/docs/architecture",
@@ -39,7 +39,7 @@ export type Site = {
   readonly files: ReadonlyMap<string, string>;
 };
 
-/** Too many for the navigation, which shows their index only. */
+/** Folders with too many pages for the navigation, which shows only their index. */
 const LISTED_APART = [
   ["Error codes", "/docs/errors/"],
   ["Decisions", "/docs/decisions/"],

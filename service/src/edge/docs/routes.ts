@@ -23,7 +23,7 @@ const TYPES: Readonly<Record<string, string>> = {
 
 type Document = { readonly type: string; readonly body: Buffer; readonly etag: string };
 
-/** Everything the pages need, loaded with the first request and kept: the files change with a release. */
+/** Everything the pages need, loaded at the first request and kept, because the files change only with a release. */
 type Library = {
   readonly site: Site;
   readonly search: SearchIndex;
@@ -106,7 +106,7 @@ function sendPage(reply: FastifyReply, html: string): FastifyReply {
     .send(html);
 }
 
-/** The type that is named first wins; browsers name HTML only. */
+/** The type listed first wins. Browsers list only HTML. */
 function prefersMarkdown(accept: string): boolean {
   const [markdown, html] = [accept.indexOf("text/markdown"), accept.indexOf("text/html")];
   return markdown >= 0 && (html < 0 || markdown < html);

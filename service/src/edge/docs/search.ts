@@ -69,7 +69,7 @@ function termsOf(query: string): readonly string[] {
   return [...new Set(words.filter((word) => word.length > 1))].slice(0, TERMS_MAX);
 }
 
-/** Names count more than text, a title most. Background reading comes after guides and error pages. */
+/** Names count more than text, and a title counts most. Background reading comes after guides and error pages. */
 function scoreOf({ page, title, heading, names }: Entry, terms: readonly string[]): number {
   const titleWords = title.toLowerCase();
   const scores = terms.map((term) => {

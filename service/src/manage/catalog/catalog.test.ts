@@ -94,7 +94,7 @@ test("a catalog exports the same document from the environment it was applied to
   expect(await state()).toEqual(before);
 });
 
-test("a changed file changes only its content, publishes with its reach, and keeps the rest", async () => {
+test("applying a changed file changes only what it contains, publishes with its reach, and keeps the rest", async () => {
   const managed = await setupManage();
   const { manage, check, database } = managed;
   const catalog = {
@@ -144,7 +144,7 @@ test("a changed file changes only its content, publishes with its reach, and kee
   });
 });
 
-test("items missing from a file are archived on request, if the file has such a list", async () => {
+test("on request, items missing from a list in the file are archived", async () => {
   const managed = await setupManage();
   const { manage } = managed;
   await furnish(managed);

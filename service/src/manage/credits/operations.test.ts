@@ -34,7 +34,7 @@ test("a repeated top-up adds again and returns the balance before and after", as
   await expectSoundBooks(managed.database);
 });
 
-test("a top-up with a reference adds once, even twenty times concurrently", async () => {
+test("a top-up with a reference adds credits once, even if requested twenty times concurrently", async () => {
   const managed = await setupManage();
   const replies = await Promise.all(times(20, () => add(managed, { reference: "pay_1" })));
   const outcomes = replies.map(({ body }) => body["outcome"]);
@@ -225,7 +225,7 @@ test("a charge is reversed in parts, never by more than is left", async () => {
   await expectSoundBooks(managed.database);
 });
 
-test("a partial reversal with a reference happens once, even eight times concurrently", async () => {
+test("a partial reversal with a reference happens once, even if requested eight times concurrently", async () => {
   const managed = await setupManage();
   const consumeId = await render(managed, 5);
   const reverse = (body: object) =>

@@ -121,7 +121,7 @@ test("a filter with few matches in a long ledger returns a cursor that finds the
   expect([items.length, items[0]?.["sequence"], pages]).toEqual([1, 2, 2]);
 });
 
-test("grants are listed with their rest as the next request would see it", async () => {
+test("grants are listed with the remaining credits that the next request would see", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   const add = (body: object) => manage("POST", "customers/ada/credits", { body });

@@ -62,7 +62,7 @@ test("a proxy not covered by TRUST_PROXY is shown with advice", async () => {
   await send(`${service.url}/manage/v1/setup`, "GET", { headers });
   expect((await manage("GET", HEALTH)).body["untrustedProxy"]).toEqual({
     address: "127.0.0.1",
-    advice: expect.stringContaining("set TRUST_PROXY to it"),
+    advice: expect.stringContaining("set TRUST_PROXY to its address"),
   });
   const trusting = await setupManage({ TRUST_PROXY: "127.0.0.1" });
   expect((await trusting.manage("GET", HEALTH, { headers })).body["untrustedProxy"]).toBeNull();

@@ -177,7 +177,7 @@ test("an invalid header is rejected as a whole", async () => {
   expect((await sendFile(managed, "\ufeffcustomerId\r\nx\r\n")).body).toMatchObject({ created: 1 });
 });
 
-test("a file that breaks off stops there, and earlier rows are kept", async () => {
+test("an import stops where its file breaks off, and earlier rows are kept", async () => {
   const managed = await setupManage();
   const rows = Array.from({ length: 1_000 }, (_, i) => `customer_${i},${"x".repeat(200)}`).join("\n");
   const { body } = await sendFile(managed, `customerId,name\n${rows}\n"open,1\nlast,2\n`);

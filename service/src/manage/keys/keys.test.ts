@@ -88,7 +88,7 @@ test("both keys work during a rotation, and only the new one after the overlap",
   expect(await database.count("control.audit", "action = 'api_key.rotated'")).toBe(1);
 });
 
-test("a key that expires before the overlap still does, and the overlap is limited", async () => {
+test("a key that expires before the overlap ends keeps its expiry, and the overlap is limited", async () => {
   const managed = await setupManage();
   const { manage } = managed;
   const expiresAt = new Date(Date.now() + 86_400_000).toISOString();

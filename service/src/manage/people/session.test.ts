@@ -6,7 +6,7 @@ import { makeSetupLink } from "./set-up.ts";
 
 const SESSION = "/manage/v1/session";
 
-test("the correct password opens a session, which ends here or everywhere", async () => {
+test("the correct password opens a session, which can be ended here or everywhere", async () => {
   const { service } = await setupManage();
   const url = `${service.url}${SESSION}`;
   const logIn = async () => {
@@ -26,7 +26,7 @@ test("the correct password opens a session, which ends here or everywhere", asyn
   expect(await statuses()).toEqual([401, 401, 401]);
 });
 
-test("a wrong password and an unknown email get the same response, and the sixth guess in a minute waits", async () => {
+test("a wrong password and an unknown email get the same response, and the sixth guess in a minute is rejected", async () => {
   const { service } = await setupManage();
   const guess = (email: string) =>
     send(`${service.url}${SESSION}`, "POST", { body: { email, password: "wrong" } });

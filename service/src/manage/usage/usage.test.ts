@@ -8,7 +8,7 @@ import { eraseCustomer } from "../customers/erase-customer.ts";
 const DAY_MS = 24 * 3_600_000;
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-test("days and hours follow the time zone, to 15 minutes", async () => {
+test("days and hours follow the time zone, even with an offset such as +05:45", async () => {
   const managed = await setupManage();
   const { record } = managed;
   const noon = Math.floor(Date.now() / DAY_MS - 10) * DAY_MS;
@@ -77,7 +77,7 @@ async function live(managed: Managed): Promise<void> {
   await settle(managed);
 }
 
-test("the largest lines are shown, the rest as one, less reversals", async () => {
+test("the largest lines are shown and the rest combined into one, minus reversals", async () => {
   const managed = await setupManage();
   await live(managed);
   const all = await ask(managed, "usage");

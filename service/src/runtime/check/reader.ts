@@ -45,7 +45,7 @@ const QUEUE_AGE_MAX_MS = 2_000;
 const BATCHES_AT_ONCE = 2;
 const CONNECT_TIMEOUT_MS = 400;
 const ATTEMPTS = 2;
-/** After so many fetches, each outdated by an edit, the catalog is read on this connection. */
+/** After this many fetches, each outdated by an edit, the catalog is read on this connection. */
 const FETCHES_MAX = 3;
 /** After a failed connection, checks are rejected immediately for this long. */
 const DOWN_MS = 200;

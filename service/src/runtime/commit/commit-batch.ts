@@ -47,7 +47,7 @@ type FactsOptions = {
 };
 
 const NO_REVISIONS: ReadonlyMap<EnvironmentId, string> = new Map();
-/** After so many fetches, each outdated by an edit, the catalog is read in this transaction, while wallets are locked. */
+/** After this many fetches, each outdated by an edit, the catalog is read in this transaction, while wallets are locked. */
 const FETCHES_MAX = 3;
 
 /** Reads clock and catalog revisions in separate statements after the locks, so that neither is older than a lock wait. */

@@ -62,7 +62,8 @@ export function keyId(key: KeyName): string {
 function answerAgain(pending: Pending, earlier: KeyedRequest): Outcome {
   const conflict = findConflict(pending.request, earlier);
   if (conflict !== null) return { kind: "key_reused", conflict };
-  // After an unknown outcome, this request may have written the row itself. Then this is the first response, not a replay.
+  // After an unknown outcome, this request may have written the row itself. In that case this is the first response, not a
+  // replay.
   const isOwn = pending.name?.id.equals(earlier.answer.subjectId) ?? false;
   return { kind: "answered", answer: earlier.answer, replayed: !isOwn };
 }

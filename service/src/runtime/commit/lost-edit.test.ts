@@ -46,7 +46,7 @@ test("after a failover lost an edit, another edit with the same number is not mi
   expect([await balanceAt(0), await balanceAt(1)]).toEqual([900, 900]);
 });
 
-test("a version that reuses the number of a lost publication is charged at its own cost", async () => {
+test("a plan version that reuses the ID of a version lost in a failover charges its own cost", async () => {
   const { cell, context, database, publish, urls, project } = await setupTwo();
   const publishAt = async (credits: number): Promise<void> => {
     const cost = { credits, per: 1 };

@@ -17,7 +17,7 @@ export function eventsRoute(lanesOf: (cell: string) => Lanes) {
     summary: "Record usage without charging credits",
     description:
       "Stores one usage event for reporting. An event changes no balance, and the response does not show whether the customer is entitled. " +
-      "The event is stored when you read the response.",
+      "The event is stored before the response is sent.",
     body: EventBody,
     answer: { description: "The event is stored.", ...EventAnswer },
     codes: ["idempotency_key_reused", "timestamp_out_of_range", "metadata_limit_exceeded", "outcome_unknown"],

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { customerIdField, idempotencyKeyField, metadataField } from "../../edge/request-fields.ts";
 
-/** Validates the body and generates the OpenAPI; `read-event.ts` checks what a schema cannot express. */
+/** Validates the body and generates the OpenAPI document; `read-event.ts` checks what a schema cannot express. */
 export const EventBody = Type.Object(
   {
     customerId: customerIdField("Unknown customers are created."),

@@ -84,7 +84,7 @@ const ARCHIVE_FEATURE = statement(
     and id = $2`,
 );
 
-/** Null restores it. */
+/** Null restores the feature. */
 export function archiveFeature(
   tx: Tx,
   { environmentId, id }: { readonly environmentId: EnvironmentId; readonly id: FeatureId },
@@ -129,7 +129,7 @@ const ARCHIVE_PLAN = statement(
     and id = $2`,
 );
 
-/** Null restores it. */
+/** Null restores the plan. */
 export function archivePlan(
   tx: Tx,
   { environmentId, id }: { readonly environmentId: EnvironmentId; readonly id: PlanId },

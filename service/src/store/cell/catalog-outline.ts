@@ -60,7 +60,7 @@ const LOAD = statement(
 export type CatalogOutline = {
   readonly catalog: Catalog;
   readonly revision: string;
-  /** True if this transaction edited the catalog: it may still change it and may never commit. */
+  /** True if this transaction edited the catalog. The transaction may change it again, and may never be committed. */
   readonly isOwn: boolean;
   /** Approximate size in memory. */
   readonly bytes: number;
@@ -72,8 +72,8 @@ export type VersionLine = Omit<PlanVersion, "features">;
 const BYTES_OF_JSON = 3;
 
 /**
- * One statement, so one snapshot: revision and content always match. `pin` returns a version's features; it also receives all lines of the
- * plan. Null if the environment has no catalog yet.
+ * Uses one statement, and so one snapshot: revision and content always match. `pin` returns a version's features; it also
+ * receives all lines of the plan. Null if the environment has no catalog yet.
  */
 export async function loadOutline(
   tx: Tx,

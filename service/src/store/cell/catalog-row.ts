@@ -96,7 +96,7 @@ const SET_DEFAULT_PLAN = statement(
   where environment_id = $1`,
 );
 
-/** The default plan takes effect at the last raise of the catalog, which must be in this transaction. */
+/** The default plan takes effect when the catalog's version was last raised, which must be in this transaction. */
 export function setDefaultPlan(tx: Tx, environmentId: EnvironmentId, plan: PlanId | null): Promise<Rows> {
   return tx.run(SET_DEFAULT_PLAN, [environmentId, plan]);
 }

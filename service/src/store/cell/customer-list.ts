@@ -54,8 +54,8 @@ export async function listCustomerRecords(
   return { records: await listRows(tx, READ_RECORDS, [environmentId, bigints(numbers)], RECORD), next };
 }
 
-// A list first finds the numbers, then looks up each customer. With one statement, for a rare search text, a deep page or a large page, the planner
-// chose to read all customers or all wallets.
+// A list first finds the numbers, then looks up each customer. With a single statement, the planner chose to read all customers
+// or all wallets for a rare search text, a deep page or a large page.
 const READ_RECORDS = statement(
   "customers.read_records",
   `
@@ -121,7 +121,7 @@ const SEARCHED = ["customer_id", "name", "email", "billing_reference"] as const;
 /** Up to this many matches in each column are read through its index. */
 const FOUND_MAX = 1_000;
 
-// Without a name: planned for the text at hand. Ordered by each index, so that the planner chooses that index.
+// Unnamed, so that PostgreSQL plans it for the given text. Ordered by each index, so that the planner chooses that index.
 const FIND_MATCHING = {
   name: "",
   text: `/* customers.find_matching */ ${SEARCHED.map(
@@ -213,6 +213,6 @@ export function findCustomerRecord(
   tx: Tx,
   { environmentId, customerId }: { environmentId: EnvironmentId; customerId: CustomerId },
 ): Promise<CustomerRecord | null> {
-  // Without a name: a plan made when the tables were empty would be wrong later.
+  // Unnamed, because a plan made when the tables were empty would be wrong later.
   return findRow(tx, { ...FIND, name: "" }, [environmentId, customerId], RECORD);
 }

@@ -46,7 +46,10 @@ const INSERT_MISSING = statement(
   from inserted as i`,
 );
 
-/** Inserts each customer with an empty wallet. The customers must be sorted: two batches that insert the same customers in different order would deadlock. */
+/**
+ * Inserts each customer with an empty wallet. The customers must be sorted, because two batches that insert the same customers in
+ * a different order would deadlock.
+ */
 export function insertMissingCustomers(tx: Tx, customers: readonly CustomerName[]): Promise<Rows> {
   return tx.run(INSERT_MISSING, [
     integers(customers.map((customer) => customer.environmentId)),

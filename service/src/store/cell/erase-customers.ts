@@ -53,7 +53,7 @@ const LIST_HIDDEN = statement(
   limit 100`,
 );
 
-/** Customers that were hidden this long ago and whose data may remain. */
+/** Customers hidden at least this long ago, whose data may remain. */
 export function listHiddenCustomers(tx: Tx, hiddenMs: number): Promise<HiddenCustomer[]> {
   return listRows(tx, LIST_HIDDEN, [hiddenMs], HIDDEN);
 }
@@ -168,7 +168,7 @@ export function readKeyExtent(tx: Tx): Promise<{ readonly partitions: number; re
   return getRow(tx, READ_EXTENT, [], EXTENT);
 }
 
-// Without a name, so that PostgreSQL plans it for these pages: a generic plan would read the whole table.
+// Unnamed, so that PostgreSQL plans it for these pages: a generic plan would read the whole table.
 const FIND_KEYS_OF_EVENTS = {
   name: "",
   text: `/* erase.find_keys_of_events */

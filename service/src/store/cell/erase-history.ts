@@ -16,7 +16,7 @@ import { formatTimestamp } from "../../primitives/timestamp.ts";
 import type { Uuid } from "../../primitives/uuid.ts";
 import type { WalletName } from "./wallets.ts";
 
-// Erases the metadata of a customer's charges, denials and events, the one change that these append-only tables allow.
+// Erases the metadata of a customer's charges, denials and events, the only change that these append-only tables allow.
 
 /** A page of a customer's rows: the idempotency keys they name, and how many had metadata. */
 export type ErasedPage<Cursor> = {

@@ -92,7 +92,7 @@ export function listSeenEventKeys(
   environmentId: EnvironmentId,
   { rowsMax, eventsMax, since }: SeenRange,
 ): Promise<SeenEventKey[]> {
-  // Without a name: planned for the events that exist.
+  // Unnamed, so that PostgreSQL plans it for the events that exist now.
   const parameters = [environmentId, rowsMax, eventsMax, formatTimestamp(since)];
   return listRows(tx, { ...LIST_SEEN, name: "" }, parameters, SEEN);
 }

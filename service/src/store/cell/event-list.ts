@@ -99,16 +99,16 @@ export type EventRange = {
   /** Limits `occurred_at`. `to` is shortly after `before`, so the scan starts there. */
   readonly from: Instant;
   readonly to: Instant;
-  /** When events in that range can have been recorded. */
+  /** The range in which these events can have been recorded. */
   readonly recordedFrom: Instant;
   readonly recordedTo: Instant;
   /** Only events before this one. */
   readonly before: EventPosition;
   readonly event: string | null;
   readonly metadata: { readonly key: string; readonly value: string } | null;
-  /** Rows to scan, */
+  /** Maximum number of rows to scan. */
   readonly scannedMax: number;
-  /** and matches to return. */
+  /** Maximum number of matches to return. */
   readonly limit: number;
 };
 
@@ -125,7 +125,7 @@ export async function listEvents(
   range: EventRange,
 ): Promise<ScannedEvents> {
   const { from, to, recordedFrom, recordedTo, before, event, metadata } = range;
-  // Without a name: planned for the filters at hand.
+  // Unnamed, so that PostgreSQL plans it for the given filters.
   const { rows } = await tx.run({ ...LIST, name: "" }, [
     environmentId,
     range.customer,

@@ -176,7 +176,7 @@ export async function listExportedEvents(
   range: ExportRange & RecordedRange,
   { after, limit }: { readonly after: EventPosition; readonly limit: number },
 ): Promise<WalkedEvent[]> {
-  // Without a name: planned for the partitions that remain.
+  // Unnamed, so that PostgreSQL plans it for the partitions that remain.
   const parameters = [
     range.environmentId,
     formatTimestamp(after.occurredAt),

@@ -48,9 +48,9 @@ const LIST = statement(
 export type GrantRange = {
   readonly before: number;
   readonly limit: number;
-  /** Only grants effective since then, */
+  /** Includes grants effective since this time. */
   readonly since: Instant;
-  /** and older ones in these slots. */
+  /** Also includes older grants in these slots. */
   readonly open: readonly number[];
 };
 
@@ -89,7 +89,7 @@ export async function sumLaterGrants(tx: Tx, name: WalletName, from: number): Pr
   return new Map(rows.map(([slot, credits]) => [readInteger(slot), readInteger(credits)]));
 }
 
-/** How many of a customer's most recent grants are searched for twins. */
+/** How many of a customer's most recent grants are searched for possible duplicates. */
 const RECENT_MAX = 500;
 
 const LIST_TWINS = statement(
@@ -121,7 +121,7 @@ export type TwinOf = {
   readonly limit: number;
 };
 
-/** Grants with the same credits, kind and pool since then, newest first: possible duplicates. */
+/** Possible duplicates: grants since `since` with the same credits, kind and pool, newest first. */
 export function listTwins(tx: Tx, name: WalletName, twin: TwinOf): Promise<GrantRecord[]> {
   return listRows(
     tx,

@@ -29,8 +29,8 @@ const INSERT_CUSTOMERS = statement(
 );
 
 /**
- * Inserts each customer with a profile and an empty wallet. Returns those that this call created. Customers must be sorted: two imports that insert the same
- * customers in different order would deadlock.
+ * Inserts each customer with a profile and an empty wallet. Returns those that this call created. Customers must be sorted,
+ * because two imports that insert the same customers in a different order would deadlock.
  */
 export async function insertImportedCustomers(
   tx: Tx,
@@ -121,7 +121,10 @@ const FIND_REFERENCED = statement(
   ) as g`,
 );
 
-/** Grants that already use these references, including erased ones. One look-up each: a plain join read all grants. */
+/**
+ * Grants that already use these references, including erased ones. Looks up each reference separately, because a plain join would
+ * read every grant.
+ */
 export async function findReferencedGrants(
   tx: Tx,
   environmentId: EnvironmentId,

@@ -233,9 +233,9 @@ const LIST = statement(
 );
 
 type LedgerRange = {
-  /** Sequences below this one, */
+  /** Only sequences below this one. */
   readonly before: number;
-  /** and above this one. */
+  /** Only sequences above this one. */
   readonly after: number;
   readonly kind: EntryKind | null;
   readonly feature: FeatureId | null;

@@ -50,7 +50,7 @@ const LOAD = statement(
 export type LoadedTerms = {
   readonly version: PlanVersionId;
   readonly identity: string;
-  /** True if this transaction wrote the version: it may still change it and may never commit. */
+  /** True if this transaction wrote the version. The transaction may change it again, and may never be committed. */
   readonly isOwn: boolean;
   readonly terms: PlanTermsTable;
 };

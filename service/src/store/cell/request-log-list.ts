@@ -101,7 +101,7 @@ export function listLogRecords(
     after?.toString("hex") ?? null,
     limit,
   ];
-  // Without a name: planned for the filters at hand.
+  // Unnamed, so that PostgreSQL plans it for the given filters.
   return listRows(tx, { ...LIST, name: "" }, parameters, RECORD);
 }
 
@@ -137,7 +137,7 @@ export function listRequestCounts(
   return listRows(tx, LIST_COUNTS, [environmentId, formatTimestamp(since)], COUNT);
 }
 
-/** Newest rows that one response is based on. */
+/** Maximum number of rows, newest first, that one response is based on. */
 const SCANNED_MAX = 20_000;
 const KEYS_MAX = 50;
 
@@ -149,7 +149,7 @@ const SEEN_KEY = describeRow({
 
 export type SeenKey = RowOf<typeof SEEN_KEY>;
 
-// Without features that were defined since.
+// Leaves out features that have been defined since.
 const LIST_UNKNOWN_FEATURES = statement(
   "request_log.list_unknown_features",
   `

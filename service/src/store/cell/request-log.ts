@@ -144,7 +144,7 @@ function makeIds(count: number, now: LogTime): Uuid[] {
   return ids.sort(Buffer.compare);
 }
 
-/** Entries written from then on have higher IDs. */
+/** A lower bound: entries written from `at` on have higher IDs. */
 export function lowestLogId(at: Instant): Uuid {
   return uuidV7(brandAs<Instant>(Math.max(0, at))).fill(0, 6);
 }
@@ -167,7 +167,7 @@ const ADD_COUNTS = statement(
   set requests = c.requests + excluded.requests`,
 );
 
-/** Adds to the hour of `now`. Each environment, endpoint and outcome may occur once. */
+/** Adds to the counts of the hour of `now`. Each combination of environment, endpoint and outcome may occur only once. */
 export function addRequestCounts(tx: Tx, counts: readonly RequestCount[], now: LogTime): Promise<Rows> {
   return tx.run(ADD_COUNTS, [
     formatTimestamp(brandAs<Instant>(Math.floor(now / 1000))),

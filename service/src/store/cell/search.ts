@@ -31,7 +31,8 @@ const prefixed = (column: string): string => `
       limit $4
     )`;
 
-// Without a name, here and below: planned for the text at hand, because only then can an index find a prefix.
+// The statements here and below are unnamed, so that PostgreSQL plans them for the actual search text. Only then can it use an
+// index to find a prefix.
 const FIND_CUSTOMERS = {
   name: "",
   text: `/* search.find_customers */

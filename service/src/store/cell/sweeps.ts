@@ -25,8 +25,8 @@ const LOCK = statement(
 );
 
 /**
- * One process at a time takes a step. Null if another process takes it, or the sweep is paused. Throws if the database's clock is wrong:
- * a sweep expires credits permanently, so it waits until the clocks agree.
+ * One process at a time takes a step. Null if another process is taking one, or the sweep is paused. Throws if the database's
+ * clock is wrong: a sweep expires credits permanently, so it waits until the clocks agree.
  */
 export async function lockSweep(
   tx: Tx,
@@ -37,7 +37,7 @@ export async function lockSweep(
   const now = await readClock(tx);
   if (!clocksAgree(now))
     throw new Error(
-      `by the database's clock it is ${formatTimestamp(now)}, more than an hour from this machine's: set the wrong one`,
+      `the database's clock shows ${formatTimestamp(now)}, more than an hour from this machine's clock: correct the wrong one`,
     );
   return { position: readNullable(rows[0][0], readPosition) };
 }

@@ -218,7 +218,7 @@ export type LedgerSum = {
   readonly misfits: number;
 };
 
-// As above, an entry from another environment leaves a gap.
+// Here too, an entry from another environment leaves a gap.
 const SUM = statement(
   "verify.sum_ledger",
   `

@@ -24,8 +24,9 @@ export const WALLET = derive(
 );
 
 /**
- * A customer's wallet. `readWallet` is null if another transaction holds the wallet or if it is missing: a release before wallets created
- * the customer, or this batch will. Decoded one by one, so that a wallet written by a later release only fails its own customer's request.
+ * A customer's wallet. `readWallet` is null if another transaction holds the wallet or if it is missing, because the customer was
+ * created by a release without wallets or will be created by this batch. Decoded one by one, so that a wallet written by a later
+ * release only fails its own customer's request.
  */
 export type FoundWallet = CustomerName &
   WalletName & { readonly readWallet: (() => Wallet) | null; readonly isMissing: boolean };
@@ -119,7 +120,7 @@ const READ_FOR_CHECK = statement(
  * verifies by itself that the session's own backend responded.
  */
 export async function readForCheck(session: Session, names: readonly CustomerName[]): Promise<CheckFacts> {
-  // The revision of each environment once; 0 matches none.
+  // Reads the revision of each environment once. The ID 0 matches no environment.
   const seen = new Set<EnvironmentId>();
   const catalogsOf = names.map(({ environmentId }) => {
     if (seen.has(environmentId)) return 0;

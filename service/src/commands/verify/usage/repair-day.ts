@@ -29,7 +29,7 @@ export async function repairDay(session: Repairing, day: Instant): Promise<void>
       const rows = await rebuildCustomers(session, slice, some);
       // Checked in this transaction, because a month can be detached at any time.
       await refuseMissingRows(session, day);
-      // Together with the last slice, usually the only one, so that all roll-ups always agree.
+      // Runs with the last slice, which is usually the only one, so that all roll-ups always agree.
       if (some.slice === some.slices - 1) await rebuildBuckets(session, slice);
       return rows;
     }),

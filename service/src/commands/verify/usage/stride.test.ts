@@ -53,7 +53,7 @@ function expectWhole(done: readonly SomeCustomers[]): void {
   expect(end).toBe(1);
 }
 
-test("all customers at once, or after a timeout every slice once and in order", async () => {
+test("all customers are read at once, or after a timeout each slice once and in order", async () => {
   const crowd = new Crowd();
   expect(await walk(crowd, 90_000)).toEqual([{ slices: 1, slice: 0 }]);
   const many = await walk(crowd, 400_000);
@@ -62,7 +62,7 @@ test("all customers at once, or after a timeout every slice once and in order", 
   expect(many.at(-1)?.slices).toBe(8);
 });
 
-test("the next bucket starts with as many slices, and after quiet ones with fewer", async () => {
+test("the next bucket starts with the same number of slices, and with fewer after small buckets", async () => {
   const crowd = new Crowd();
   await walk(crowd, 400_000);
   expect(await walk(crowd, 400_000)).toHaveLength(8);
@@ -75,7 +75,7 @@ test("the next bucket starts with as many slices, and after quiet ones with fewe
   expect(counts).toEqual([8, 4, 2, 1]);
 });
 
-test("a timeout in the smallest slice fails, and a null stops", async () => {
+test("a timeout in the smallest slice fails, and a null result stops", async () => {
   const tooLong = new Crowd().walk(async ({ slices, slice }) => {
     if (slices === 1 || slice > 0) throw TOO_LONG;
     return slice;

@@ -24,12 +24,18 @@ export async function stride(
   }
 }
 
-/** Slices of customers, for a bucket or a day with too much usage for one statement. The next bucket starts with as many slices. */
+/**
+ * Slices of customers, for a bucket or a day with too much usage for one statement. The next bucket starts with the same number
+ * of slices.
+ */
 export class Crowd {
   /** The size of a slice, in parts of `SLICES_MAX`. */
   readonly #share = new BatchSize({ first: SLICES_MAX, most: SLICES_MAX, growth: 2 });
 
-  /** Reads several buckets for all customers at once, because `stride` takes fewer buckets after a timeout, and one bucket in slices. */
+  /**
+   * Reads several buckets for all customers at once, and a single bucket in slices. After a timeout, `stride` takes fewer
+   * buckets.
+   */
   over(
     from: number,
     to: number,
@@ -46,7 +52,7 @@ export class Crowd {
       if (more === null) return null;
       rows += more;
     }
-    // Only at the end: a wider slice would not start where the last one ended.
+    // Adjusted only at the end, because a wider slice would not start where the last one ended.
     this.#share.adjust(Math.min(1, (rows * this.#share.size) / SLICES_MAX / ROWS_MAX));
     return rows;
   }

@@ -24,9 +24,9 @@ const PAUSE_MS = 100;
 const TIME_WIDTH = { first: 4 * BUCKET_MS, least: BUCKET_MS, most: 32 * 96 * BUCKET_MS } as const;
 
 export type Verified = {
-  /** The first difference that was found. */
+  /** The first difference found. */
   readonly wrong: WrongSum | null;
-  /** Rows that were compared. */
+  /** Number of rows compared. */
   readonly rows: number;
 };
 

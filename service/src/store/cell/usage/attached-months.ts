@@ -27,7 +27,7 @@ const REMEMBER = statement(
   where a.since < rows_since`,
 );
 
-/** Months since then that are not attached later are reported as detached. */
+/** Stores the first attached month. Any month since then that is no longer attached is reported as detached. */
 export function rememberFirstMonth(tx: Tx): Promise<Rows> {
   return tx.run(REMEMBER);
 }
@@ -79,7 +79,7 @@ const FIND_GAP = statement(
     )`,
 );
 
-/** An event is at most minutes ahead of when it was recorded. */
+/** An event can occur at most minutes after it was recorded. */
 const AHEAD_MAX_MS = 3_600_000;
 
 /** The moment since which all rows of usage are attached. Null if all of them are. */

@@ -6,7 +6,7 @@ import { formatTimestamp } from "../../../primitives/timestamp.ts";
 export type Bucket = "hour" | "day" | "month";
 export type Division = { readonly bucket: Bucket; readonly timeZone: string };
 
-/** Short enough to skip none: a day may have 23 hours, and an hour may begin at minute 15, 30 or 45 of UTC. */
+/** Short enough to skip no bucket: a day may have 23 hours, and an hour may begin at minute 15, 30 or 45 of UTC. */
 export const STEP = { hour: "15 minutes", day: "6 hours", month: "7 days" } as const satisfies Record<
   Bucket,
   string

@@ -43,7 +43,7 @@ const METER_IDS = `array(
         and ($5::integer is null or m.pool_id = $5)
     )`;
 
-/** `+ 0` keeps it out of the index, which some releases of PostgreSQL would search once for each meter. */
+/** `+ 0` prevents an index search, which some releases of PostgreSQL would repeat for each meter. */
 export const IS_METER = (id: string): string => `${id} + 0 = any (${METER_IDS})`;
 
 export const METERS_OF_SCOPE = `
@@ -198,9 +198,9 @@ const OF_CUSTOMERS = {
 } as const;
 
 export type ChartOptions = Division & {
-  /** The measure to rank by. The largest lines are shown, */
+  /** The measure by which lines are ranked. */
   readonly by: Measure;
-  /** at most this many, and the rest as one. */
+  /** Maximum number of lines. The smallest ones beyond it are combined into one. */
   readonly linesMax: number;
 };
 
@@ -211,7 +211,7 @@ export async function chartAll(
   group: keyof typeof OF_ALL,
   options: ChartOptions,
 ): Promise<ChartPoint[]> {
-  // Unnamed: planned for the given range.
+  // Unnamed, so that PostgreSQL plans it for the given range.
   const { rows } = await tx.run({ ...OF_ALL[group], name: "" }, parametersOf(scope, options));
   return rows.map(readPoint);
 }

@@ -90,7 +90,8 @@ const WITH_METERS = `
     left join cell.meters as m on m.environment_id = w.environment_id and m.id = w.meter_id
   ) as w on true`;
 
-// One transaction writes both, except in the repair of a day that is too large for one: so one statement sees them agree.
+// One transaction writes both, so one statement sees them agree, except during the repair of a day that is too large for one
+// transaction.
 const COMPARE_BUCKETS = statement(
   "usage_compare.buckets",
   `

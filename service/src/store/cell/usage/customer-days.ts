@@ -12,14 +12,16 @@ export function startOf(day: string): string {
   return `(${day}::timestamp at time zone 'UTC')`;
 }
 
-/** A day's buckets, one row each; null where nothing was used. Columns of a select list, as the arrays are equally long. */
+/**
+ * A day's buckets, one row each; null where nothing was used. Columns of a select list, because the arrays have the same length.
+ */
 export const SLOTS = `
       generate_subscripts(bucket_counts, 1) as slot,
       unnest(bucket_counts) as count,
       unnest(bucket_quantities) as quantity,
       unnest(bucket_credits) as credits`;
 
-/** The UTC days of a range. The range has their buckets from `slot_from` up to, but without, `slot_to`. */
+/** The UTC days of a range. The range contains their buckets from `slot_from` (inclusive) to `slot_to` (exclusive). */
 export function daysOf(from: string, to: string): string {
   const slotAt = (moment: string): string =>
     `ceil(extract(epoch from ${moment}::timestamptz - g.start) / 900)`;

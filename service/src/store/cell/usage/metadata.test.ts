@@ -23,7 +23,7 @@ async function countRead(tx: Tx): Promise<number> {
   return readInteger(rows[0]?.[0]);
 }
 
-test("usage on a day last month by metadata reads neither a neighbour's rows nor later days", async () => {
+test("usage by metadata on one past day reads neither another project's rows nor later days", async () => {
   const { database, project, cell } = await setupCredits();
   const neighbour = await createTestProject(database, "Neighbour");
   await database.query("select cell.ensure_monthly_partitions(3, 0)");

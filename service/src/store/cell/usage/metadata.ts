@@ -5,7 +5,7 @@ import { formatTimestamp } from "../../../primitives/timestamp.ts";
 import type { Division } from "./buckets.ts";
 import { readUsed, type UsageScope, type Used } from "./chart.ts";
 
-// No roll-up has metadata: the environment's rows are read, up to a limit.
+// Roll-ups contain no metadata, so the environment's rows are read, up to a limit.
 
 // An event is recorded at most weeks after and minutes before it occurs. This limits the partitions that are read.
 const EVENTS = `
@@ -27,7 +27,7 @@ const EVENTS = `
       and r.recorded_at < $3::timestamptz + interval '36 days'
     order by r.occurred_at, r.id`;
 
-// A reversal counts for its charge's value, unless the charge is outside the history window. A charge is never late.
+// A reversal counts under its charge's value, unless the charge is outside the history window. A charge is never late.
 const charges = (where: string): string => `
     select
       r.customer_number,
@@ -53,7 +53,7 @@ const charges = (where: string): string => `
       and r.kind in (2, 5)
       and ${where}`;
 
-/** Finds events by the time they occurred: nearly all by the time of recording, the rest by an index on those that differ. */
+/** Finds charges by the time they took effect: nearly all by the time of recording, the rest by an index on those that differ. */
 const CHARGES = `
     select
       c.customer_number, c.at, c.key, c.feature_id, c.pool_id, c.count, c.quantity, c.credits, c.part
@@ -126,13 +126,13 @@ export async function chartMetadata(
     readonly customer: CustomerNumber | null;
     readonly field: string;
     readonly rowsMax: number;
-    /** Metadata of charges before it is not shown. Null if all of it is. */
+    /** Metadata of charges before this time is not shown. Null if all metadata is shown. */
     readonly windowStart: Instant | null;
   },
 ): Promise<MetadataPoint[] | null> {
   const { environmentId, kind, from, to, event, feature, pool } = scope;
   const range = [environmentId, formatTimestamp(from), formatTimestamp(to), bucket, timeZone];
-  // Otherwise the planner may read the events in all environments.
+  // Without these settings, the planner may read the events in all environments.
   if (kind === "events") await tx.run(WALK);
   const parameters = [...range, customer, event, feature, pool, field, rowsMax];
   const { rows } =

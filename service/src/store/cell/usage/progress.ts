@@ -4,11 +4,11 @@ import type { Instant } from "../../../primitives/brand.ts";
 import { formatTimestamp } from "../../../primitives/timestamp.ts";
 import { SLICES_MAX } from "./rows.ts";
 
-/** How far the roll-ups are. */
+/** How far the roll-ups have progressed. */
 export type UsageProgress = {
-  /** Rows of transactions with lower numbers are in the roll-ups, */
+  /** The roll-ups contain the rows of all transactions with lower numbers. */
   readonly transactionNumber: number;
-  /** and rows of this transaction in the slices that are done. If any slices are done, the transaction has ended. */
+  /** The slices of this transaction that the roll-ups contain. If there are any, the transaction has ended. */
   readonly slices: { readonly all: number; readonly done: number };
   /** Every request that returned before this moment is in the roll-ups. */
   readonly completeTo: Instant;
@@ -41,7 +41,7 @@ const LOCK = statement(
   for update skip locked`,
 );
 
-/** One process at a time adds to the roll-ups. Null if another one does, or did within this time. */
+/** One process at a time adds to the roll-ups. Null if another process is adding, or did so within this time. */
 export async function lockUsageProgress(tx: Tx, restMs = 0): Promise<UsageProgress | null> {
   const { rows } = await tx.run(LOCK, [restMs]);
   return rows[0] === undefined ? null : readProgress(rows[0]);
@@ -172,7 +172,7 @@ export async function refuseOtherServer(tx: Tx): Promise<void> {
   const { rows } = await tx.run(IS_OTHER);
   if (readBoolean(rows[0]?.[0]))
     throw new Error(
-      "this is another database server than the one whose usage was recorded: run purser migrate, then " +
-        "purser verify --usage, and repair the days it names",
+      "this is not the database server on which the usage was recorded: run purser migrate, then " +
+        "purser verify --usage, and repair the days it lists",
     );
 }

@@ -18,7 +18,7 @@ export function prepareRollUp(tx: Tx): Promise<Rows> {
   return tx.run(PREPARE);
 }
 
-/** Consecutive transactions, from one number up to but without another. */
+/** Consecutive transactions, from one number (inclusive) to another (exclusive). */
 export type Stretch = {
   readonly from: number;
   readonly to: number;
@@ -60,7 +60,7 @@ export async function findStretch(
   tx: Tx,
   { from, limit, rowsMax }: { readonly from: number; readonly limit: number; readonly rowsMax: number },
 ): Promise<Stretch> {
-  // Unnamed: planned each time, for the rows there are now.
+  // Unnamed, so that PostgreSQL plans it each time for the current rows.
   const { rows } = await tx.run({ ...FIND_CUT, name: "" }, [from, limit, rowsMax]);
   const cut = readNullable(rows[0]?.[0] ?? null, readInteger);
   if (cut === null) return { from, to: limit, slices: 1 };
@@ -188,7 +188,7 @@ const ADD = statement(
 
 /** Adds the rows of a stretch, or of one slice of it. Returns how many there were. */
 export async function addToRollUps(tx: Tx, { from, to, slices }: Stretch, slice: number): Promise<number> {
-  // The first slice inserts the meters of all: each of them reads all rows.
+  // The first slice inserts the meters of all slices, because every slice reads all rows.
   if (slice === 0) await tx.run({ ...INSERT_METERS, name: "" }, [from, to, 1, 0]);
   const { rows } = await tx.run({ ...ADD, name: "" }, [from, to, slices, slice]);
   return readInteger(rows[0]?.[0]);

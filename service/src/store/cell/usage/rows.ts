@@ -99,12 +99,12 @@ export function usageOfRows(where: WhereRows): string {
       u.environment_id, u.kind, u.key, u.feature_id, u.pool_id, u.reason, u.customer_number, u.bucket`;
 }
 
-/** The maximum number of customer slices, because each slice reads all rows. */
+/** The maximum number of customer slices. It is limited, because each slice reads all rows. */
 export const SLICES_MAX = 2 ** 12;
 
 /**
- * Whether a customer is in a slice, by two parameters. The first of n slices is the first two of 2n, so that the remaining ones can
- * be halved.
+ * Whether a customer is in a slice, by two parameters. The first of n slices equals the first two of 2n slices, so that the
+ * remaining slices can be halved.
  */
 export function isInCustomers(customerNumber: string, slices: string, slice: string): string {
   return `(${slices} = 1 or (hashint8(${customerNumber}) & ${SLICES_MAX - 1}) * ${slices}::bigint / ${SLICES_MAX} = ${slice})`;

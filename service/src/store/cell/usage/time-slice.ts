@@ -36,7 +36,7 @@ export const DAYS_IN_SLICE = `
           and day < ($3::timestamptz at time zone 'UTC' + interval '23 hours 45 minutes')::date
           and ${isInCustomers("customer_number", "$4", "$5")}`;
 
-/** The slice's part of a day: its first and last slot of those that the arrays have. */
+/** The slice's part of a day: the first and last slot of the arrays that are in the slice. */
 const slotAt = (moment: string): string =>
   `(extract(epoch from ${moment} - ${startOf("day")}) / 900)::integer`;
 const FIRST_SLOT = `greatest(array_lower(bucket_counts, 1), ${slotAt(`greatest($2::timestamptz, ${startOf("day")})`)})`;
