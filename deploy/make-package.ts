@@ -14,7 +14,7 @@ const tracked = (...paths: string[]): string[] =>
     .filter((path) => path !== "");
 
 /**
- * Makes purser-VERSION.tgz. Node strips no types below node_modules, so the package contains JavaScript. Types are replaced
+ * Makes purser-VERSION.tgz. Node does not strip types in node_modules, so the package contains JavaScript. Types are replaced
  * by spaces and `.ts` by `.js`, so every line and column stays the same, and no source maps are needed.
  */
 function makePackage(destination: string): string {

@@ -15,7 +15,7 @@ import {
   worstRequests,
 } from "./attacker.ts";
 
-/** Beyond the memory after the first flood of each kind. A busy service grows its heap to some extent. */
+/** Growth allowed after the first flood of each kind. The heap of a busy service grows to some extent. */
 const GROWTH_MEGABYTES_MAX = 64;
 
 await runProof(

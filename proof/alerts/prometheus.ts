@@ -12,7 +12,7 @@ const FOLDER = join(THIS_TREE, "deploy/observability");
 const READY_WITHIN_MS = 60_000;
 const POLL_MS = 200;
 
-/** The rules are meant for a scrape every 15 s. Here everything is this much faster. */
+/** The rules are meant for a scrape every 15 s. Here everything runs this many times faster. */
 export const SPEED = 15;
 
 type Answer = { data: { alerts: { state: string; labels: Record<string, string> }[] } };

@@ -59,8 +59,9 @@ type Pair = { readonly before: number; readonly now: number };
 
 /**
  * Compares this tree with another commit: two services on one server, each with its own database, loaded at the same time by
- * the load generator of this tree, so that other load on the machine affects both. Measured in turns, one tree was up to six
- * times as fast as itself. Each pair has new processes: how a process is laid out in memory is worth up to 5%, and stays for its life.
+ * the load generator of this tree, so that other load on the machine affects both. Measured in turns, the same tree
+ * differed from itself by a factor of up to six. Each pair has new processes: the memory layout of a process changes its speed by up
+ * to 5% for as long as it runs.
  */
 export async function benchAgainst(options: AgainstOptions): Promise<AgainstResult> {
   const { stack, print, pairs } = options;

@@ -51,7 +51,7 @@ project and a token, applies a catalog, and charges a customer. Needs root, beca
     await runPurser(services["migrate"]?.command ?? [], environment);
     const used = await usePurser(environment, stack);
     const secondsToCharge = Math.round((performance.now() - startMs) / 100) / 10;
-    if (secondsToCharge > SECONDS_MAX) faults.push(`the charge came after ${secondsToCharge} s`);
+    if (secondsToCharge > SECONDS_MAX) faults.push(`the first charge took ${secondsToCharge} s`);
     faults.push(...used.faults, ...(await tryPlaceholder(environment, directory)));
     return { faults, figures: { secondsToCharge, charged: used.charged, lines: file.lines } };
   },

@@ -10,7 +10,7 @@ export async function openChromium(stack: AsyncDisposableStack): Promise<Browser
   return browser;
 }
 
-/** A context of a new visitor. Errors and warnings on the console are added to `complaints`. */
+/** A browser context for a new visitor. Errors and warnings on the console are added to `complaints`. */
 export async function openContext(
   browser: Browser,
   { url, appearance, complaints }: { url: string; appearance: Appearance; complaints: string[] },

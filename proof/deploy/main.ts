@@ -79,14 +79,16 @@ function inspectKustomized(text: string): string[] {
   const images = [...text.matchAll(/^ *image: (\S+)$/gm)].map(([, image = ""]) => image);
   const others = images.filter((image) => !/^registry\.example\.com\/purser:\d/.test(image));
   return [
-    ...(images.length > 0 && others.length === 0 ? [] : [`kustomization.yaml leaves images: ${others}`]),
+    ...(images.length > 0 && others.length === 0
+      ? []
+      : [`kustomization.yaml does not set the images: ${others}`]),
     ...(/name: PUBLIC_URL\n *value: https:/.test(text) ? [] : ["kustomization.yaml sets no PUBLIC_URL"]),
   ];
 }
 
 type Model = new (content: object) => { validate(): void };
 
-/** Values by the packages' validators. Unknown fields by the compiler, because the validators accept them. */
+/** Checks values with the packages' validators, and unknown fields with the compiler, because the validators accept them. */
 async function validate(resources: readonly Resource[]): Promise<string[]> {
   const directory = await findSchemas();
   const faults: string[] = [];

@@ -37,7 +37,7 @@ export async function findHelm(): Promise<string> {
   return program;
 }
 
-/** It comes with Helm. */
+/** The package with Helm also contains kubectl. */
 export async function findKubectl(): Promise<string> {
   const program = join(dirname(await findHelm()), "../kubectl/kubectl");
   await chmod(program, 0o755);

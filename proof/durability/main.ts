@@ -34,9 +34,9 @@ const FIND: Record<Kind, string> = {
 await runProof(
   {
     command: "npm run durability-proof",
-    about: `Writes through the management API to a database whose default is synchronous_commit = off. Ends PostgreSQL meanwhile with
-kill -9 or an immediate stop, in turn. Fails if an acknowledged write is lost: a top-up, reversal, plan assignment, import or key
-revocation. Needs Linux.`,
+    about: `Writes through the management API to a database whose default is synchronous_commit = off. Meanwhile stops PostgreSQL,
+alternately with kill -9 and with an immediate stop. Fails if an acknowledged write is lost: a top-up, reversal, plan assignment,
+import or key revocation. Needs Linux.`,
     options: { trials: { default: 50, help: "number of crashes" } },
   },
   async ({ options: { trials }, stack }) => {

@@ -23,7 +23,7 @@ await runProof(
   {
     command: "npm run export-proof",
     about: `Exports events while others are recorded. Closes the connection twice and kills the service once with kill -9; each time it
-resumes after the last row received. Fails if a row is missing or duplicate. Then times every list of events. Needs Linux.`,
+resumes after the last row received. Fails if a row is missing or duplicated. Then times every list of events. Needs Linux.`,
     options: {
       events: { default: 5_000_000, help: "number of events" },
       calls: { default: 50, help: "calls to each list" },

@@ -39,7 +39,7 @@ export function expectEqual(what: string, found: unknown, expected: unknown): vo
   if (found !== expected) throw new Error(`${what}: expected ${String(expected)}, found ${String(found)}`);
 }
 
-/** A figure and the most it may be, in the format in which both are printed. */
+/** A figure and its upper bound, with the format in which both are printed. */
 export type Bound = readonly [what: string, value: number, max: number, format: (value: number) => string];
 
 /** A fault for each figure beyond its bound. */

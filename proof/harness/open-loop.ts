@@ -40,7 +40,7 @@ export async function runOpenLoop(options: OpenLoopOptions): Promise<OpenLoopRes
   return JSON.parse(output);
 }
 
-/** Measures a load alone and beside something else, in turns, so that a noisy machine affects both. */
+/** Measures a load alone and together with other work, in turns, so that a noisy machine affects both. */
 export async function measureBeside<T>(
   rounds: number,
   measure: () => Promise<T>,

@@ -7,7 +7,7 @@ import { THIS_TREE } from "../harness/purser.ts";
 
 const run = promisify(execFile);
 
-/** Needs no daemon, and no right to start containers. */
+/** Needs neither a daemon nor permission to start containers. */
 const BUILDAH = ["--storage-driver", "vfs"];
 const ENVIRONMENT = { ...process.env, BUILDAH_ISOLATION: "chroot" };
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
@@ -61,8 +61,8 @@ export async function mountImage(name: string, stack: AsyncDisposableStack): Pro
 }
 
 /**
- * Mounts the tree read-only and changes into it, as the image's user. In a mount namespace of its own, which ends with the
- * process. Docker's `--read-only` gives the same view of the file system; its limits and system call filter are missing here.
+ * Mounts the tree read-only and changes into it, as the image's user, in a separate mount namespace that ends with the process.
+ * Docker's `--read-only` gives the same view of the file system; its limits and system call filter are missing here.
  */
 const JAIL = `
 mount --bind "$1" "$1"

@@ -47,7 +47,7 @@ export function findUnwanted(added: readonly ImageFile[]): string[] {
   ]);
 }
 
-/** Credentials by their form, and this machine's own from its npm settings. */
+/** Credentials that are recognized by their format. Those in this machine's npm settings are passed separately. */
 const SECRETS =
   /pur_(live|test|mgmt)_[0-9A-Za-z]{38}|npm_[0-9A-Za-z]{36}|-----BEGIN [A-Z ]*PRIVATE KEY|AKIA[0-9A-Z]{16}|ghp_[0-9A-Za-z]{36}|_authToken/;
 const READ_BYTES_MAX = 4_000_000;

@@ -23,7 +23,7 @@ type Parts = {
   readonly stack: AsyncDisposableStack;
 };
 
-/** Imports a file, kills the service meanwhile, and imports the file again through a new service, which it returns. */
+/** Imports a file, kills the service during the import, and imports the file again through a new service, which it returns. */
 export async function importThroughAKill(parts: Parts): Promise<{ service: Service; result: ImportResult }> {
   const { database, project, rows, stack } = parts;
   const csv = makeOpeningFile(rows);

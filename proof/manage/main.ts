@@ -18,9 +18,9 @@ const WHOLE_TABLE_ROWS_MAX = 5_000;
 await runProof(
   {
     command: "npm run manage-proof",
-    about: `Imports customers from a file through the management API, kills the service meanwhile with kill -9, imports the file again,
-and checks every balance. Then times every list and search, shows the indexes they use, and measures checks with and without
-many concurrent wrong logins. Needs Linux.`,
+    about: `Imports customers from a file through the management API, kills the service with kill -9 during the import, imports the file
+again, and checks every balance. Then times every list and search, shows the indexes they use, and measures checks with and without
+many concurrent logins with wrong passwords. Needs Linux.`,
     options: {
       rows: { default: 100_000, help: "customers in the file" },
       calls: { default: 200, help: "calls to each list and search" },
@@ -39,7 +39,7 @@ many concurrent wrong logins. Needs Linux.`,
     await awaitStatistics(database, ["customers", "wallets", "grants", "assignments", "audit"]);
     const pages = { server, service, project, customers: rows, calls };
     const { measured, failures, left } = await measurePages(pages, printPage);
-    console.log(`not measured, because they need an id or are exports: ${left.join(", ")}`);
+    console.log(`not measured, because they need an ID or are exports: ${left.join(", ")}`);
 
     const storm = await measureLogInStorm({
       service,

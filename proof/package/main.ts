@@ -64,7 +64,7 @@ function secondsSince(startMs: number): number {
   return Math.round((performance.now() - startMs) / 100) / 10;
 }
 
-/** The same files with the same lines of the same lengths, so that positions in stack traces are those of the source. */
+/** Checks for the same files, with lines of the same lengths, so that positions in stack traces match the source. */
 async function compareWithSource(installed: string): Promise<string[]> {
   const sources = await Array.fromAsync(glob("service/src/**/*.ts", { cwd: THIS_TREE }));
   const wanted = sources
@@ -72,7 +72,7 @@ async function compareWithSource(installed: string): Promise<string[]> {
     .map((file) => file.replace(/ts$/, "js"));
   const found = await Array.fromAsync(glob("service/src/**/*.*", { cwd: installed }));
   if (wanted.sort().join() !== found.sort().join())
-    return [`the package has ${found.length} files of code, and the source has ${wanted.length}`];
+    return [`the package has ${found.length} code files, but the source has ${wanted.length}`];
   const lengthsOf = async (file: string): Promise<string> =>
     (await readFile(file, "utf8"))
       .split("\n")

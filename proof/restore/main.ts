@@ -43,8 +43,8 @@ await runProof(
   {
     command: "npm run restore-proof",
     about: `Backs up PostgreSQL 15 with pgBackRest while charges run, and restores it to a moment. Dumps it with pg_dump from the same server
-and loads the dump into another one. Each copy must have exactly the rows committed at its moment: no acknowledged charge before it is
-missing, and none from after it is there. purser migrate, verify and verify --usage must pass. Then a service runs on the copy, and
+and loads the dump into another one. Each copy must have exactly the rows committed at its moment: no acknowledged charge from before
+it is missing, and none from after it is included. purser migrate, verify and verify --usage must pass. Then a service runs on the copy, and
 repeated requests return their stored responses. Needs Debian's postgresql-15 and pgbackrest.`,
     options: {
       entries: { default: 100_000, min: 1_000, help: "ledger entries before the load" },
@@ -81,7 +81,9 @@ repeated requests return their stored responses. Needs Debian's postgresql-15 an
     const faults = [
       ...ofBackup.faults,
       ...ofDump.faults,
-      ...(isSame(expected) || isSame(dump.expected) ? ["nothing was written after a moment"] : []),
+      ...(isSame(expected) || isSame(dump.expected)
+        ? ["nothing was written after the moment of a copy"]
+        : []),
     ];
     await history.close();
     if (faults.length === 0) await rm(historyFile);

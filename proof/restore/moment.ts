@@ -7,7 +7,7 @@ import { type Database, databaseAt, withClient } from "../harness/database.ts";
 export type Moment = { readonly at: string; readonly beforeMs: number; readonly afterMs: number };
 
 const SAMPLE_MS = 50;
-/** Commits take their time before they are ordered in the write-ahead log. Those so close to a moment may be on either side. */
+/** A commit gets its time before its position in the write-ahead log. Commits this close to a moment may be on either side of it. */
 const QUIET_MS_MIN = 1;
 const TABLES = ["ledger", "events", "denials", "keyed_requests"] as const;
 

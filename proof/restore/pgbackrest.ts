@@ -114,7 +114,7 @@ export class ArchivedServer {
           ...this.#owner,
           cwd: "/",
         });
-      // Fails unless the recovery was interrupted.
+      // Fails if the server has already stopped, which is expected unless the recovery was interrupted.
       stack.defer(async () => void (await pgCtl(["-m", "immediate", "stop"]).catch(() => {})));
       try {
         await pgCtl(["-l", log, "-o", flags, "start"]);
@@ -153,7 +153,7 @@ export class ArchivedServer {
   }
 }
 
-/** Meanwhile the server accepts connections that only read. If it cannot reach its target, it ends. */
+/** During recovery, the server accepts read-only connections. If it cannot reach its target, it stops. */
 async function awaitRecovery(url: string): Promise<void> {
   for (;;) {
     const [row] = await databaseAt(url).query("select pg_is_in_recovery() as is_recovering");

@@ -4,9 +4,9 @@ import type { Question } from "./questions.ts";
 import type { World } from "./world.ts";
 
 const WARM_UP_CALLS = 3;
-/** Time limit for one query: slow queries get fewer calls, */
+/** Time limit for all calls of one query. Slow queries get fewer calls. */
 const ASKING_MS_MAX = 20_000;
-/** but at least this many. */
+/** The least number of calls, even for a slow query. */
 const CALLS_MIN = 5;
 
 export type Asked = {

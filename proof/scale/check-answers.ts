@@ -18,7 +18,7 @@ export async function checkAnswers(
     to: wholeHour(world.to + HOUR_MS),
   });
   const totals = await caller.get<{ events: { count: number } }>(`usage/totals?${all}`);
-  expectEqual("events in the sums", totals.events.count, events);
+  expectEqual("events in the roll-ups", totals.events.count, events);
   const { from, to } = aroundMonth(world);
   type Ranking = { customers: { customerId: string; quantity: number }[] };
   const { customers } = await caller.get<Ranking>(`usage/customers?source=events&from=${from}&to=${to}`);
@@ -36,7 +36,7 @@ export async function checkAnswers(
      order by u.quantity desc, c.number`,
   );
   expectEqual(
-    "who used most in a month and two days",
+    "customers with the most usage in a month and two days",
     JSON.stringify(customers.map(({ customerId, quantity }) => [customerId, quantity])),
     JSON.stringify(rows.map((row) => [row["customer_id"], Number(row["quantity"])])),
   );

@@ -39,7 +39,7 @@ export async function prepare(database: Database, { context }: Project, { custom
 
 /**
  * Inserts the events in time order, spread evenly over 13 months, while the job rolls them up. The indexes for lists are created
- * afterwards: a third less work for the same, slightly denser indexes. The indexes that the roll-up needs stay.
+ * afterwards: a third less work for equivalent, slightly denser indexes. The indexes that the roll-up needs stay.
  */
 export async function fillEvents(
   database: Database,
@@ -86,8 +86,8 @@ function recordedMs({ from, to }: World, { events }: Chunk): string {
 }
 
 /**
- * Few are very busy: of 100,000 customers the first has a tenth of all events, the first thousand two fifths, and the quieter half
- * together an eighth. Each uses six keys. One event in fifty is late, most by hours, some by weeks.
+ * A few customers are very busy: of 100,000, the first has a tenth of all events, the first thousand have two fifths, and the
+ * quieter half together has an eighth. Each uses six keys. One event in fifty is late, most by hours, some by weeks.
  */
 function eventsOf({ context: { environmentId } }: Project, world: World, chunk: Chunk): string {
   const keys = KEYS.map((key) => `'${key}'`).join(", ");

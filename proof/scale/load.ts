@@ -57,7 +57,7 @@ async function untilComplete(database: Database, filledAt: string): Promise<void
     if (place !== last) {
       last = place;
       lastMs = performance.now();
-    } else if (performance.now() - lastMs > STEP_MS_MAX) throw new Error(`the sums stay at ${place}`);
+    } else if (performance.now() - lastMs > STEP_MS_MAX) throw new Error(`the roll-ups stopped at ${place}`);
     await pause(100);
   }
 }

@@ -93,14 +93,14 @@ function rankings(world: World): Question[] {
     },
   });
   return [
-    untilNow("the customers who used most in the last 30 days", 30),
-    untilNow("the customers who used most in the last 90 days", 90),
-    ask("the customers who used most in 30 days", 30, "usage/customers?"),
-    ask("the customers who used most in 90 days", 90, "usage/customers?"),
-    ask("the customers who used most in a year", 365, "usage/customers?"),
+    untilNow("customers with the most usage in the last 30 days", 30),
+    untilNow("customers with the most usage in the last 90 days", 90),
+    ask("customers with the most usage in 30 days", 30, "usage/customers?"),
+    ask("customers with the most usage in 90 days", 90, "usage/customers?"),
+    ask("customers with the most usage in a year", 365, "usage/customers?"),
     ask("usage by day over 30 days, by customer", 30, "usage?groupBy=customer&"),
     ask("usage by day over 90 days, by customer", 90, "usage?groupBy=customer&"),
-    ask("usage of a day, by a field of the metadata", 1, "usage?groupBy=metadata&metadataField=model&"),
+    ask("usage on one day, by a metadata field", 1, "usage?groupBy=metadata&metadataField=model&"),
   ];
 }
 
@@ -115,7 +115,7 @@ function pages(world: World, cursors: readonly string[]): Question[] {
     ask(", first page", (call) => `limit=${20 + (call % 181)}`),
     ask(", deep page", (call) => `cursor=${cursors[call % cursors.length]}`),
     ask(", deep page of 200", (call) => `limit=200&cursor=${cursors[(call * 7) % cursors.length]}`),
-    ask(" of a day far back", (call) => rangeOf(world, 1, call)),
+    ask(" on one day, far back", (call) => rangeOf(world, 1, call)),
     ask(" before a given time", past),
     ask(" by a frequent key", (call) => `event=${KEYS[call % 3]}&${past(call)}`),
     ask(" by a rare key", (call) => `event=${RARE_KEY}&${past(call)}`),

@@ -26,9 +26,9 @@ await runProof(
   {
     command: "npm run upgrade-proof",
     about: `Upgrades an installation of an earlier release under load. Two services of the earlier release run on one database. This tree
-migrates it, one service is replaced and both releases serve together. Then it is rolled back, upgraded again, and the other service
-follows. Checks that no acknowledged request is lost or applied twice, that only calls to a service that was being replaced failed, and
-that the data format cannot be raised too early, and that \`purser verify\` and \`purser migrate --finish\` succeed.`,
+migrates the database and replaces one service, so that both releases serve together. Then that service is rolled back and upgraded
+again, and the other one is replaced. Checks that no acknowledged request is lost or applied twice, that only calls to a service that
+was being replaced failed, that the data format cannot be raised too early, and that \`purser verify\` and \`purser migrate --finish\` succeed.`,
     options: {
       from: {
         default: null,
@@ -133,7 +133,7 @@ async function upgrade({ tree, seconds, historyFile, stack }: UpgradeOptions) {
   await mustRun(["migrate", "--grant-to", SERVICE_ROLE], ownerUrl);
   await pause(seconds * 1_000);
   await replace(oldA, newA);
-  // No process reads the format after this release's, so nothing may be raised while they run.
+  // No running process can read the next data format, so raising it must be rejected.
   const early = await withClient(ownerUrl, (client) => raiseDataFormat(client, DATA_FORMAT + 1));
   if (early.kind !== "older_processes") throw new Error(`the data format was ${early.kind} too early`);
   await replace(newA, oldA);
@@ -167,7 +167,7 @@ async function upgrade({ tree, seconds, historyFile, stack }: UpgradeOptions) {
 /** A service was removed from the load balancer and stopped. */
 type Stop = { readonly service: string; readonly removedAtMs: number; readonly endedAtMs: number };
 
-/** A call may fail only if it was open to a service when that was removed and stopped. */
+/** A call may fail only if it was open to a service while that service was removed and stopped. */
 function isUnexplained({ outcome, service, startMs, endMs }: Call, stops: readonly Stop[]): boolean {
   if (outcome.kind !== "info") return false;
   return !stops.some(

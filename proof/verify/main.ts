@@ -61,7 +61,8 @@ measures charges with and without it, in turns, so that a noisy machine affects 
           stop: async () => {
             verification.stop();
             const { code, output } = await verification.ended;
-            if (code !== null) throw new Error(`verify ended with code ${code} while measured: ${output}`);
+            if (code !== null)
+              throw new Error(`verify ended with code ${code} during the measurement: ${output}`);
           },
         };
       },

@@ -52,7 +52,7 @@ Needs libfaketime (Debian: apt-get install faketime).`,
     options: {
       against: { default: null, takes: "COMMIT", help: "the commit to compare with" },
       calls: { default: 2_000, help: "number of calls" },
-      seed: { default: 1, help: "selects other calls" },
+      seed: { default: 1, help: "seed for choosing the calls" },
       except: {
         default: [],
         takes: "NAME",

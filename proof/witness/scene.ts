@@ -4,7 +4,7 @@ import type { CallOptions, Recorder, Reply } from "./recorder.ts";
 export const LIVE = "/manage/v1/projects/1/live";
 export const TEST = "/manage/v1/projects/1/test";
 
-/** `narrow` is for one environment only, and `short` expires in the first night. */
+/** `narrow` is for one environment only, and `short` expires during the first night. */
 type Tokens = Record<"owner" | "operator" | "viewer" | "narrow" | "short", string>;
 
 /** Credentials for calls, and random numbers that are the same in every run. */

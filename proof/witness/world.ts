@@ -14,7 +14,7 @@ const START = Date.UTC(2027, 0, 29, 21);
 const JOBS = ["usage", "expiries", "request log"];
 const JOBS_SECONDS_MAX = 60;
 
-/** The service of one tree with its own PostgreSQL. The clock of both stands still until it is advanced. */
+/** The service of one tree with its own PostgreSQL. The clock of both does not move until it is advanced. */
 export type World = Pick<Database, "query"> & {
   readonly url: string;
   readonly setupToken: string;
@@ -102,7 +102,7 @@ class Clock {
       FAKETIME_TIMESTAMP_FILE: this.#file,
       FAKETIME_NO_CACHE: "1",
       FAKETIME_DONT_FAKE_MONOTONIC: "1",
-      // PostgreSQL runs as another user, who cannot open shared memory of this one.
+      // PostgreSQL runs as another user, which cannot open this user's shared memory.
       FAKETIME_DISABLE_SHM: "1",
       NO_FAKE_STAT: "1",
       TZ: "UTC",
