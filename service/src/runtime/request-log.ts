@@ -79,14 +79,25 @@ export class RequestLog {
   /** An `onResponse` hook for a route. */
   observe(endpoint: LoggedEndpoint) {
     return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
-      // Without an API key the environment is unknown.
-      if (request.apiKey !== null) this.note(endpoint, request.apiKey, toAnswered(request, reply));
+      const { apiKey } = request;
+      const { problemCode: code, denialReason: reason } = reply;
+      // Without an API key the environment is unknown. Most requests are only counted, so their details are not read.
+      if (apiKey !== null && this.#isKept(endpoint, apiKey, { code, reason }))
+        this.#keep(endpoint, apiKey, toAnswered(request, reply));
       done();
     };
   }
 
   note(endpoint: LoggedEndpoint, caller: Where, answered: Answered): void {
-    const { code, reason } = answered;
+    if (this.#isKept(endpoint, caller, answered)) this.#keep(endpoint, caller, answered);
+  }
+
+  /** Counts the request. Returns whether its details are kept too. */
+  #isKept(
+    endpoint: LoggedEndpoint,
+    caller: Where,
+    { code, reason }: Pick<Answered, "code" | "reason">,
+  ): boolean {
     const tally = this.#tallyOf(caller);
     const counts = tally.counts[endpoint];
     const outcome = code ?? reason ?? "ok";
@@ -94,20 +105,23 @@ export class RequestLog {
     if (outcome === "ok") {
       if (tally.successesKept >= SUCCESSES_MAX) {
         this.#sampled += 1;
-        return;
+        return false;
       }
       tally.successesKept += 1;
     } else {
       if (tally.othersKept >= OTHERS_MAX) {
         this.#dropped += 1;
-        return;
+        return false;
       }
       tally.othersKept += 1;
     }
-    if (this.#entries.length >= ENTRIES_MAX) {
-      this.#dropped += 1;
-      return;
-    }
+    if (this.#entries.length < ENTRIES_MAX) return true;
+    this.#dropped += 1;
+    return false;
+  }
+
+  #keep(endpoint: LoggedEndpoint, caller: Where, answered: Answered): void {
+    const { code, reason } = answered;
     // Never keeps the body: 2,000 of the largest would take 128 MB.
     const body = isObject(answered.body) ? answered.body : NO_BODY;
     this.#entries.push({
