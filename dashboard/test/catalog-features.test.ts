@@ -15,7 +15,7 @@ test("a created feature is listed with its cost and without plans", async () => 
   expect(await dialog.getByLabel("Name").inputValue()).toBe("Audio mix");
   await dialog.getByLabel("Unit", { exact: true }).fill("second");
   await dialog.getByLabel("Credits").fill("7");
-  await dialog.getByLabel("Per units").fill("60");
+  await dialog.getByLabel("Per how many units").fill("60");
   await dialog
     .getByText("1 second costs 1 credit, 60 seconds cost 7 credits and 150 seconds cost 18 credits")
     .waitFor();

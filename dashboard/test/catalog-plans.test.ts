@@ -12,7 +12,7 @@ test("a plan is created and published, and charges use its terms", async () => {
   const page = await signIn(service.url, "/projects/1/test/features?define=audio.mix");
   await page.getByLabel("Unit", { exact: true }).fill("second");
   await page.getByLabel("Credits", { exact: true }).fill("7");
-  await page.getByLabel("Per units").fill("60");
+  await page.getByLabel("Per how many units").fill("60");
   await page.getByRole("button", { name: "Create feature in test" }).click();
   await page.locator("[role=dialog]:not([aria-modal=false])").waitFor({ state: "hidden" });
 

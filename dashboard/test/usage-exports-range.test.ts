@@ -13,7 +13,7 @@ test("an invalid custom range is kept and cannot be exported", async () => {
   await page.getByLabel("To (exclusive)").fill("2026-10-05T10:00");
   await page.getByText("Must be after the start").waitFor();
   await expectAccessible(page);
-  await page.getByRole("button", { name: "Export the ledger in test" }).click();
+  await page.getByRole("button", { name: "Export the ledger from test" }).click();
   expect(await page.getByText("No exports yet").count()).toBe(1);
   const from = page.getByLabel("From");
   await from.fill("2026-10-01T10:00");
@@ -30,12 +30,12 @@ test("exports report the history window, ignore double clicks, and are cleared o
   const limits = { historyDaysMax: 10 };
   expect((await manage("PATCH", "/manage/v1/workspace", { body: { limits } })).status).toBe(200);
   const page = await signIn(service.url, `${EXPORTS}?kind=grants`);
-  await page.getByRole("button", { name: "Export grants in test" }).click();
+  await page.getByRole("button", { name: "Export grants from test" }).click();
   const file = page.getByRole("listitem", { name: "grants-test-all.csv" });
   await file.getByText("Saved").waitFor();
-  await file.getByText(/Your history starts at .*\. Older rows are not included\./).waitFor();
+  await file.getByText(/Your history window starts at .*\. Older rows are not included\./).waitFor();
   await page.getByLabel("Time range").selectOption("2026-01");
-  await page.getByRole("button", { name: "Export grants in test" }).dblclick();
+  await page.getByRole("button", { name: "Export grants from test" }).dblclick();
   const hidden = page.getByRole("listitem", { name: "grants-test-2026-01.csv" });
   await hidden.getByText("The range is outside your history window").waitFor();
   expect(await hidden.count()).toBe(1);

@@ -52,7 +52,7 @@ test("an export shows progress, can be cancelled, and resumes without gaps or du
   const page = await signIn(service.url, `${EXPORTS}?month=${thisMonth}`);
   await expectAccessible(page);
   await slowDown(page, 150_000);
-  await page.getByRole("button", { name: "Export events in test" }).click();
+  await page.getByRole("button", { name: "Export events from test" }).click();
   const job = page.getByRole("listitem", { name: `events-test-${thisMonth}.csv` });
   await job.getByText(/ of about [\d,]+ rows/).waitFor();
   await expect.poll(() => percentOf(page), { interval: 50 }).toBeGreaterThan(0);
@@ -87,7 +87,7 @@ test("an NDJSON export works by keyboard, and the shown curl call does the same"
   await tabTo(page, page.getByLabel("Format"));
   await page.keyboard.type("ND");
   await page.waitForURL("**/exports?**format=ndjson**");
-  await tabTo(page, page.getByRole("button", { name: "Export grants in test" }));
+  await tabTo(page, page.getByRole("button", { name: "Export grants from test" }));
   const download = page.waitForEvent("download");
   await page.keyboard.press("Enter");
   const lines = (await textOf(await download)).trimEnd().split("\n");

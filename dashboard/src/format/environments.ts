@@ -1,7 +1,7 @@
 export const ENVIRONMENT_NAMES = { test: "Test", live: "Live" } as const;
 
-/** "to" and "into" are for verbs that need them: "Promote 3 changes to Live", "Import 2 rows into Test". */
-export type Preposition = "in" | "into" | "to";
+/** "from", "into" and "to" are for verbs that need them: "Export events from Live", "Import 2 rows into Test". */
+export type Preposition = "from" | "in" | "into" | "to";
 
 /** Label of a button that writes: "Add 500 credits in Live". */
 export function inEnvironment(

@@ -15,8 +15,8 @@ type Due =
   | { kind: "period_begins"; at: Instant; allowance: Allowance; period: Period };
 
 /**
- * Applies everything that fell due since the wallet's last decision, in chronological order. No job visits all customers
- * at midnight: the next request does this. The result does not depend on how often it runs.
+ * Applies everything that fell due since the wallet's last decision, in chronological order. There is no midnight job for all
+ * customers. Each customer is brought up to date by their next request. The result does not depend on how often this runs.
  */
 export function catchUp(catalog: Catalog, draft: Draft, now: Instant): void {
   for (let due = nextDue(catalog, draft, now); due !== null; due = nextDue(catalog, draft, now)) {
@@ -83,7 +83,8 @@ function nextDue(catalog: Catalog, draft: Draft, now: Instant): Due | null {
   const version = versionChange(catalog, wallet, from);
   const first = earliest([end, change, firstExpiry(wallet, from), version], now);
   if (wallet.assignment === null) return first;
-  // Until the plan itself changes, its periods follow each other. Those whose allowance expires before that are skipped.
+  // Periods run back to back until the plan changes. Skip those whose allowance expires before the change, or before now if
+  // no change is due.
   const planChange = earliest([end, change, version], now);
   const period = periodStart(catalog, wallet.assignment, { from, until: planChange?.at ?? now });
   if (period !== null && (first === null || period.at < first.at)) return period;
@@ -136,7 +137,7 @@ function periodStart(
   for (const allowance of getVersion(catalog, assignment.version).allowances) {
     const granted = assignment.allowances.find(({ pool }) => pool === allowance.pool);
     if (granted !== undefined && isAhead(granted.end, until)) continue;
-    // Earlier periods were granted in time or not due, because the plan was paused or had no such allowance.
+    // Earlier periods either were granted on time or were not due, because the plan was paused or had no such allowance then.
     const since = laterOf(granted?.end ?? from, from);
     const period = firstUsable(allowance, assignment.anchor, { since, until });
     const at = laterOf(period.start, since);

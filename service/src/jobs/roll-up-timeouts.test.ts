@@ -72,11 +72,11 @@ test("a partly added transaction gets smaller slices, and each row is added once
 }, async () => {
   const { database, cell } = await setupSlow();
   await insert(database, 1, 2 * CUSTOMERS);
-  const isPartly = async () => {
+  const isPartial = async () => {
     await rollUpOnce(cell, { rowsMax: CUSTOMERS });
     return (await single(cell, readUsageProgress)).slices.done > 0;
   };
-  await expect.poll(isPartly, { timeout: 10_000, interval: 0 }).toBe(true);
+  await expect.poll(isPartial, { timeout: 10_000, interval: 0 }).toBe(true);
   await slowDown(database, "usage_customer_days");
   const turn = async () => {
     await rollUpUsage(cell).catch(() => {});

@@ -125,8 +125,8 @@ test("a slow process does not add rows again from a transaction that another pro
   const slow = rollUpUsage(pool, { rowsMax: 7 });
   await isThere;
   await database.query(INSERT.replace("1, 1, 'by hand'", "1, 1000 + generate_series, 'by hand'"), [null, 40]);
-  const isPartly = async () => (await single(cell, readUsageProgress)).slices.done > 0;
-  await expect.poll(() => rollUpOnce(cell, { rowsMax: 7 }).then(isPartly), { interval: 1 }).toBe(true);
+  const isPartial = async () => (await single(cell, readUsageProgress)).slices.done > 0;
+  await expect.poll(() => rollUpOnce(cell, { rowsMax: 7 }).then(isPartial), { interval: 1 }).toBe(true);
   goOn();
   await slow;
   await settle({ cell, database });

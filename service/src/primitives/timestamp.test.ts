@@ -53,7 +53,7 @@ test.each([
   ["digits of another script", "٢٠٢٦-11-14T10:00:00Z"],
   ["a line break at its end", "2026-11-14T10:00:00Z\n"],
   ["epoch milliseconds", "1794650400000"],
-  ["nothing", ""],
+  ["an empty string", ""],
 ])("%s is not a timestamp", (_, text) => {
   expect(parseTimestamp(text)).toEqual({ kind: "not_a_timestamp" });
 });

@@ -92,7 +92,10 @@ export function SetupPage() {
     );
   }
   return (
-    <AuthCard title={SETUP_TITLE} note="You become the owner. Purser sends no email.">
+    <AuthCard
+      title={SETUP_TITLE}
+      note="You will be the owner of this workspace. Purser does not send email, so there is no confirmation message."
+    >
       <form
         className="flex flex-col gap-4"
         onSubmit={handleSubmit((owner) => setUp.mutate({ body: { ...owner, token } }))}

@@ -112,8 +112,8 @@ export function FeatureFields({ form, isNew }: { form: UseFormReturn<FeatureValu
           {...register("credits", { valueAsNumber: true, validate: wholeNumber(0, 1_000_000_000) })}
         />
         <TextField
-          label="Per units"
-          hint="For example, 1000 means credits per 1,000 units."
+          label="Per how many units"
+          hint="Enter 1000 to set a cost per 1,000 units."
           error={errors.per?.message}
           type="number"
           step={1}

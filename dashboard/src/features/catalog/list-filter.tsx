@@ -22,7 +22,8 @@ export function isShown({ key, name, archivedAt }: Archivable, { search, show }:
 export function NoMatches({ icon, count, noun }: { icon: LucideIcon; count: number; noun: string }) {
   return (
     <EmptyState icon={icon} title="No matches">
-      Change the filter to see all {countOf(count, noun)}.
+      Change the filter to see {count > 1 && "all "}
+      {countOf(count, noun)}.
     </EmptyState>
   );
 }

@@ -47,7 +47,11 @@ export function CustomerDialog({ customer, onClose, onSaved }: Props) {
   return (
     <WriteDialog
       title={customer === null ? "Create customer" : `Edit ${customer.name ?? customer.customerId}`}
-      note={customer === null ? "Optional. Customers are also created by their first event." : undefined}
+      note={
+        customer === null
+          ? "You don't have to create customers yourself: Purser creates a customer when you send their first event."
+          : undefined
+      }
       write={save}
       request={customerId === "" ? null : request}
       action={customer === null ? "Create customer" : "Save"}

@@ -212,7 +212,9 @@ function ImportReportView({ report }: { report: ImportReport }) {
         ))}
       </dl>
       <p className="text-muted">
-        Plan changes: {countOf(planChanged, "row")}. Credits added: {countOf(creditsAdded, "row")}.
+        {isDryRun
+          ? `${countOf(planChanged, "row changes", "rows change")} a plan. ${countOf(creditsAdded, "row adds", "rows add")} credits.`
+          : `${countOf(planChanged, "row")} changed a plan. ${countOf(creditsAdded, "row")} added credits.`}
       </p>
       {outcome === "stopped" && (
         <Callout tone="warn" title="The file could not be read completely">

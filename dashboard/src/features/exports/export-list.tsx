@@ -82,7 +82,9 @@ function WindowNote({ job: { order, windowStart } }: { job: ExportJob }) {
   return (
     <>
       {" "}
-      {isHidden ? "The range is outside your history window, which starts at" : "Your history starts at"}{" "}
+      {isHidden
+        ? "The range is outside your history window, which starts at"
+        : "Your history window starts at"}{" "}
       <Time at={windowStart} />. Older rows are not included.
     </>
   );

@@ -81,7 +81,7 @@ function ExportForm() {
           onChange={({ target }) => change({ format: target.value })}
         />
         <Button type="submit" tone="primary" icon={FileDown}>
-          {inEnvironment(`Export ${kind === "ledger" ? "the ledger" : kind}`, scope.environment)}
+          {inEnvironment(`Export ${kind === "ledger" ? "the ledger" : kind}`, scope.environment, "from")}
         </Button>
       </form>
       <div className="pt-4">

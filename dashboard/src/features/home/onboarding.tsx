@@ -31,7 +31,10 @@ export function Onboarding() {
 function FirstEvent({ scope, isFirst }: { scope: Scope; isFirst: boolean }) {
   return (
     <Step title="Send your first event">
-      <p>Use a {scope.environment} key from a terminal or your backend. Events charge nothing.</p>
+      <p>
+        Use a {scope.environment} key from a terminal or your backend. Events are free: they never charge the
+        customer.
+      </p>
       <ButtonLink
         to="/projects/$projectId/$environment/first-event"
         params={scope}

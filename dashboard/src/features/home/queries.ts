@@ -108,12 +108,12 @@ export const SUPPORT_CASES: readonly SupportCase[] = [
     customerId: "org_1031",
     from: "Northlight Robotics",
     question:
-      "We paid for credits (payment pi_3Sf8QmKz41NorthlightRbt), but requests are still denied. Where are they?",
+      "We paid for credits (payment pi_3Sf8QmKz41NorthlightRbt), but our requests are still denied. Where are our credits?",
   },
   {
     customerId: "org_1012",
     from: "Brightpath Learning",
-    question: "On one day our HD exports stopped working before noon. We are on Pro. Why?",
+    question: "One day, our HD exports stopped working before noon. Why? We're on Pro.",
   },
 ];
 

@@ -119,7 +119,7 @@ export function DefaultPlanDialog({ suggested, onClose }: { suggested?: string; 
       />
       <p className="text-muted">
         {body.plan === null
-          ? "Customers without an assigned plan are denied. Unknown customers are not created."
+          ? "Check and consume requests for customers without an assigned plan are denied. Consume requests for unknown customers do not create them."
           : "Applies to customers without an assigned plan, including new ones."}
         {current !== null &&
           current.key !== chosen &&

@@ -110,7 +110,7 @@ export function DenialCharges({ denial: { chargesBefore, customerId } }: { denia
     );
   }
   return (
-    <Card flush title="Charges before the denial" note="Up to 10">
+    <Card flush title="Charges before the denial" note="The most recent charges, up to 10">
       <Table
         label="Charges before the denial"
         columns={chargeColumns(customerId)}

@@ -59,7 +59,7 @@ function Why({ denial }: { denial: Denial }) {
   const clock = useClock();
   const [first, ...others] = whyDenied(denial, (at) => formatTime(at, clock));
   return (
-    <Card title="When the request was denied">
+    <Card title="Why the request was denied">
       <div className="flex flex-col gap-4">
         <div>
           <p className="text-section wrap-anywhere">{first}</p>

@@ -84,7 +84,10 @@ function PasswordCard() {
   const change = useWrite("post", "/manage/v1/session/password", {
     onSuccess: () => {
       void refresh("sessions");
-      notify("Password changed", "Your other sessions were ended and unused links were revoked");
+      notify(
+        "Password changed",
+        "Your other sessions were ended, and unused login and password reset links were revoked",
+      );
       reset();
     },
   });

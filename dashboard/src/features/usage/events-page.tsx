@@ -145,7 +145,8 @@ function NoEvents({
           </ButtonLink>
         }
       >
-        Filters need exact values. Metadata matches top-level fields, as field=value.
+        Filters match exact values. To filter by metadata, enter a top-level field and its value, such as
+        model=large.
       </EmptyState>
     );
   }

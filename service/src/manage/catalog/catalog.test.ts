@@ -94,7 +94,7 @@ test("a catalog exports the same document from the environment it was applied to
   expect(await state()).toEqual(before);
 });
 
-test("applying a changed file changes only what it contains, publishes with its reach, and keeps the rest", async () => {
+test("applying a changed file updates only the items in it, publishes plans with the requested reach, and leaves everything else unchanged", async () => {
   const managed = await setupManage();
   const { manage, check, database } = managed;
   const catalog = {

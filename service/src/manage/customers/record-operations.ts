@@ -38,8 +38,8 @@ function ledger({ control, cellOf }: ManageParts): Operation {
     description:
       "Every change to the balance, newest first. The sum of all amounts in a pool is its balance. Expiries and allowances that fell " +
       "due since the last request are written with the next one. With a filter, a page may hold fewer than `limit` items or none: " +
-      "continue while there is a `nextCursor`. Entries before the workspace's history window or before the end of a detached month " +
-      "are hidden; `broughtForward` has their sum.",
+      "continue while there is a `nextCursor`. Entries older than the workspace's history window are hidden, as are " +
+      "entries up to the end of a month whose ledger was taken offline (detached); `broughtForward` has their sum.",
     params: customerParams,
     query: strictObject({
       ...pageQuery,
@@ -84,8 +84,8 @@ function proof({ control, cellOf }: ManageParts): Operation {
     description:
       "Adds up the customer's whole ledger and compares it with the wallet in one snapshot, so concurrent charges do not affect the result. " +
       "Entries must be numbered without gaps, and each balance must follow from the previous one. Takes about half a second for " +
-      "100,000 entries and holds no lock. After 4 seconds it fails with `overloaded`; use `purser verify` then, which also checks " +
-      "prices, limits and single grants.",
+      "100,000 entries and holds no lock. If it takes longer than 4 seconds, it fails with `overloaded`. In that case, " +
+      "run `purser verify`, which also checks prices, limits and individual grants.",
     params: customerParams,
     answer: Proof,
     codes: ["ledger_detached"],
@@ -158,7 +158,8 @@ function denials({ control, cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "List a customer's denials",
     description:
-      "Denied charges, newest first, with the numbers at that moment, back to the start of the workspace's history window.",
+      "Denied charges, newest first, with the cost, balance and limit at the time of the denial, back to the start of the " +
+      "workspace's history window.",
     params: customerParams,
     query,
     answer: Type.Object({ ...pageOf(Denial).properties, ...windowAnswer }),

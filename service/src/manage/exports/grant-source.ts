@@ -14,7 +14,7 @@ import {
 
 type Row = ExportedGrant & { readonly names: CatalogNames };
 
-/** Maximum of the column. */
+/** Largest value the column can hold. */
 const GRANT_NUMBER_MAX = 2 ** 31 - 1;
 
 /** Grants as created. The remaining credits are not exported, because they change over time. */
@@ -44,7 +44,11 @@ export const grantSource: Source<Row> = {
     { name: "expiresAt", about: "expiry, if any", of: ({ expiresAt }) => timeOrNull(expiresAt) },
     { name: "revokedAt", about: "when the grant was revoked", of: ({ revokedAt }) => timeOrNull(revokedAt) },
     { name: "reference", about: "reference, for example a payment ID", of: ({ reference }) => reference },
-    { name: "priceAmount", about: "price in the smallest unit", of: ({ price }) => price?.amount ?? null },
+    {
+      name: "priceAmount",
+      about: "price in the smallest currency unit, such as cents",
+      of: ({ price }) => price?.amount ?? null,
+    },
     { name: "priceCurrency", about: "ISO 4217", of: ({ price }) => price?.currency ?? null },
     { name: "note", about: "note", of: ({ note }) => note },
   ],

@@ -28,7 +28,7 @@ export type DevelopmentAccess = {
 const ACTOR = { kind: "command", id: "purser dev", requestId: null } as const satisfies Actor;
 const EMAIL = "owner@localhost";
 
-/** Creates an owner and a token, unless those of the last start still exist, and a one-time login link. */
+/** Creates a one-time login link. Also creates an owner and a token, unless those from the previous start still exist. */
 export async function openDevelopment(
   control: Pool,
   last: DevelopmentAccess | null,
@@ -40,7 +40,8 @@ export async function openDevelopment(
     await lockMembership(tx);
     const found = await findMemberByEmail(tx, owner.email);
     if (found === null) return insertOwner(tx, { workspaceId, email: owner.email, passwordHash });
-    // The old password is lost; a password changed by hand is kept.
+    // Without saved credentials the old password is unknown, so replace it. Otherwise leave it alone: it may have been
+    // changed by hand.
     if (last === null) await replacePassword(tx, found, passwordHash);
     return found;
   });

@@ -25,7 +25,7 @@ export function pinTerms(catalog: Catalog, key: string, terms: PlanTerms): Pinne
   const features: PlanContent["features"][number][] = [];
   for (const { feature: featureKey, limit } of terms.features) {
     const feature = catalog.features.get(brandAs<FeatureKey>(featureKey));
-    // A plan keeps its archived features, but no further plan can add them.
+    // A plan keeps its archived features, but other plans cannot add them.
     const isOffered =
       feature !== undefined && (feature.archivedAt === null || kept?.has(feature.id) === true);
     const pool = feature && pools.get(feature.pool);

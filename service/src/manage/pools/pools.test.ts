@@ -29,7 +29,7 @@ test("redefining a pool renames it and is audited with before and after", async 
   });
 });
 
-test("ten concurrent renames keep one pool, and each raises the catalog version", async () => {
+test("ten concurrent renames of a pool leave a single pool with that key, and each increments the catalog version", async () => {
   const { cell, context, database } = await setupCredits();
   const version = async (): Promise<number> =>
     Number((await database.query("select version from cell.catalogs"))[0]?.["version"]);

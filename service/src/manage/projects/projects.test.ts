@@ -73,7 +73,7 @@ test("renaming a project is audited once, and another workspace's project is not
   expect((await manage("GET", PROJECTS)).text).not.toContain("Foreign");
 });
 
-test("concurrent processes create one first owner and one first project", async () => {
+test("concurrent processes create only one initial owner and one initial project", async () => {
   const database = await createDatabase();
   const pool = openTestPool(database.serviceUrl, 8);
   onTestFinished(() => pool.end());

@@ -104,7 +104,7 @@ const LIST = statement(
   order by s.last_used_at desc, s.id desc`,
 );
 
-/** The member's open sessions, last used first. */
+/** The member's open sessions, most recently used first. */
 export function listSessions(
   tx: Tx,
   of: { memberId: number; tokenHash: Buffer; idleSeconds: number },
@@ -121,7 +121,7 @@ const TOUCH = statement(
   where s.id = u.id`,
 );
 
-/** Written in batches; a crash loses a minute. */
+/** Written in batches. A crash can lose up to a minute of updates. */
 export async function touchSessions(tx: Tx, uses: ReadonlyMap<number, string>): Promise<void> {
   await tx.run(TOUCH, [[...uses.keys()], [...uses.values()]]);
 }

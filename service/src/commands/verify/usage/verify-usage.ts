@@ -87,7 +87,7 @@ function format(at: number): string {
 async function compareWhole(tx: Tx, slice: TimeSlice, some: SomeCustomers): Promise<Comparison> {
   for (const startMs = performance.now(); performance.now() - startMs < PARTLY_MS_MAX; ) {
     const found = await compareWithRows(tx, slice, some);
-    if (found.wrong === null || !found.isPartly) return found;
+    if (found.wrong === null || !found.isPartial) return found;
     await sleep(PAUSE_MS);
   }
   throw new Error("a large transaction is only partly added: is the service running?");

@@ -37,7 +37,8 @@ const IS_WRONG = "sum(a.count) <> 0 or sum(a.quantity) <> 0 or sum(a.credits) <>
 const WRONG_COLUMNS =
   "w.environment_id, w.customer_number, (extract(epoch from w.at) * 1000)::bigint, w.kind, w.key, w.count, w.quantity, w.credits";
 
-// Rows, roll-ups and progress in one snapshot: a row is in both or in neither.
+// Reads rows, roll-ups and progress in one snapshot, so a row that is read is also in the roll-ups, and vice versa. Rows that are
+// not rolled up yet are not read.
 const COMPARE_WITH_ROWS = statement(
   "usage_compare.with_rows",
   `
@@ -70,17 +71,17 @@ const COMPARE_WITH_ROWS = statement(
 );
 
 /**
- * Compares the buckets of some customers with the rows. `isPartly` is true while a large transaction is only partly added, so that a difference
- * means nothing.
+ * Compares the buckets of some customers with the rows. `isPartial` is true while a large transaction is only partly rolled up.
+ * Ignore differences in that case.
  */
 export async function compareWithRows(
   tx: Tx,
   slice: TimeSlice,
   some: SomeCustomers,
-): Promise<Comparison & { readonly isPartly: boolean }> {
+): Promise<Comparison & { readonly isPartial: boolean }> {
   const { rows } = await tx.run(COMPARE_WITH_ROWS, someParameters(slice, some));
-  const [count, isPartly, ...wrong] = rows[0] ?? [];
-  return { rows: readInteger(count), isPartly: readBoolean(isPartly), wrong: readWrongSum(wrong) };
+  const [count, isPartial, ...wrong] = rows[0] ?? [];
+  return { rows: readInteger(count), isPartial: readBoolean(isPartial), wrong: readWrongSum(wrong) };
 }
 
 const WITH_METERS = `
@@ -90,8 +91,8 @@ const WITH_METERS = `
     left join cell.meters as m on m.environment_id = w.environment_id and m.id = w.meter_id
   ) as w on true`;
 
-// One transaction writes both, so one statement sees them agree, except during the repair of a day that is too large for one
-// transaction.
+// Environment buckets and customer buckets are written in the same transaction, so a single statement always sees them agree,
+// except during the repair of a day that is too large for one transaction.
 const COMPARE_BUCKETS = statement(
   "usage_compare.buckets",
   `
