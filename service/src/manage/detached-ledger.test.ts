@@ -48,7 +48,7 @@ test("a monthly statement that needs a detached month is rejected", async () => 
       "GET",
       `usage?source=${source}&groupBy=metadata&metadataField=x&from=${from}-01T00:00:00Z&to=${month}-02T00:00:00Z`,
     );
-  expect((await byMetadata(last)).text).toContain("months are detached");
+  expect((await byMetadata(last)).text).toContain("months, which are detached");
   expect([(await byMetadata(month)).status, (await byMetadata(last, "events")).status]).toEqual([200, 200]);
   await database.query(`alter table cell.events detach partition cell.events_${last.replace("-", "_")}`);
   expect((await byMetadata(last, "events")).status).toBe(400);
