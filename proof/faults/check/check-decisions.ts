@@ -194,11 +194,18 @@ function actOf(
   return { name: nameOf(customerId, entry), position, atMs, planVersion: null };
 }
 
-/** Credits returned to an expired grant expire immediately, in a separate entry. */
+/** Credits returned to grants that have ended expire immediately, in an entry for each grant. */
 function balanceAfter(entries: readonly StoredEntry[], index: number): number {
-  const [entry, next] = entries.slice(index);
-  const isExpiry = next?.kind === "expire" && next.recordedAtMs === entry?.recordedAtMs;
-  return (isExpiry ? next : entry)?.balanceAfter ?? Number.NaN;
+  const [reversal, ...later] = entries.slice(index);
+  if (reversal === undefined) return Number.NaN;
+  const returned = new Set(reversal.parts.split(",").map((part) => Number.parseInt(part, 10)));
+  const isKept = ({ kind, recordedAtMs, parts }: StoredEntry): boolean =>
+    kind !== "expire" ||
+    recordedAtMs !== reversal.recordedAtMs ||
+    !returned.delete(Number.parseInt(parts, 10));
+  const end = later.findIndex(isKept);
+  const expiries = end < 0 ? later : later.slice(0, end);
+  return (expiries.at(-1) ?? reversal).balanceAfter;
 }
 
 /** The other changes follow from the time or from the default plan. */

@@ -24,6 +24,7 @@ export function validRun(): Run {
   playDry(run);
   // Created by an event, without any decision.
   new ReferenceWallet(run, "customer_3").close();
+  playExpired(run);
   return run;
 }
 
@@ -84,6 +85,19 @@ function playDry(run: Run): void {
   const expiresAtMs = wallet.nowMs + 10;
   addCredits(wallet, "promo-1", 100, { kind: "promotion", expiresAtMs });
   wallet.passUntil(expiresAtMs);
+  wallet.close();
+}
+
+/** A charge to two grants is reversed after both have expired. */
+function playExpired(run: Run): void {
+  const wallet = new ReferenceWallet(run, "customer_4");
+  const expiresAtMs = wallet.nowMs + 20;
+  addCredits(wallet, "promo-2", 10, { kind: "promotion", expiresAtMs });
+  addCredits(wallet, "promo-3", 10, { kind: "promotion", expiresAtMs: expiresAtMs + 1 });
+  const asked = consumeBy(wallet)("both", "images.render", 2);
+  addCall(run, asked, consume(wallet, asked));
+  wallet.passUntil(expiresAtMs + 5);
+  reverse(wallet, entryOf(run, "both"), null);
   wallet.close();
 }
 

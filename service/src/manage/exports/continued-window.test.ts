@@ -26,7 +26,7 @@ test("rows that leave the history window are still in a file resumed within a da
     expect(moved).toBe(3_600_000);
     expect(hour.text.trimEnd().split("\n").filter(Boolean)).toHaveLength(whole.length - 1);
     const { status, body } = await manage("GET", `exports/${kind}?cursor=${earlier(25 * 3_600_000)}`);
-    expect([status, body["detail"]]).toEqual([400, expect.stringContaining("start a new export")]);
+    expect([status, body["detail"]]).toEqual([400, expect.stringContaining("start a new one")]);
     // From a time without a window.
     const values = JSON.parse(Buffer.from(earlier(0), "base64url").toString()).with(2, "none");
     const unlimited = Buffer.from(JSON.stringify(values)).toString("base64url");
