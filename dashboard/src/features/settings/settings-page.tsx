@@ -160,7 +160,7 @@ function SessionsCard() {
 function columnsOf(onEnd: (id: string) => void): Column<Session>[] {
   return [
     { name: "Browser", isWide: true, cell: (session) => <Browser session={session} /> },
-    { name: "Last used", cell: ({ lastUsedAt }) => <Time at={lastUsedAt} as="ago" /> },
+    { name: "Last used", hidesWhenNarrow: true, cell: ({ lastUsedAt }) => <Time at={lastUsedAt} as="ago" /> },
     { name: "Logged in", hidesWhenNarrow: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
     {
       name: "Actions",
@@ -176,7 +176,7 @@ function columnsOf(onEnd: (id: string) => void): Column<Session>[] {
   ];
 }
 
-function Browser({ session: { userAgent, address, isCurrent } }: { session: Session }) {
+function Browser({ session: { userAgent, address, isCurrent, lastUsedAt } }: { session: Session }) {
   return (
     <>
       <div className="flex flex-wrap items-center gap-x-2">
@@ -186,6 +186,9 @@ function Browser({ session: { userAgent, address, isCurrent } }: { session: Sess
         {isCurrent && <Badge tone="accent">Current</Badge>}
       </div>
       <div className="font-mono text-caption text-muted wrap-anywhere">{address ?? "Unknown address"}</div>
+      <div className="text-caption text-muted md:hidden">
+        <Time at={lastUsedAt} as="ago" />
+      </div>
     </>
   );
 }
