@@ -6,12 +6,13 @@ import { brandAs, type CustomerId, type Instant } from "../../service/src/primit
 import { expectSoundBooks } from "../../service/test/books.ts";
 import { setupCredits } from "../../service/test/credits.ts";
 import { ADA, TOP_UP } from "../../service/test/customers.ts";
+import { setupManage } from "../../service/test/manage.ts";
+import { DAY_MS, windBack } from "../../service/test/wind-back.ts";
 import { changedTables } from "./changed-tables.ts";
 
 // Section 3, and the management steps of section 1. Results are read through HTTP where possible.
 
 const RENDER = { customerId: "ada", feature: "image.render" };
-const DAY_MS = 24 * 3_600_000;
 
 test("1: after a plan is assigned, consume requests are allowed until the balance is spent", async () => {
   const { assign, consume, check } = await setupCredits();
@@ -65,6 +66,33 @@ test("3: a renewal extends the plan, and a late duplicate of an earlier renewal 
   expect(await renew(30)).toBe("would_shorten");
   const [row] = await database.query("select ends_at from cell.assignments order by id desc limit 1");
   expect(row).toEqual({ ends_at: new Date(start + 60 * DAY_MS) });
+});
+
+test("3: a downgrade and a cancellation at the end of the period leave the paid period as it is", async () => {
+  const { manage, publish, check, database } = await setupManage();
+  const assign = (body: object) => manage("POST", "customers/ada/plan", { body });
+  const allowances = [{ pool: "credits", credits: 20, period: "month", rollover: 0 } as const];
+  await publish({ key: "basic", name: "Basic", allowances });
+  const startsAt = (await check(RENDER)).body["resetsAt"];
+  const downgrade = { plan: "basic", startsAt, asOf: new Date().toISOString() };
+  expect((await assign(downgrade)).body["outcome"]).toBe("changed");
+  // A renewal of the paid period that is older than the downgrade does not undo it.
+  const renewal = {
+    plan: "pro",
+    endsAt: "2999-01-01T00:00:00Z",
+    shorten: true,
+    asOf: "2026-01-01T00:00:00Z",
+  };
+  for (const again of [downgrade, renewal, renewal, downgrade])
+    expect((await assign(again)).status).toBe(200);
+  expect((await check(RENDER)).body["balance"]).toBe(100);
+  await windBack(database, 40 * DAY_MS);
+  expect((await check(RENDER)).body["balance"]).toBe(20);
+  expect((await assign({ plan: "basic", endsAt: "period_end", shorten: true })).status).toBe(200);
+  expect((await check(RENDER)).body["allowed"]).toBe(true);
+  await windBack(database, 40 * DAY_MS);
+  expect((await check(RENDER)).body["reason"]).toBe("no_active_plan");
+  await expectSoundBooks(database);
 });
 
 test("3: leaving a plan and returning within its period creates no credits", async () => {

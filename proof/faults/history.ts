@@ -88,7 +88,13 @@ export type ManageRequest =
       /** Makes the operation idempotent. Every top-up in a run has one. */
       readonly reference: string;
     }
-  | { readonly operation: "assignPlan"; readonly customerId: string; readonly plan: PlanKey }
+  | {
+      readonly operation: "assignPlan";
+      readonly customerId: string;
+      readonly plan: PlanKey;
+      /** Null for now. */
+      readonly startsAtMs: number | null;
+    }
   | {
       readonly operation: "reverseConsume";
       readonly consumeId: string;
@@ -97,7 +103,7 @@ export type ManageRequest =
     };
 
 export type ManageOutcome =
-  | { readonly kind: "done" }
+  | { readonly kind: "done"; readonly isUnchanged?: boolean }
   | { readonly kind: "reversed"; readonly credits: number; readonly quantity: number }
   /** Certainly not executed. */
   | { readonly kind: "refused"; readonly reason: string }

@@ -18,6 +18,7 @@ const REPEATED_ONE_IN = 4;
 const ATTEMPTS_MAX = 50;
 const RECENT = 400;
 const LIFE_MS = { min: 500, max: 20_000 };
+const DELAY_MS = { min: 200, max: 6_000 };
 
 /** The operator's automation: one management call at a time, while clients send load. */
 export class Operator {
@@ -37,7 +38,7 @@ export class Operator {
   /** Creates the customers with their plans and credits. Throws if any of it fails. */
   async createCustomers(): Promise<void> {
     for (const { customerId, plan, bought } of CUSTOMERS) {
-      await this.#mustDo({ operation: "assignPlan", customerId, plan });
+      await this.#mustDo({ operation: "assignPlan", customerId, plan, startsAtMs: null });
       if (bought === 0) continue;
       const reference = `first ${customerId}`;
       const credits = { kind: "purchase", credits: bought, expiresAtMs: null, reference } as const;
@@ -108,10 +109,11 @@ async function perform(cell: Pool, context: Context, request: ManageRequest): Pr
       return expectKind(outcome.kind, ["added", "already_added"]);
     }
     case "assignPlan": {
-      const { plan } = request;
+      const { plan, startsAtMs } = request;
       const customerId = brandAs<CustomerId>(request.customerId);
-      const outcome = await assignPlan(cell, context, { customerId, plan, anchor: null });
-      return expectKind(outcome.kind, ["changed", "unchanged"]);
+      const startsAt = startsAtMs === null ? null : brandAs<Instant>(startsAtMs);
+      const { kind } = await assignPlan(cell, context, { customerId, plan, anchor: null, startsAt });
+      return kind === "unchanged" ? { kind: "done", isUnchanged: true } : expectKind(kind, ["changed"]);
     }
     case "reverseConsume": {
       const { consumeId, quantity } = request;
@@ -123,14 +125,16 @@ async function perform(cell: Pool, context: Context, request: ManageRequest): Pr
 
 let made = 0;
 
-/** Mostly top-ups and reversals, sometimes another plan. */
+/** Mostly top-ups and reversals, sometimes another plan, in half of these cases at a later time. */
 function makeManageRequest(history: History): ManageRequest {
   const chance = integerBetween(0, 100);
   if (chance < 40) return makeTopUp();
   const reversal = chance < 80 ? makeReversal(history) : null;
   if (reversal !== null) return reversal;
   const plan = integerBetween(0, 2) === 0 ? "starter" : "growth";
-  return { operation: "assignPlan", customerId: pickBuyer(), plan };
+  const startsAtMs =
+    integerBetween(0, 2) === 0 ? null : Date.now() + integerBetween(DELAY_MS.min, DELAY_MS.max);
+  return { operation: "assignPlan", customerId: pickBuyer(), plan, startsAtMs };
 }
 
 /** A third of them expire during the run. */

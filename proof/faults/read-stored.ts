@@ -185,8 +185,10 @@ const TABLES: { readonly [Name in keyof Stored]: Table<Stored[Name][number]> } =
     columns: {
       customer: "a.customer_number",
       recordedAtMs: milliseconds("a.recorded_at"),
-      kind: "(array['started', 'resumed', 'extended', 'version_changed', 'ended', 'shortened'])[a.change]",
+      kind: "(array['started', 'resumed', 'extended', 'version_changed', 'ended', 'shortened', 'scheduled', 'unscheduled'])[a.change]",
       plan: "a.plan_id",
+      anchorMs: milliseconds("a.anchor"),
+      effectiveAtMs: milliseconds("a.effective_at"),
       isDefault: "a.is_default",
     },
   },

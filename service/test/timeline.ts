@@ -1,7 +1,8 @@
 import { addCredits } from "../src/entitlement/add-credits.ts";
-import { type AssignmentRequest, assignPlan, endPlan } from "../src/entitlement/assign-plan.ts";
+import { type AssignmentRequest, assignPlan } from "../src/entitlement/assign-plan.ts";
 import type { Catalog } from "../src/entitlement/catalog.ts";
 import { type Decision, decide } from "../src/entitlement/decide.ts";
+import { dropNextPlan, endPlan } from "../src/entitlement/end-plan.ts";
 import type { AssignmentChange, Change, Entry, NewGrant } from "../src/entitlement/entry.ts";
 import { type ReversalOutcome, reverseConsume } from "../src/entitlement/reverse-consume.ts";
 import { type GrantFacts, revokeGrant } from "../src/entitlement/revoke-grant.ts";
@@ -36,6 +37,12 @@ export class Timeline {
   end(when: string, asOf: Instant | null = null): string {
     const outcome = endPlan(this.catalog, this.wallet, { asOf }, at(when));
     if ("change" in outcome) this.#keep(outcome.change);
+    return outcome.kind;
+  }
+
+  dropNext(when: string): string {
+    const outcome = dropNextPlan(this.catalog, this.wallet, at(when));
+    this.#keep(outcome.change);
     return outcome.kind;
   }
 

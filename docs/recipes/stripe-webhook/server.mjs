@@ -47,6 +47,10 @@ async function handle({ type, livemode, data: { object } }) {
     case "customer.subscription.created":
     case "customer.subscription.updated":
     case "invoice.paid":
+    case "subscription_schedule.created":
+    case "subscription_schedule.updated":
+    case "subscription_schedule.released":
+    case "subscription_schedule.canceled":
       return settlePlans(object.customer);
     case "customer.subscription.deleted":
       return settlePlans(object.customer, [object.metadata.customerId]);
@@ -72,7 +76,7 @@ async function settlePlans(stripeCustomer, ended = []) {
         await assignPlan(customerId, assignment);
         mayEnd.add(customerId);
       } else if (mayEnd.has(customerId)) {
-        await purser("DELETE", customerId, "plan");
+        await purser("DELETE", customerId, "/plan");
       }
     }
     written = wanted;
@@ -80,17 +84,26 @@ async function settlePlans(stripeCustomer, ended = []) {
 }
 
 /** Allows an earlier end, because Stripe's state is current: a cancellation, or a change from yearly to monthly. */
-async function assignPlan(customerId, { anchor, ...assignment }) {
-  const body = { ...assignment, shorten: true };
-  const reply = await purser("POST", customerId, "plan", { ...body, anchor }, ["anchor_fixed"]);
+async function assignPlan(customerId, { anchor, next, ...assignment }) {
+  // Repeating the current plan keeps the pending change. A new end drops it, and the last call sets it again.
+  await assign(customerId, { ...assignment, shorten: true }, anchor);
+  if (next === null) return purser("DELETE", customerId, "/plan/next");
+  // Only now: a later phase that is set up wrong must not block the renewal of the current plan.
+  if (next.plan === undefined) throw new Error(`the phase at ${next.startsAt} has no price that is in PLANS`);
+  return assign(customerId, next, anchor);
+}
+
+async function assign(customerId, body, anchor) {
+  const reply = await purser("POST", customerId, "/plan", { ...body, anchor }, ["anchor_fixed"]);
   // The end of a trial or a second subscription moves Stripe's anchor. Purser's is fixed during a period.
-  if (reply.code === "anchor_fixed") await purser("POST", customerId, "plan", body);
+  if (reply.code === "anchor_fixed") await purser("POST", customerId, "/plan", body);
 }
 
 /** The current plan of each customer id: the newest subscription that is paid for, or null. */
 async function readWantedPlans(stripeCustomer) {
   const query = new URLSearchParams({ customer: stripeCustomer, status: "all", limit: "100" });
   query.append("expand[]", "data.latest_invoice");
+  query.append("expand[]", "data.schedule");
   const { data } = await stripe(`/v1/subscriptions?${query}`);
   const ours = data.filter(({ metadata }) => metadata.customerId !== undefined);
   const byCustomer = Map.groupBy(ours, ({ metadata }) => metadata.customerId);
@@ -110,6 +123,7 @@ function toAssignment({
   latest_invoice: invoice,
   billing_cycle_anchor: anchor,
   cancel_at,
+  schedule,
 }) {
   if (!["active", "trialing", "past_due"].includes(status)) return null;
   const item = items.data.find(({ price }) => price.id in PLANS);
@@ -121,7 +135,41 @@ function toAssignment({
   // cancel_at_period_end sets it too. No payment is collected after it, so it needs no grace.
   const endsAt = Math.min(paidUntil + GRACE_SECONDS, cancel_at ?? Number.POSITIVE_INFINITY);
   if (endsAt * 1000 <= Date.now()) return null;
-  return { plan: PLANS[item.price.id], anchor: toTime(anchor), endsAt: toTime(endsAt) };
+  const plan = startedPlan(schedule, item) ?? PLANS[item.price.id];
+  // A later plan is only scheduled once the current period is paid for.
+  const next = owed === null ? toNextPlan(plan, schedule, { paidUntil, cancel_at }) : null;
+  return { plan, anchor: toTime(anchor), endsAt: toTime(endsAt), next };
+}
+
+/** The plan of a phase that has started, while Stripe still shows the price of the phase before it. */
+function startedPlan(schedule, { current_period_start: since }) {
+  const started = (schedule?.phases ?? []).filter(
+    ({ start_date: start }) => start > since && start * 1000 <= Date.now(),
+  );
+  const newest = started.sort((a, b) => b.start_date - a.start_date)[0];
+  return newest === undefined ? undefined : planOf(newest);
+}
+
+/**
+ * The plan of the schedule's next phase, such as a downgrade at the end of the period. It is not paid for yet, so it ends with the
+ * grace; without grace, it starts with `invoice.paid`. A phase within the paid period follows Stripe's own events. The plan is undefined
+ * if the price is not in PLANS.
+ */
+function toNextPlan(current, schedule, { paidUntil, cancel_at }) {
+  const cancelled = cancel_at ?? Number.POSITIVE_INFINITY;
+  for (const phase of schedule?.phases ?? []) {
+    const { start_date: start } = phase;
+    const end = Math.min(start + GRACE_SECONDS, cancelled);
+    if (start < paidUntil || start * 1000 <= Date.now() || start >= end) continue;
+    const plan = planOf(phase);
+    if (plan !== current) return { plan, startsAt: toTime(start), endsAt: toTime(end) };
+  }
+  return null;
+}
+
+function planOf({ items }) {
+  const item = items.find(({ price }) => price in PLANS);
+  return item === undefined ? undefined : PLANS[item.price];
 }
 
 /**
@@ -141,7 +189,7 @@ async function addCredits({ id, mode, payment_status, payment_intent, amount_tot
   if (mode !== "payment" || credits === undefined) return;
   // With a bank debit, the session completes first; async_payment_succeeded follows days later.
   if (payment_status === "unpaid") return;
-  await purser("POST", customerId, "credits", {
+  await purser("POST", customerId, "/credits", {
     credits: Number(credits),
     kind: "purchase",
     reference: payment_intent ?? id, // a free order has no payment
@@ -184,7 +232,7 @@ function purser(method, customerId, what, body, expectedCodes = []) {
   if (!customerId) throw new Error("the object has neither metadata.customerId nor client_reference_id");
   const headers = { authorization: `Bearer ${PURSER_TOKEN}` };
   if (body !== undefined) headers["content-type"] = "application/json";
-  const url = `${CUSTOMERS_URL}/${encodeURIComponent(customerId)}/${what}`;
+  const url = `${CUSTOMERS_URL}/${encodeURIComponent(customerId)}${what}`;
   return call(url, { method, headers, body: JSON.stringify(body) }, expectedCodes);
 }
 

@@ -34,9 +34,7 @@ export function checkDecisions(account: Account, catalog: Catalog): Violation[] 
   const { customerId, wallet } = account;
   const acts = listActs(account);
   if (typeof acts === "string") return complain(`${customerId}: ${acts}`);
-  const assignments = account.assignments
-    .filter(isAssigned)
-    .toSorted((a, b) => a.recordedAtMs - b.recordedAtMs);
+  const assignments = listAsked(account.assignments);
   let customer: Customer | null = null;
   const decide = (request: Request, atMs: number): { answer: Answer; customer: Customer } => {
     customer ??= newCustomer(atMs);
@@ -208,30 +206,52 @@ function balanceAfter(entries: readonly StoredEntry[], index: number): number {
   return (expiries.at(-1) ?? reversal).balanceAfter;
 }
 
-/** The other changes follow from the time or from the default plan. */
-function isAssigned({ kind, isDefault }: StoredAssignment): boolean {
-  return !isDefault && (kind === "started" || kind === "resumed");
+/** What the operator asked for. The other changes follow from the time, from the default plan or from a pending change. */
+function listAsked(rows: readonly StoredAssignment[]): StoredAssignment[] {
+  const scheduled = rows.filter(({ kind }) => kind === "scheduled");
+  const isStart = ({ plan, effectiveAtMs }: StoredAssignment): boolean =>
+    scheduled.some((row) => row.plan === plan && row.effectiveAtMs === effectiveAtMs);
+  return rows
+    .filter((row) => {
+      if (row.kind === "scheduled") return true;
+      return !row.isDefault && (row.kind === "started" || row.kind === "resumed") && !isStart(row);
+    })
+    .toSorted((a, b) => a.recordedAtMs - b.recordedAtMs);
 }
 
-function toAssign({ plan }: StoredAssignment): Request {
-  const terms = { anchor: null, endsAt: undefined, shorten: false, asOf: null };
-  return { kind: "assign", plan: brandAs<PlanId>(plan), ...terms };
+/** A call that arrives after its `startsAt` starts the plan with that anchor. */
+function toAssign({ plan, kind, anchorMs, effectiveAtMs }: StoredAssignment): Request {
+  const isLate = kind === "started" && anchorMs < effectiveAtMs;
+  const terms = { endsAt: undefined, shorten: false, asOf: null };
+  return {
+    kind: "assign",
+    plan: brandAs<PlanId>(plan),
+    anchor: isLate ? brandAs<Instant>(anchorMs) : null,
+    startsAt: kind === "scheduled" ? brandAs<Instant>(effectiveAtMs) : null,
+    ...terms,
+  };
 }
 
 type Holding = { readonly kind: string; readonly remaining: number; readonly expiresAt: number | null };
 
+type Plans = {
+  readonly plan: number | null;
+  readonly next: { readonly plan: number; readonly startsAt: number } | null;
+};
+
 function describeCustomer(customer: Customer | null): string {
-  if (customer === null) return describe(null, []);
-  const { plan, grants } = viewOf(customer);
-  return describe(plan?.plan ?? null, grants);
+  if (customer === null) return describe({ plan: null, next: null }, []);
+  const { plan, next, grants } = viewOf(customer);
+  return describe({ plan: plan?.plan ?? null, next }, grants);
 }
 
 function describeWallet({ wallet }: Account): string {
   const open = wallet.grants.filter(({ remaining }) => remaining > 0);
-  return describe(wallet.assignment?.plan ?? null, open);
+  return describe({ plan: wallet.assignment?.plan ?? null, next: wallet.next }, open);
 }
 
-function describe(plan: number | null, grants: readonly Holding[]): string {
+function describe({ plan, next }: Plans, grants: readonly Holding[]): string {
   const held = grants.map(({ kind, remaining, expiresAt }) => `${remaining} of ${kind} until ${expiresAt}`);
-  return `plan ${plan} with ${held.join(", ") || "nothing"}`;
+  const then = next === null ? "" : `, then plan ${next.plan} at ${next.startsAt},`;
+  return `plan ${plan}${then} with ${held.join(", ") || "nothing"}`;
 }

@@ -51,7 +51,7 @@ export function checkAddedCredits(calls: readonly ManageCall[], stored: Stored):
   return violations;
 }
 
-/** A customer has the plan that was assigned last, or one whose assignment has an unknown outcome. */
+/** A customer has or will have the plan that was assigned last, or one whose assignment has an unknown outcome. */
 export function checkPlans(
   calls: readonly ManageCall[],
   accounts: readonly Account[],
@@ -61,13 +61,16 @@ export function checkPlans(
   for (const { request, outcome } of calls) {
     if (request.operation !== "assignPlan" || outcome.kind === "refused") continue;
     const before = possible.get(request.customerId) ?? [DEFAULT_PLAN];
-    const kept = outcome.kind === "unknown" ? before : [];
+    // Repeating the current plan keeps the pending change.
+    const isKept = outcome.kind === "unknown" || (outcome.kind === "done" && outcome.isUnchanged);
+    const kept = isKept ? before : [];
     possible.set(request.customerId, new Set([...kept, request.plan]));
   }
-  return accounts.flatMap(({ customerId, wallet: { assignment } }): Violation[] => {
+  return accounts.flatMap(({ customerId, wallet: { assignment, next } }): Violation[] => {
+    const latest = next ?? assignment;
     // The default plan is applied with the first decision. This customer had none.
-    if (assignment === null && !possible.has(customerId)) return [];
-    const plan = plans.find(({ id }) => id === assignment?.plan)?.key ?? "none";
+    if (latest === null && !possible.has(customerId)) return [];
+    const plan = plans.find(({ id }) => id === latest?.plan)?.key ?? "none";
     const expected = possible.get(customerId) ?? new Set([DEFAULT_PLAN]);
     if (expected.has(plan)) return [];
     const text = `${customerId} has plan ${plan}, expected ${[...expected].join(" or ")}`;

@@ -85,6 +85,27 @@ const MUTATIONS: readonly Mutation[] = [
     },
   },
   {
+    bug: "a pending plan was never scheduled",
+    invariant: "I1",
+    says: /customer_2 has plan growth, expected free/,
+    mutate: (run) => {
+      const last = run.manageCalls.findLast(isAbout("growth"));
+      remove(run.manageCalls, (call) => call === last);
+    },
+  },
+  {
+    bug: "a pending plan has another start",
+    invariant: "I4",
+    says: /customer_2 holds plan .*, then plan .* at \d+,.* but the model says/,
+    mutate: (run) =>
+      change(
+        run.assignments,
+        ({ kind, effectiveAtMs, recordedAtMs }) =>
+          kind === "scheduled" && effectiveAtMs === recordedAtMs + 999,
+        ({ effectiveAtMs }) => ({ effectiveAtMs: effectiveAtMs + 1 }),
+      ),
+  },
+  {
     bug: "a plan was never assigned",
     invariant: "I1",
     says: /customer_1 has plan starter, expected free/,

@@ -100,8 +100,18 @@ export type StoredDenial = {
 export type StoredAssignment = {
   readonly customer: number;
   readonly recordedAtMs: number;
-  readonly kind: "started" | "resumed" | "extended" | "version_changed" | "ended" | "shortened";
+  readonly kind:
+    | "started"
+    | "resumed"
+    | "extended"
+    | "version_changed"
+    | "ended"
+    | "shortened"
+    | "scheduled"
+    | "unscheduled";
   readonly plan: number;
+  readonly anchorMs: number;
+  readonly effectiveAtMs: number;
   readonly isDefault: boolean;
 };
 

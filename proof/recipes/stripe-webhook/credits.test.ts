@@ -30,6 +30,7 @@ test.each(SEEDS)(
     expect(await read("org/1")).toEqual({
       plan: "pro",
       endsAt: toTime(until + 3 * DAY_SECONDS),
+      next: null,
       balance: 600,
     });
     expect(await countPlanChanges()).toBe(1);

@@ -5,6 +5,7 @@ import { openShop } from "./shop.ts";
 import {
   cancel,
   cancelAtPeriodEnd,
+  changeAtPeriodEnd,
   checkout,
   DAY_SECONDS,
   makeEvent,
@@ -81,7 +82,7 @@ test.each(SEEDS)(
       makeEvent("checkout.session.completed", checkout()),
     ];
     for (const event of shuffled(events, seed)) expect(await deliver(event)).toBe(200);
-    expect(await read("org/1")).toEqual({ plan: null, endsAt: null, balance: 500 });
+    expect(await read("org/1")).toEqual({ plan: null, endsAt: null, next: null, balance: 500 });
     expect(await database.count("cell.audit", "action = 'plan.ended'")).toBe(1);
     await expectSoundBooks(database);
   },
@@ -124,10 +125,13 @@ test("repeated and reordered Stripe events always end with the current state at 
     pro: (of: Subscription) => of,
     cancelling: cancelAtPeriodEnd,
     basic: (of: Subscription) => ({ ...of, items: subscribe("price_basic", { until }).items }),
+    downgrading: (of: Subscription) => changeAtPeriodEnd(of, "price_basic"),
+    both: (of: Subscription) => cancelAtPeriodEnd(changeAtPeriodEnd(of, "price_basic")),
     gone: cancel,
   };
   type State = keyof typeof states;
-  const lives = fc.array(fc.constantFrom<State>("pro", "cancelling", "basic", "gone"), {
+  const names: State[] = ["pro", "cancelling", "basic", "downgrading", "both", "gone"];
+  const lives = fc.array(fc.constantFrom(...names), {
     minLength: 1,
     maxLength: 5,
   });
@@ -151,14 +155,18 @@ test("repeated and reordered Stripe events always end with the current state at 
     }
     // Finally all events arrive, newest first.
     for (const event of events.toReversed()) expect(await deliver(event)).toBe(200);
-    const { plan, endsAt } = await read(customerId);
+    const { plan, endsAt, next } = await read(customerId);
+    const withGrace = toTime(until + 3 * DAY_SECONDS);
+    const downgrade = ["basic", toTime(until), withGrace];
     const truth = {
-      pro: { plan: "pro", endsAt: toTime(until + 3 * DAY_SECONDS) },
-      cancelling: { plan: "pro", endsAt: toTime(until) },
-      basic: { plan: "basic", endsAt: toTime(until + 3 * DAY_SECONDS) },
-      gone: { plan: null, endsAt: null },
+      pro: { plan: "pro", endsAt: withGrace, next: null },
+      cancelling: { plan: "pro", endsAt: toTime(until), next: null },
+      basic: { plan: "basic", endsAt: withGrace, next: null },
+      downgrading: { plan: "pro", endsAt: withGrace, next: downgrade },
+      both: { plan: "pro", endsAt: toTime(until), next: null },
+      gone: { plan: null, endsAt: null, next: null },
     };
-    expect({ plan, endsAt }).toEqual(truth[life.at(-1) ?? "gone"]);
+    expect({ plan, endsAt, next }).toEqual(truth[life.at(-1) ?? "gone"]);
   });
   await fc.assert(property, { numRuns: 25 });
   await expectSoundBooks(database);

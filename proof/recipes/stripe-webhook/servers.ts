@@ -25,7 +25,7 @@ export async function startLocalStripe(): Promise<LocalStripe> {
       request.headers.authorization === `Bearer ${STRIPE_SECRET_KEY}` &&
       request.headers["stripe-version"] === "2025-03-31.basil" &&
       searchParams.get("status") === "all" &&
-      searchParams.get("expand[]") === "data.latest_invoice";
+      searchParams.getAll("expand[]").join() === "data.latest_invoice,data.schedule";
     const data = stripe.subscriptions.filter(({ customer }) => customer === searchParams.get("customer"));
     const held = gate;
     gate = null;

@@ -32,6 +32,8 @@ export type Shop = Managed & {
 export type Standing = {
   readonly plan: string | null;
   readonly endsAt: string | null;
+  /** The pending change: the plan, its start and its end. */
+  readonly next: readonly unknown[] | null;
   readonly balance: number;
 };
 
@@ -74,10 +76,12 @@ export async function openShop(overrides: Record<string, string> = {}): Promise<
     countPlanChanges: () => database.count("cell.audit", "action = 'plan.assigned' and actor_kind = 'token'"),
     read: async (customerId) => {
       const { status, body } = await manage("GET", `customers/${encodeURIComponent(customerId)}`);
-      if (status === 404) return { plan: null, endsAt: null, balance: 0 };
+      if (status === 404) return { plan: null, endsAt: null, next: null, balance: 0 };
       const plan = body["plan"] as { key: string; endsAt: string | null } | null;
       const [pool] = body["balances"] as { balance: number }[];
-      return { plan: plan?.key ?? null, endsAt: plan?.endsAt ?? null, balance: pool?.balance ?? 0 };
+      const pending = body["nextPlan"] as { key: string; startsAt: string; endsAt: string | null } | null;
+      const next = pending === null ? null : [pending.key, pending.startsAt, pending.endsAt];
+      return { plan: plan?.key ?? null, endsAt: plan?.endsAt ?? null, next, balance: pool?.balance ?? 0 };
     },
   };
 }

@@ -16,6 +16,14 @@ export type Subscription = {
     readonly billing_reason: "subscription_create" | "subscription_cycle" | "subscription_update";
     readonly created: number;
   } | null;
+  /** Expanded. A price in a phase is its id. */
+  readonly schedule: {
+    readonly id: string;
+    readonly phases: readonly {
+      readonly start_date: number;
+      readonly items: readonly { readonly price: string }[];
+    }[];
+  } | null;
   readonly items: {
     readonly data: readonly {
       readonly price: { readonly id: string };
@@ -41,6 +49,7 @@ export function subscribe(
     billing_cycle_anchor: from,
     cancel_at: null,
     latest_invoice: { status: "paid", billing_reason: "subscription_cycle", created: from },
+    schedule: null,
     items: { data: [{ price: { id: price }, current_period_start: from, current_period_end: until }] },
   };
 }
@@ -58,6 +67,15 @@ export function owe(
 /** As in Stripe's customer portal: the subscription runs until the end of the paid period. */
 export function cancelAtPeriodEnd(subscription: Subscription): Subscription {
   return { ...subscription, cancel_at: subscription.items.data[0]?.current_period_end ?? null };
+}
+
+/** As in Stripe's customer portal: another price from the end of the paid period on. */
+export function changeAtPeriodEnd(subscription: Subscription, price: string): Subscription {
+  const phases = subscription.items.data.flatMap((item) => [
+    { start_date: item.current_period_start, items: [{ price: item.price.id }] },
+    { start_date: item.current_period_end, items: [{ price }] },
+  ]);
+  return { ...subscription, schedule: { id: "sub_sched_1", phases } };
 }
 
 export function cancel(subscription: Subscription): Subscription {

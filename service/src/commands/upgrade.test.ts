@@ -157,6 +157,8 @@ test("migrate --check prints pending migrations and their locks, and changes not
     "  locks no existing table",
     "cell/000026-trace-ids.sql",
     expect.stringMatching(/^ {2}locks cell\.request_log /),
+    "cell/000027-pending-plans.sql",
+    expect.stringMatching(/^ {2}locks cell\.assignments /),
   ]);
   expect(await database.count("cell.migrations", "number = 24")).toBe(0);
 });

@@ -1,17 +1,34 @@
 import { brandAs, type Instant, type PlanId } from "../primitives/brand.ts";
-import { findPaused, isAhead, leavePlan, startPlan } from "./assignment.ts";
+import {
+  endsSooner,
+  findPaused,
+  hasAssignedPlan,
+  isAhead,
+  laterOf,
+  leaveAssigned,
+  switchPlan,
+  versionAt,
+} from "./assignment.ts";
 import { type Catalog, getPlan } from "./catalog.ts";
 import { catchUp } from "./catch-up.ts";
 import { Draft, decisionTime } from "./draft.ts";
 import type { Change } from "./entry.ts";
-import type { Assignment, Wallet } from "./wallet.ts";
+import { compareToMark, isTooFarAhead, markEvent } from "./event-mark.ts";
+import { schedulePlan, unschedulePlan } from "./next-plan.ts";
+import { findPeriodEnd, isBoundary } from "./plan-version.ts";
+import type { Assignment, NextPlan, PlanEvent, Wallet } from "./wallet.ts";
+
+/** `period_end` is the end of the running period of the active plan's longest allowance. A billing event has a time instead. */
+export type PlanTime = Instant | "period_end";
 
 export type AssignmentRequest = {
   readonly plan: PlanId;
-  /** The moment that periods are counted from. Null if not given: a plan that starts now counts from now. */
+  /** The moment that periods are counted from. Null if not given: they are counted from the start of the plan. */
   readonly anchor: Instant | null;
+  /** Null for now. In the future, the plan becomes the pending change. */
+  readonly startsAt?: PlanTime | null;
   /** Null for no end. Undefined keeps the current end. */
-  readonly endsAt: Instant | null | undefined;
+  readonly endsAt: PlanTime | null | undefined;
   /** Allows an end earlier than the current one. */
   readonly shorten?: boolean;
   /** Time of the billing event behind this call. Null if not given. */
@@ -22,19 +39,17 @@ export type AssignmentOutcome =
   | { kind: "changed"; change: Change }
   /** Nothing new, or older than an event already applied. The change holds at most due changes and a later `asOf`. */
   | { kind: "unchanged"; change: Change | null }
-  | { kind: "ends_in_the_past" | "as_of_out_of_range" }
+  | { kind: "ends_in_the_past" | "as_of_out_of_range" | "no_running_period" }
   /** An archived plan renews for its customers, but cannot be assigned. */
   | { kind: "plan_archived" }
   /** The last two have the current value. */
   | { kind: "would_shorten"; endsAt: Instant | null }
   | { kind: "anchor_fixed"; anchor: Instant };
 
-/** The same limit as for usage events. An event dated far in the future would make every real event until then look old. */
-const AS_OF_AHEAD_MS_MAX = 5 * 60_000;
-
 /**
  * Assigning the active plan again is safe. Every field is applied or rejected, never ignored: a later end extends
- * the plan, an earlier one needs `shorten`, and the anchor of a running period cannot change.
+ * the plan, an earlier one needs `shorten`, and the anchor of a running period cannot change. A call that changes the current plan
+ * drops the pending change. A billing event is judged at its own time, no matter when it arrives (event-mark.ts).
  */
 export function assignPlan(
   catalog: Catalog,
@@ -42,93 +57,200 @@ export function assignPlan(
   request: AssignmentRequest,
   clock: Instant,
 ): AssignmentOutcome {
-  const { plan, anchor, endsAt, shorten = false, asOf = null } = request;
+  const { asOf = null } = request;
   const now = decisionTime(catalog, wallet, clock);
   if (isTooFarAhead(asOf, now)) return { kind: "as_of_out_of_range" };
   const draft = new Draft(wallet);
   catchUp(catalog, draft, now);
-  // Checked first: a late event may name an end that has passed in the meantime.
-  if (isOlder(asOf, wallet)) return { kind: "unchanged", change: draft.finish(now) };
-
-  const { assignment } = draft.wallet;
-  const active = assignment?.plan === plan ? assignment : null;
-  if (isCutAt(asOf, wallet) && givesMore(active, endsAt))
-    return { kind: "unchanged", change: draft.finish(now) };
-  if (typeof endsAt === "number" && endsAt <= now) return { kind: "ends_in_the_past" };
-  if (active === null && getPlan(catalog, plan).archivedAt !== null) return { kind: "plan_archived" };
-  const running = active ?? findPaused(draft.wallet, plan, now)?.assignment;
-  if (running !== undefined && anchor !== null && anchor !== running.anchor)
-    return { kind: "anchor_fixed", anchor: running.anchor };
-  if (active !== null && endsSooner(active, endsAt) && !shorten)
-    return { kind: "would_shorten", endsAt: active.endsAt };
-
-  draft.noteAsOf(asOf, active !== null && endsSooner(active, endsAt));
-  if (active === null) {
-    leavePlan(draft);
-    startPlan(catalog, draft, { plan, anchor, endsAt: endsAt ?? null, isDefault: false });
-  } else {
-    const next = { ...active, endsAt: endsAt === undefined ? active.endsAt : endsAt, isDefault: false };
-    // Assigning the default plan explicitly makes it an assigned plan.
-    if (next.endsAt === active.endsAt && !active.isDefault)
-      return { kind: "unchanged", change: draft.finish(now) };
-    draft.wallet = { ...draft.wallet, assignment: next };
-    draft.noteAssignment(endsSooner(active, endsAt) ? "shortened" : "extended", next);
-  }
-  catchUp(catalog, draft, now);
-  const change = draft.finish(now);
-  return change === null ? { kind: "unchanged", change } : { kind: "changed", change };
+  const start = resolveStart(catalog, draft.wallet, request, now);
+  // Checked first: a late or repeated event may name an end that has passed, or a period that is over.
+  if (isOld(draft.wallet, request, start)) return { kind: "unchanged", change: draft.finish(now) };
+  if (start === null) return { kind: "no_running_period" };
+  const { startsAt, endsAt, isScheduled } = start;
+  const earliestEnd = asOf === null ? laterOf(startsAt, now) : startsAt;
+  if (endsAt !== null && endsAt <= earliestEnd && (asOf === null || isScheduled))
+    return { kind: "ends_in_the_past" };
+  return isScheduled && startsAt > now
+    ? assignLater(catalog, draft, request, start)
+    : assignNow(catalog, draft, request, start);
 }
 
-/** The default plan can always be given an end, because it was never assigned to the customer. */
-function endsSooner(active: Assignment, endsAt: Instant | null | undefined): boolean {
-  if (active.isDefault || endsAt === undefined || endsAt === null) return false;
-  return active.endsAt === null || endsAt < active.endsAt;
-}
+/** A call with its times resolved. */
+type Start = {
+  readonly startsAt: Instant;
+  readonly endsAt: Instant | null;
+  /** The one in the call, or where periods are counted from without it. */
+  readonly anchor: Instant;
+  /** Whether the plan starts after the call was made. It may have started since. */
+  readonly isScheduled: boolean;
+  readonly event: PlanEvent;
+};
 
-/** Whether the request starts the plan or moves its end to a later time. */
-function givesMore(active: Assignment | null, endsAt: Instant | null | undefined): boolean {
-  if (active === null || active.isDefault) return true;
-  if (endsAt === undefined || active.endsAt === null) return false;
-  return endsAt === null || endsAt > active.endsAt;
-}
-
-type EndOutcome =
-  | { kind: "ended" | "no_assignment" | "unchanged"; change: Change | null }
-  | { kind: "as_of_out_of_range" };
-
-/** Ends the plan now. Purchased credits stay; the default plan, if there is one, takes over. */
-export function endPlan(
+/** Null if `period_end` is asked for and no period is running. The end of a plan needs a period of that plan. */
+function resolveStart(
   catalog: Catalog,
-  wallet: Wallet,
-  { asOf = null }: Pick<AssignmentRequest, "asOf">,
-  clock: Instant,
-): EndOutcome {
-  const now = decisionTime(catalog, wallet, clock);
-  if (isTooFarAhead(asOf, now)) return { kind: "as_of_out_of_range" };
-  const draft = new Draft(wallet);
-  catchUp(catalog, draft, now);
-  if (isOlder(asOf, wallet)) return { kind: "unchanged", change: draft.finish(now) };
-  draft.noteAsOf(asOf, true);
-  const { assignment } = draft.wallet;
-  if (assignment === null || assignment.isDefault)
-    return { kind: "no_assignment", change: draft.finish(now) };
-  leavePlan(draft);
-  catchUp(catalog, draft, now);
-  return { kind: "ended", change: draft.finish(now) };
+  { assignment }: Wallet,
+  request: AssignmentRequest,
+  now: Instant,
+): Start | null {
+  const { plan, asOf = null, shorten = false } = request;
+  const active = assignment?.plan === plan ? assignment : null;
+  const calledAt = asOf === null ? now : earlierOf(asOf, now);
+  const periodEnd = assignment === null ? null : findPeriodEnd(catalog, assignment, now);
+  const startsAt = request.startsAt === "period_end" ? periodEnd : (request.startsAt ?? calledAt);
+  if (startsAt === null || (request.endsAt === "period_end" && (active === null || periodEnd === null)))
+    return null;
+  // Without the time of an event, a later start of the plan that the customer has then anyway is about the active plan.
+  const isScheduled = startsAt > calledAt && (asOf !== null || !runsAt(active, startsAt));
+  const end = request.endsAt === "period_end" ? cancelAt(active, periodEnd, shorten) : request.endsAt;
+  // A scheduled plan without an end has none, whatever the customer has when the call arrives.
+  const endsAt = end !== undefined ? end : isScheduled ? null : (active?.endsAt ?? null);
+  const isCut = active !== null && endsSooner(active, endsAt);
+  return {
+    startsAt,
+    endsAt,
+    anchor: request.anchor ?? anchorOf(catalog, request, assignment, { startsAt, now }),
+    isScheduled,
+    event: isScheduled ? "schedule" : isCut ? "cut" : "assign",
+  };
 }
 
-function isTooFarAhead(asOf: Instant | null, now: Instant): boolean {
-  return asOf !== null && isAhead(asOf, brandAs<Instant>(now + AS_OF_AHEAD_MS_MAX));
-}
-
-function isOlder(asOf: Instant | null, { planAsOf }: Wallet): boolean {
-  return asOf !== null && planAsOf !== null && asOf < planAsOf;
+/** A cancellation at the end of the period does not extend a plan that ends sooner. */
+function cancelAt(active: Assignment | null, periodEnd: Instant | null, shorten: boolean): Instant | null {
+  if (!shorten || periodEnd === null || active === null || active.isDefault || active.endsAt === null)
+    return periodEnd;
+  return earlierOf(periodEnd, active.endsAt);
 }
 
 /**
- * Billing systems use whole seconds, so a renewal and a cancellation may have the same time, and each may be delivered
- * again. The cancellation wins in either order.
+ * Where periods are counted from if the call does not say it: the start, but never the time of an event before it arrived. A renewal
+ * that came late would otherwise begin its period a second time. A change at the end of a period keeps an anchor on the 31st: 28 February
+ * would renew on the 28th from then on.
  */
-function isCutAt(asOf: Instant | null, { planAsOf, isPlanCut }: Wallet): boolean {
-  return asOf !== null && asOf === planAsOf && isPlanCut;
+function anchorOf(
+  catalog: Catalog,
+  { plan, startsAt: asked }: AssignmentRequest,
+  assignment: Assignment | null,
+  { startsAt, now }: { readonly startsAt: Instant; readonly now: Instant },
+): Instant {
+  if (asked == null) return now;
+  if (asked !== "period_end" || assignment === null) return startsAt;
+  const isAligned = isBoundary(versionAt(getPlan(catalog, plan), now), assignment.anchor, startsAt);
+  return isAligned ? assignment.anchor : startsAt;
+}
+
+/** Whether a newer event was applied, or this one was and its plan has started or ended since. */
+function isOld(
+  wallet: Wallet,
+  { asOf = null, startsAt, endsAt }: AssignmentRequest,
+  start: Start | null,
+): boolean {
+  const order = compareToMark(wallet, asOf, start?.event ?? "assign");
+  if (order !== 0) return order < 0;
+  // The same event again, or another one of the same time.
+  const hasStarted = wallet.planEvent === "schedule" && wallet.next === null;
+  const hasEnded = endsAt === undefined && startsAt == null && !hasAssignedPlan(wallet);
+  return hasStarted || hasEnded;
+}
+
+function assignLater(
+  catalog: Catalog,
+  draft: Draft,
+  request: AssignmentRequest,
+  { startsAt, endsAt, anchor, event }: Start,
+): AssignmentOutcome {
+  const { plan, asOf = null, shorten = false } = request;
+  const next = { plan, startsAt, endsAt, anchor, shorten };
+  const isRepeated = isPending(draft.wallet, next);
+  if (!isRepeated) {
+    const refusal = refuseStart(catalog, draft.wallet, request, { at: startsAt, endsAt, isLater: true });
+    if (refusal !== null) return refusal;
+  }
+  const isMarked = !isRepeated || asOf !== null;
+  if (isMarked) draft.wallet = markEvent(draft.wallet, asOf, asOf === null ? "closed" : event);
+  if (!isRepeated) schedulePlan(catalog, draft, next);
+  return finish(draft, !isRepeated);
+}
+
+function assignNow(
+  catalog: Catalog,
+  draft: Draft,
+  request: AssignmentRequest,
+  { startsAt, endsAt, anchor, event }: Start,
+): AssignmentOutcome {
+  const { plan, asOf = null } = request;
+  const { assignment, next } = draft.wallet;
+  const now = draft.at;
+  const active = assignment?.plan === plan ? assignment : null;
+  const isOver = !isAhead(endsAt, now);
+  const refusal = refuseStart(catalog, draft.wallet, request, { at: now, endsAt, isLater: false });
+  if (refusal !== null) return refusal;
+  const isKept = active !== null && !active.isDefault && endsAt === active.endsAt;
+  // A later start of the plan that the customer has anyway replaces the pending change.
+  const isReplacing = startsAt > now && next !== null;
+  if (isKept && !isReplacing && asOf === null) return finish(draft, false);
+  // An event that came too late to assign its plan takes no other plan away that a person assigned.
+  const isAboutOther = active === null || active.isDefault;
+  const isByPerson = draft.wallet.planAsOf === null || draft.wallet.planEvent === "manual";
+  if (isOver && isAboutOther && isByPerson) {
+    draft.wallet = markEvent(draft.wallet, asOf, "manual");
+    return finish(draft, false);
+  }
+  draft.wallet = markEvent(draft.wallet, asOf, asOf === null ? "manual" : event);
+  const before = draft.wallet;
+  unschedulePlan(catalog, draft);
+  if (isOver && isAboutOther) leaveAssigned(draft);
+  else switchPlan(catalog, draft, { plan, anchor, endsAt });
+  const isChanged = draft.wallet !== before;
+  catchUp(catalog, draft, now);
+  return finish(draft, isChanged);
+}
+
+/** Why the plan cannot start at `at`, or end at `endsAt`. */
+function refuseStart(
+  catalog: Catalog,
+  wallet: Wallet,
+  { plan, anchor, shorten = false }: AssignmentRequest,
+  {
+    at,
+    endsAt,
+    isLater,
+  }: { readonly at: Instant; readonly endsAt: Instant | null; readonly isLater: boolean },
+): AssignmentOutcome | null {
+  const active = wallet.assignment?.plan === plan ? wallet.assignment : null;
+  // If the end has passed, nothing starts.
+  const isOver = !isAhead(endsAt, at);
+  if (!isOver && (active === null || isLater) && getPlan(catalog, plan).archivedAt !== null)
+    return { kind: "plan_archived" };
+  const running = isOver ? undefined : findRunning(wallet, plan, at);
+  if (running !== undefined && anchor !== null && anchor !== running.anchor)
+    return { kind: "anchor_fixed", anchor: running.anchor };
+  const isCut = active !== null && endsSooner(active, endsAt) && isAhead(active.endsAt, at);
+  if (isCut && !shorten) return { kind: "would_shorten", endsAt: active.endsAt };
+  return null;
+}
+
+function finish(draft: Draft, isChanged: boolean): AssignmentOutcome {
+  const change = draft.finish(draft.at);
+  return change === null || !isChanged ? { kind: "unchanged", change } : { kind: "changed", change };
+}
+
+function runsAt(active: Assignment | null, at: Instant): boolean {
+  return active !== null && !active.isDefault && isAhead(active.endsAt, at);
+}
+
+/** The plan as it will run at `at`, if one of its periods is running then. */
+function findRunning(wallet: Wallet, plan: PlanId, at: Instant): Assignment | undefined {
+  const { assignment } = wallet;
+  if (assignment?.plan === plan && isAhead(assignment.endsAt, at)) return assignment;
+  return findPaused(wallet, plan, at)?.assignment;
+}
+
+function isPending({ next: known }: Wallet, next: NextPlan): boolean {
+  if (known === null || known.plan !== next.plan || known.shorten !== next.shorten) return false;
+  return known.startsAt === next.startsAt && known.endsAt === next.endsAt && known.anchor === next.anchor;
+}
+
+function earlierOf(a: Instant, b: Instant): Instant {
+  return brandAs<Instant>(Math.min(a, b));
 }

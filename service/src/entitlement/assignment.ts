@@ -12,6 +12,28 @@ export type Start = {
   readonly isDefault: boolean;
 };
 
+/** Assigns a plan: another one starts, and the active one gets the new end. */
+export function switchPlan(catalog: Catalog, draft: Draft, start: Omit<Start, "isDefault">): void {
+  const { assignment: active } = draft.wallet;
+  if (active?.plan !== start.plan) {
+    leavePlan(draft);
+    startPlan(catalog, draft, { ...start, isDefault: false });
+    return;
+  }
+  const { endsAt } = start;
+  // Assigning the default plan explicitly makes it an assigned plan.
+  if (endsAt === active.endsAt && !active.isDefault) return;
+  const assignment = { ...active, endsAt, isDefault: false };
+  draft.wallet = { ...draft.wallet, assignment };
+  draft.noteAssignment(endsSooner(active, endsAt) ? "shortened" : "extended", assignment);
+}
+
+/** The default plan can always be given an end, because it was never assigned to the customer. */
+export function endsSooner(active: Assignment, endsAt: Instant | null): boolean {
+  if (active.isDefault || endsAt === null) return false;
+  return active.endsAt === null || endsAt < active.endsAt;
+}
+
 /** Starts a plan, or resumes it if the customer left it and one of its periods is still running. */
 export function startPlan(catalog: Catalog, draft: Draft, start: Start): void {
   const earlier = findPaused(draft.wallet, start.plan, draft.at);
@@ -42,6 +64,15 @@ export function leavePlan(draft: Draft): void {
     paused: [...draft.wallet.paused, left].filter((plan) => isAlive(plan, draft.at)),
   };
   draft.noteAssignment("ended", assignment);
+}
+
+/** Leaves the plan that was assigned. The default plan is not left: it would only start again. */
+export function leaveAssigned(draft: Draft): void {
+  if (hasAssignedPlan(draft.wallet)) leavePlan(draft);
+}
+
+export function hasAssignedPlan({ assignment }: Wallet): boolean {
+  return assignment?.isDefault === false;
 }
 
 function begin(catalog: Catalog, draft: Draft, start: Start): void {
@@ -92,7 +123,7 @@ export function isAhead(end: Instant | null, at: Instant): boolean {
 }
 
 /** The newest version published by `at`, which may be in the past. */
-function versionAt(plan: Plan, at: Instant): PlanVersion {
+export function versionAt(plan: Plan, at: Instant): PlanVersion {
   return plan.versions.findLast(({ publishedAt }) => publishedAt <= at) ?? latestVersion(plan);
 }
 

@@ -3,12 +3,14 @@ import type { Instant } from "../primitives/brand.ts";
 import { isAhead, laterOf, leavePlan, startPlan } from "./assignment.ts";
 import { type Allowance, type Catalog, getVersion, type PlanVersion } from "./catalog.ts";
 import type { Draft } from "./draft.ts";
+import { startNextPlan } from "./next-plan.ts";
 import { endAfter, type Period, periodAt, periodBefore } from "./period.ts";
 import { findDueVersion, switchVersion } from "./plan-version.ts";
-import type { Assignment, Wallet } from "./wallet.ts";
+import type { Assignment, NextPlan, Wallet } from "./wallet.ts";
 
 type Due =
   | { kind: "plan_ends"; at: Instant }
+  | { kind: "next_plan_starts"; at: Instant; next: NextPlan }
   | { kind: "default_changes"; at: Instant }
   | { kind: "grants_expire"; at: Instant }
   | { kind: "version_changes"; at: Instant; version: PlanVersion }
@@ -28,10 +30,18 @@ export function catchUp(catalog: Catalog, draft: Draft, now: Instant): void {
 
 /**
  * Applies due expiries and plan ends only, and stops before the first other change. The draft stays at the time of the last
- * expiry, even if more is due at that time, so that the next request continues from there with the same result.
+ * expiry, even if more is due at that time, so that the next request continues from there with the same result. Credits that
+ * expire when a pending plan starts are expired first: the start cannot keep them.
  */
 export function catchUpOnExpiries(catalog: Catalog, draft: Draft, now: Instant): void {
   for (let due = nextDue(catalog, draft, now); due !== null; due = nextDue(catalog, draft, now)) {
+    if (due.kind === "next_plan_starts") {
+      const { grants } = draft.wallet;
+      if (grants.every(({ expiresAt }) => isAhead(expiresAt, due.at))) return;
+      draft.at = due.at;
+      expireGrants(draft);
+      return;
+    }
     if (due.kind !== "grants_expire" && due.kind !== "plan_ends") return;
     draft.at = due.at;
     apply(catalog, draft, due);
@@ -55,6 +65,9 @@ function apply(catalog: Catalog, draft: Draft, due: Due): void {
     case "plan_ends":
       leavePlan(draft);
       break;
+    case "next_plan_starts":
+      startNextPlan(catalog, draft, due.next);
+      break;
     case "default_changes": {
       leavePlan(draft);
       const { plan } = catalog.defaultPlan;
@@ -75,17 +88,18 @@ function apply(catalog: Catalog, draft: Draft, due: Due): void {
   }
 }
 
-/** Order of changes that are due at the same time: plan end, default plan, expiries, plan version, new period. */
+/** Order of changes that are due at the same time: plan end, pending plan, default plan, expiries, plan version, new period. */
 function nextDue(catalog: Catalog, draft: Draft, now: Instant): Due | null {
   const { wallet, at: from } = draft;
   const end = planEnd(wallet, from);
+  const start = nextPlanStart(wallet, from);
   const change = defaultChange(catalog, wallet, from);
   const version = versionChange(catalog, wallet, from);
-  const first = earliest([end, change, firstExpiry(wallet, from), version], now);
+  const first = earliest([end, start, change, firstExpiry(wallet, from), version], now);
   if (wallet.assignment === null) return first;
   // Periods run back to back until the plan changes. Skip those whose allowance expires before the change, or before now if
   // no change is due.
-  const planChange = earliest([end, change, version], now);
+  const planChange = earliest([end, start, change, version], now);
   const period = periodStart(catalog, wallet.assignment, { from, until: planChange?.at ?? now });
   if (period !== null && (first === null || period.at < first.at)) return period;
   return first;
@@ -102,6 +116,10 @@ function earliest(dues: readonly (Due | null)[], now: Instant): Due | null {
 function planEnd({ assignment }: Wallet, from: Instant): Due | null {
   if (assignment === null || assignment.endsAt === null) return null;
   return { kind: "plan_ends", at: laterOf(assignment.endsAt, from) };
+}
+
+function nextPlanStart({ next }: Wallet, from: Instant): Due | null {
+  return next === null ? null : { kind: "next_plan_starts", at: laterOf(next.startsAt, from), next };
 }
 
 /** A customer whose plan ended gets the default plan immediately; a new customer only on their first consume request. */

@@ -101,15 +101,11 @@ export class Draft {
     return this.#lastGrant();
   }
 
-  /** Records the billing event's time, and whether an event at that time ended or shortened the plan. */
-  noteAsOf(asOf: Instant | null, isCut: boolean): void {
-    if (asOf === null) return;
-    const { planAsOf, isPlanCut } = this.wallet;
-    if (asOf !== planAsOf) this.wallet = { ...this.wallet, planAsOf: asOf, isPlanCut: isCut };
-    else if (isCut && !isPlanCut) this.wallet = { ...this.wallet, isPlanCut: true };
-  }
-
-  noteAssignment(kind: AssignmentChangeKind, assignment: Assignment): void {
+  noteAssignment(
+    kind: AssignmentChangeKind,
+    assignment: Omit<Assignment, "allowances" | "counters">,
+    effectiveAt: Instant = this.at,
+  ): void {
     this.#assignments.push({
       kind,
       assignment: assignment.number,
@@ -118,7 +114,7 @@ export class Draft {
       anchor: assignment.anchor,
       endsAt: assignment.endsAt,
       isDefault: assignment.isDefault,
-      effectiveAt: this.at,
+      effectiveAt,
     });
   }
 

@@ -48,9 +48,11 @@ export type AssignmentChangeKind =
   | "extended"
   | "version_changed"
   | "ended"
-  | "shortened";
+  | "shortened"
+  | "scheduled"
+  | "unscheduled";
 
-/** One line of a customer's plan history. */
+/** One line of a customer's plan history. A `scheduled` line is effective at the start of the plan, which may be in the future. */
 export type AssignmentChange = {
   readonly kind: AssignmentChangeKind;
   readonly assignment: number;

@@ -106,11 +106,25 @@ function boundaryFrom(version: PlanVersion, anchor: Instant, from: Instant): Ins
 
 const BY_LENGTH = ["year", "month", "week", "day"] as const satisfies readonly PeriodKind[];
 
+/** The end of the running period of the longest allowance. Null if no allowance renews. */
+export function findPeriodEnd(catalog: Catalog, assignment: Assignment, at: Instant): Instant | null {
+  const kind = longestAllowance(getVersion(catalog, assignment.version));
+  return kind === null ? null : periodAt(kind, assignment.anchor, at).end;
+}
+
+/** Whether all allowances that renew do so at `at`. */
+export function isBoundary({ allowances }: PlanVersion, anchor: Instant, at: Instant): boolean {
+  return allowances.every(({ period }) => period === "once" || periodAt(period, anchor, at).start === at);
+}
+
+function longestAllowance({ allowances }: PlanVersion): Exclude<PeriodKind, "once"> | null {
+  return BY_LENGTH.find((kind) => allowances.some(({ period }) => period === kind)) ?? null;
+}
+
 /** If a plan has several periods, "the next period" means that of the longest allowance, or else of the longest limit. */
 function longestPeriod(version: PlanVersion): Exclude<PeriodKind, "once"> | null {
-  const allowances = version.allowances.map(({ period }) => period);
-  const longest = BY_LENGTH.find((kind) => allowances.includes(kind));
-  if (longest !== undefined) return longest;
+  const longest = longestAllowance(version);
+  if (longest !== null) return longest;
   const limits = new Set([...version.features.values()].map(({ limit }) => limit?.period));
   return BY_LENGTH.find((kind) => limits.has(kind)) ?? null;
 }

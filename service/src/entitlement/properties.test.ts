@@ -83,6 +83,31 @@ always("assigning the plan that is active changes nothing", (script) => {
   });
 });
 
+always(
+  "a pending change does nothing before it starts, and then what an assignment at that moment does",
+  (script) => {
+    play(script, {
+      after: (book, step) => {
+        const { next } = book.wallet ?? { next: null };
+        const { catalog } = step;
+        const clock = brandAs<Instant>(Math.max(step.clock, book.wallet?.decidedAt ?? 0, catalog.changedAt));
+        if (next === null || clock >= next.startsAt) return;
+        const without = book.copy();
+        without.commit(catalog, { kind: "drop_next" }, clock);
+        const before = { ...step, clock: brandAs<Instant>(next.startsAt - 1) };
+        if (hadPlan(book)) expect(seen(book, before)).toEqual({ ...seen(without, before), next });
+        const at = { ...step, clock: next.startsAt };
+        const { plan, anchor, endsAt, shorten } = next;
+        const again = { kind: "assign", plan, startsAt: null, endsAt, shorten, asOf: null } as const;
+        // The anchor of a period that is running then stays, and without `shorten` a later end.
+        const { answer } = without.commit(catalog, { ...again, anchor }, at.clock);
+        if (answer.kind === "anchor_fixed") without.commit(catalog, { ...again, anchor: null }, at.clock);
+        expect(seen(book, at)).toEqual(seen(without, at));
+      },
+    });
+  },
+);
+
 always("leaving a plan and returning within its period creates no credits", (script) => {
   play(script, {
     before: (book, step) => {
@@ -99,11 +124,12 @@ always("leaving a plan and returning within its period creates no credits", (scr
       stays.notice(catalog, clock);
       // A version that takes effect during the absence would apply on return.
       if (stays.due(catalog, back) !== null) return;
-      const again = { anchor: null, endsAt: undefined, shorten: false, asOf: null };
+      const again = { anchor: null, startsAt: null, endsAt: undefined, shorten: false, asOf: null };
       leaves.commit(catalog, { kind: "assign", plan: other, ...again }, clock);
       leaves.commit(catalog, { kind: "assign", plan: wallet.assignment.plan, ...again }, back);
       const later = { ...step, clock: back };
-      expect(seen(leaves, later)).toEqual({ ...seen(stays, later), plan: expect.anything() });
+      // Both assignments drop a pending change.
+      expect(seen(leaves, later)).toEqual({ ...seen(stays, later), plan: expect.anything(), next: null });
     },
   });
 });
@@ -117,7 +143,7 @@ always("purchased and given credits survive every plan change", (script) => {
       before = added(book);
     },
     after: (book, { act }) => {
-      if (act.kind === "ask" && !["assign", "end"].includes(act.request.kind)) return;
+      if (act.kind === "ask" && !["assign", "end", "drop_next"].includes(act.request.kind)) return;
       const now = book.wallet?.decidedAt ?? 0;
       expect(added(book)).toEqual(before.filter(({ expiresAt }) => expiresAt === null || expiresAt > now));
     },

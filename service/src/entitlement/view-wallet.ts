@@ -4,7 +4,7 @@ import type { Catalog } from "./catalog.ts";
 import { catchUp } from "./catch-up.ts";
 import { Draft, decisionTime } from "./draft.ts";
 import type { Change } from "./entry.ts";
-import { balanceOf, type Wallet } from "./wallet.ts";
+import { balanceOf, type NextPlan, type Wallet } from "./wallet.ts";
 
 /** A wallet with all due changes applied, as the next decision would see it. Writes nothing. */
 export function viewWallet(catalog: Catalog, wallet: Wallet, clock: Instant): Wallet {
@@ -29,13 +29,23 @@ export function compareWallets(
   return { before: summarize(viewWallet(catalog, wallet, clock), catalog), after: summarize(after, catalog) };
 }
 
-function summarize({ assignment, grants }: Wallet, catalog: Catalog): object {
+function summarize({ assignment, next, grants }: Wallet, catalog: Catalog): object {
   const plan = assignment === null ? undefined : catalog.plans.get(assignment.plan);
   const endsAt = assignment?.endsAt ?? null;
   const balances = [...catalog.pools.values()].map(({ id, key }) => [key, balanceOf({ grants }, id)]);
   return {
     plan: plan?.key ?? null,
     endsAt: endsAt === null ? null : formatTimestamp(endsAt),
+    ...(next === null ? {} : summarizeNext(next, catalog)),
     balances: Object.fromEntries(balances),
+  };
+}
+
+function summarizeNext({ plan, startsAt, endsAt, anchor }: NextPlan, catalog: Catalog): object {
+  return {
+    nextPlan: catalog.plans.get(plan)?.key ?? null,
+    startsAt: formatTimestamp(startsAt),
+    nextEndsAt: endsAt === null ? null : formatTimestamp(endsAt),
+    nextAnchor: formatTimestamp(anchor),
   };
 }

@@ -17,9 +17,17 @@ export type Wallet = {
   readonly paused: readonly PausedPlan[];
   /** Time of the latest billing event that set or ended a plan. Older events are ignored. Null if no event had a time. */
   readonly planAsOf: Instant | null;
-  /** True if a billing event at `planAsOf` ended or shortened the plan: another one at the same time cannot start or extend it. */
-  readonly isPlanCut: boolean;
+  /** What happened at `planAsOf`, or after it without a time. Decides between events with the same time. */
+  readonly planEvent: PlanEvent;
+  /** The pending plan change, or null. */
+  readonly next: NextPlan | null;
 };
+
+/**
+ * Cut: an earlier end. Schedule: a pending change. Manual: a call without a time set the current plan afterwards. Closed: nothing else
+ * of that time applies, because the plan ended at once, or a call without a time set the pending change afterwards.
+ */
+export type PlanEvent = "assign" | "cut" | "schedule" | "manual" | "closed";
 
 export type GrantKind = "allowance" | "purchase" | "manual" | "promotion";
 
@@ -71,6 +79,17 @@ export type PausedPlan = {
   readonly grants: readonly Grant[];
 };
 
+/** A plan that starts later. It takes effect like an assignment made at `startsAt`. */
+export type NextPlan = {
+  readonly plan: PlanId;
+  readonly startsAt: Instant;
+  readonly endsAt: Instant | null;
+  /** Unused if a period of the plan is running at `startsAt`: that period keeps its anchor. */
+  readonly anchor: Instant;
+  /** Allows an end earlier than the one that the same plan has at `startsAt`. */
+  readonly shorten: boolean;
+};
+
 export const OPEN_GRANTS_MAX = 50;
 export const BALANCE_MAX = Number.MAX_SAFE_INTEGER;
 
@@ -98,7 +117,8 @@ export function newWallet(now: Instant): Wallet {
     grants: [],
     paused: [],
     planAsOf: null,
-    isPlanCut: false,
+    planEvent: "assign",
+    next: null,
   };
 }
 

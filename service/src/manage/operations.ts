@@ -3,6 +3,7 @@ import { bulkOperations } from "./bulk/operations.ts";
 import { catalogOperations } from "./catalog/operations.ts";
 import { creditsOperations } from "./credits/operations.ts";
 import { customerOperations } from "./customers/operations.ts";
+import { customerPlanOperations } from "./customers/plan-operations.ts";
 import { customerRecordOperations } from "./customers/record-operations.ts";
 import { customerVerbOperations } from "./customers/verb-operations.ts";
 import { eventKeyOperations } from "./event-keys/operations.ts";
@@ -40,6 +41,7 @@ export function manageOperations(parts: ManageParts): Operation[] {
     ...controlOperations(parts),
     ...catalogNouns(parts),
     ...customerOperations(parts),
+    ...customerPlanOperations(parts),
     ...customerVerbOperations(parts),
     ...customerRecordOperations(parts),
     ...creditsOperations(parts),

@@ -22,10 +22,10 @@ const SETTINGS = `
   );`;
 
 /** The newest form of stored data that this release reads and writes. See docs/decisions/0019-upgrades.md. */
-export const DATA_FORMAT = 1;
+export const DATA_FORMAT = 2;
 
 /**
- * Shown in pg_stat_activity, as `purser/0.1.0 format/1 lane`: the release, and the newest data format that it reads.
+ * Shown in pg_stat_activity, as `purser/0.2.0 format/2 lane`: the release, and the newest data format that it reads.
  * `raiseDataFormat` uses this name to find processes that cannot read a new format.
  */
 function applicationName(part: string): string {

@@ -11,11 +11,13 @@ export type Action =
       kind: "assign";
       plan: number;
       anchor: Moment;
-      endsAt: Moment | { kind: "not_said" };
+      startsAt: Moment | PeriodEnd;
+      endsAt: Moment | PeriodEnd | { kind: "not_said" };
       shorten: boolean;
       asOf: Moment;
     }
   | { kind: "end"; asOf: Moment }
+  | { kind: "drop_next" }
   | { kind: "add"; pool: number; source: CreditSource; credits: number; expiresAt: Moment; times: number }
   | { kind: "revoke"; named: "addition" | "burn_order"; nth: number }
   | { kind: "reverse"; nth: number; quantity: number | null }
@@ -28,6 +30,8 @@ export type AskedQuantity = { kind: "of"; quantity: number } | { kind: "drain" |
 
 /** Relative to the clock, to the history's start or to 1970; or none. */
 export type Moment = { kind: "none" } | { kind: "from_now" | "from_start" | "at"; ms: number };
+
+type PeriodEnd = { kind: "period_end" };
 
 const DAY = 86_400_000;
 
@@ -63,8 +67,20 @@ const anchors: fc.Arbitrary<Moment> = fc.oneof(
       .map((days): Moment => ({ kind: "from_now", ms: days * DAY })),
   },
 );
-const ends: fc.Arbitrary<Moment | { kind: "not_said" }> = fc.oneof(
+/** Often now, and otherwise close to the moments at which plans end and periods begin. */
+const planStarts: fc.Arbitrary<Moment | PeriodEnd> = fc.oneof(
+  { weight: 5, arbitrary: fc.constant<Moment>({ kind: "none" }) },
+  { weight: 2, arbitrary: fc.constant<PeriodEnd>({ kind: "period_end" }) },
+  {
+    weight: 3,
+    arbitrary: fc
+      .constantFrom(1, DAY, 7 * DAY, 40 * DAY, 0, -DAY)
+      .map((ms): Moment => ({ kind: "from_now", ms })),
+  },
+);
+const ends: fc.Arbitrary<Moment | PeriodEnd | { kind: "not_said" }> = fc.oneof(
   { weight: 4, arbitrary: fc.constant({ kind: "not_said" as const }) },
+  { weight: 1, arbitrary: fc.constant<PeriodEnd>({ kind: "period_end" }) },
   { weight: 1, arbitrary: fc.constant<Moment>({ kind: "none" }) },
   {
     weight: 3,
@@ -105,6 +121,7 @@ const NOTHING: Mix = {
   consume: 0,
   assign: 0,
   end: 0,
+  drop_next: 0,
   add: 0,
   revoke: 0,
   reverse: 0,
@@ -119,6 +136,7 @@ export const EVERYTHING: Mix = {
   consume: 24,
   assign: 12,
   end: 2,
+  drop_next: 1,
   add: 12,
   revoke: 4,
   reverse: 10,
@@ -159,12 +177,14 @@ export function actionsOf({ among, ...weights }: Mix, credits = additions): fc.A
         kind: fc.constant("assign"),
         plan: name,
         anchor: anchors,
+        startsAt: planStarts,
         endsAt: ends,
         shorten: fc.boolean(),
         asOf: asOfs,
       }),
     },
     { weight: weights.end, arbitrary: fc.record({ kind: fc.constant("end"), asOf: asOfs }) },
+    { weight: weights.drop_next, arbitrary: fc.constant({ kind: "drop_next" }) },
     {
       weight: weights.add,
       arbitrary: fc.record({

@@ -10,6 +10,7 @@ export function audit(book: Book): string[] {
     ...auditGrants(book, book.wallet),
     ...auditCounters(book, book.wallet),
     ...auditReversals(book),
+    ...auditNextPlan(book, book.wallet),
   ];
 }
 
@@ -115,4 +116,20 @@ function auditReversals(book: Book): string[] {
 
 function sum(amounts: readonly number[]): number {
   return amounts.reduce((total, amount) => total + amount, 0);
+}
+
+/** The plan history must explain the pending change: the last row about one set it, dropped it, or is due. */
+function auditNextPlan({ assignments }: Book, { next, decidedAt }: Wallet): string[] {
+  const row = assignments.findLast(({ kind }) => kind === "scheduled" || kind === "unscheduled");
+  const isOpen = row?.kind === "scheduled";
+  if (next === null) {
+    return isOpen && row.effectiveAt > decidedAt
+      ? ["the history has a pending change that the wallet lacks"]
+      : [];
+  }
+  const isSame =
+    isOpen && row.plan === next.plan && row.effectiveAt === next.startsAt && row.endsAt === next.endsAt;
+  return isSame && row.anchor === next.anchor
+    ? []
+    : ["the pending change differs from its row in the history"];
 }

@@ -1,7 +1,8 @@
 import { addCredits } from "../../src/entitlement/add-credits.ts";
-import { assignPlan, endPlan } from "../../src/entitlement/assign-plan.ts";
+import { assignPlan } from "../../src/entitlement/assign-plan.ts";
 import type { Catalog } from "../../src/entitlement/catalog.ts";
 import { decide } from "../../src/entitlement/decide.ts";
+import { dropNextPlan, endPlan } from "../../src/entitlement/end-plan.ts";
 import type { AssignmentChange, Change, Entry, Usage } from "../../src/entitlement/entry.ts";
 import { type ConsumeFacts, reverseConsume } from "../../src/entitlement/reverse-consume.ts";
 import { type GrantFacts, revokeGrant } from "../../src/entitlement/revoke-grant.ts";
@@ -42,6 +43,10 @@ export class Book {
       case "end": {
         const outcome = endPlan(catalog, wallet, request, clock);
         return { answer: { kind: outcome.kind }, change: "change" in outcome ? outcome.change : null };
+      }
+      case "drop_next": {
+        const outcome = dropNextPlan(catalog, wallet, clock);
+        return { answer: { kind: outcome.kind }, change: outcome.change };
       }
       case "add": {
         const outcome = addCredits(catalog, wallet, { ...request, kind: request.source }, clock);
@@ -117,6 +122,7 @@ export class Book {
       decidedAt: wallet?.decidedAt ?? 0,
       planAsOf: wallet?.planAsOf ?? null,
       plan: wallet === null ? null : planOf(wallet),
+      next: wallet?.next ?? null,
       grants: grants.map(({ number, pool, kind, remaining, expiresAt }) => {
         const givenAt = rows.find((row) => row.number === number)?.effectiveAt ?? 0;
         return { pool, kind, remaining, givenAt, expiresAt };

@@ -17,11 +17,24 @@ export type Customer = {
   additions: { grant: number; index: number }[];
   consumes: Consume[];
   plansTaken: number;
-  /** The time of the latest billing event that an assignment or an end named. */
-  planAsOf: number | null;
-  /** Whether an event of that time ended or shortened the plan. */
-  isPlanCut: boolean;
   grantsMade: number;
+  next: ScheduledPlan | null;
+  /** Billing events that were applied, and calls without a time that came after one. Later ones never have an earlier time. */
+  heard: readonly Heard[];
+};
+
+export type Heard = {
+  readonly asOf: number;
+  readonly what: "assign" | "cut" | "schedule" | "manual" | "closed";
+};
+
+/** The one change of plan that is agreed on and has not happened yet. */
+export type ScheduledPlan = {
+  plan: PlanId;
+  startsAt: number;
+  endsAt: number | null;
+  anchor: number;
+  shorten: boolean;
 };
 
 export type PlanTaken = {
@@ -82,9 +95,9 @@ export function newCustomer(now: number): Customer {
     additions: [],
     consumes: [],
     plansTaken: 0,
-    planAsOf: null,
-    isPlanCut: false,
     grantsMade: 0,
+    next: null,
+    heard: [],
   };
 }
 

@@ -11,10 +11,11 @@ export function look(book: Book, { catalog, clock }: Pick<ScriptStep, "catalog" 
   if (hadPlan(book)) book.notice(catalog, clock);
 }
 
-/** The next end of the plan, a period, a counter or a grant. */
-export function nextEnd({ assignment, grants }: Wallet, after: number): number {
+/** The next end of the plan, a period, a counter or a grant, or the start of the next plan. */
+export function nextEnd({ assignment, grants, next }: Wallet, after: number): number {
   const ends = [
     assignment?.endsAt,
+    next?.startsAt,
     ...(assignment?.allowances ?? []).map((allowance) => allowance.end),
     ...(assignment?.counters ?? []).map((counter) => counter.end),
     ...grants.map((grant) => grant.expiresAt),
@@ -27,7 +28,7 @@ export function nextEnd({ assignment, grants }: Wallet, after: number): number {
 export function seen(
   book: Book,
   { catalog, clock }: ScriptStep,
-): { plan: unknown; credits: unknown; answers: unknown } {
+): { plan: unknown; next: unknown; credits: unknown; answers: unknown } {
   const view = book.view(book.due(catalog, clock));
   const credits: Record<string, number> = {};
   for (const { pool, kind, remaining, givenAt, expiresAt } of view.grants) {
@@ -38,5 +39,5 @@ export function seen(
     const { answer } = book.ask(catalog, { kind: "decide", feature, quantity: 1 }, clock);
     return answer;
   });
-  return { plan: view.plan, credits, answers };
+  return { plan: view.plan, next: view.next, credits, answers };
 }

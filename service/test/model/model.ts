@@ -1,8 +1,9 @@
 import type { Catalog, Feature, PlanFeature } from "../../src/entitlement/catalog.ts";
+import { assign, dropNext, end } from "./assign.ts";
 import { periodHolding } from "./calendar.ts";
 import { add, charge, getNamed, reverse, revoke } from "./credits.ts";
 import { balanceIn, burnList, type Customer, copyOf, isOver, newCustomer, usedOf } from "./customer.ts";
-import { findResumable, leavePlan, passTime, settle, takeUpDefaultPlan, takeUpPlan } from "./pass-time.ts";
+import { passTime, settle, takeUpDefaultPlan } from "./pass-time.ts";
 import type { Answer, Asked, Position, Request, View } from "./request.ts";
 
 /** The reference model: simple and slow. Returns a changed copy of the customer, which a check discards. */
@@ -47,7 +48,7 @@ export function viewOf(customer: Customer): View {
   const { plan } = customer;
   return {
     decidedAt: customer.now,
-    planAsOf: customer.planAsOf,
+    planAsOf: customer.heard.at(-1)?.asOf ?? null,
     plan: plan && {
       plan: plan.plan,
       version: plan.version.id,
@@ -55,6 +56,7 @@ export function viewOf(customer: Customer): View {
       endsAt: plan.endsAt,
       isDefault: plan.isDefault,
     },
+    next: customer.next,
     grants: burnList(customer).map(({ pool, kind, remaining, givenAt, expiresAt }) => ({
       pool,
       kind,
@@ -73,6 +75,8 @@ function answerFor(catalog: Catalog, customer: Customer, request: Request): Answ
       return assign(catalog, customer, request);
     case "end":
       return end(catalog, customer, request);
+    case "drop_next":
+      return dropNext(customer);
     case "add":
       return add(customer, request);
     case "revoke":
@@ -180,59 +184,4 @@ function consume(
     const end = periodHolding(inPlan.limit.period, { anchor: plan.anchor, at: now }).end;
     plan.counters.push({ feature, end, consumes: [index] });
   }
-}
-
-function assign(catalog: Catalog, customer: Customer, request: Asked<"assign">): Answer {
-  const { plan: active, now } = customer;
-  const { plan, anchor, endsAt, shorten, asOf } = request;
-  const tooLate = judgeAsOf(customer, asOf);
-  if (tooLate !== null) return tooLate;
-  const never = Number.POSITIVE_INFINITY;
-  const has = active?.plan === plan && !active.isDefault ? (active.endsAt ?? never) : 0;
-  const wants = endsAt === undefined ? has || never : (endsAt ?? never);
-  // If two events have the same time, a cancellation wins over a renewal.
-  if (asOf !== null && asOf === customer.planAsOf && customer.isPlanCut && (has === 0 || wants > has))
-    return { kind: "unchanged" };
-  if (endsAt !== undefined && isOver(endsAt, now)) return { kind: "ends_in_the_past" };
-  const running = active?.plan === plan ? active : findResumable(customer, plan);
-  if (anchor !== null && running !== undefined && running.anchor !== anchor) return { kind: "anchor_fixed" };
-  if (wants < has && !shorten) return { kind: "would_shorten" };
-  noteAsOf(customer, asOf, wants < has);
-  if (active?.plan !== plan) {
-    leavePlan(customer);
-    takeUpPlan(catalog, customer, { plan, anchor: anchor ?? now, endsAt: endsAt ?? null, isDefault: false });
-    settle(catalog, customer);
-    return { kind: "changed" };
-  }
-  if (active.isDefault) {
-    active.isDefault = false;
-    active.endsAt = endsAt ?? null;
-    return { kind: "changed" };
-  }
-  if (endsAt === undefined || active.endsAt === endsAt) return { kind: "unchanged" };
-  active.endsAt = endsAt;
-  return { kind: "changed" };
-}
-
-/** Null if the event is not outdated. */
-function judgeAsOf({ now, planAsOf }: Customer, asOf: number | null): Answer | null {
-  if (asOf === null) return null;
-  if (asOf > now + 300_000) return { kind: "as_of_out_of_range" };
-  return planAsOf !== null && asOf < planAsOf ? { kind: "unchanged" } : null;
-}
-
-function noteAsOf(customer: Customer, asOf: number | null, isCut: boolean): void {
-  if (asOf === null) return;
-  customer.isPlanCut = isCut || (customer.isPlanCut && asOf === customer.planAsOf);
-  customer.planAsOf = asOf;
-}
-
-function end(catalog: Catalog, customer: Customer, { asOf }: Asked<"end">): Answer {
-  const tooLate = judgeAsOf(customer, asOf);
-  if (tooLate !== null) return tooLate;
-  noteAsOf(customer, asOf, true);
-  if (customer.plan === null || customer.plan.isDefault) return { kind: "no_assignment" };
-  leavePlan(customer);
-  settle(catalog, customer);
-  return { kind: "ended" };
 }

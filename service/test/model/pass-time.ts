@@ -19,6 +19,7 @@ export function nextMoment(catalog: Catalog, customer: Customer): number | null 
   const { plan, now } = customer;
   const moments: (number | null)[] = [
     catalog.defaultPlan.since,
+    customer.next?.startsAt ?? null,
     ...customer.grants.map((grant) => grant.expiresAt),
   ];
   if (plan !== null) {
@@ -37,6 +38,7 @@ export function nextMoment(catalog: Catalog, customer: Customer): number | null 
 /** Applies everything due at the customer's `now`, in the order of the specification. */
 export function settle(catalog: Catalog, customer: Customer): void {
   endAssignment(customer);
+  startScheduledPlan(catalog, customer);
   followDefaultPlan(catalog, customer);
   forgetExpiredAllowances(customer);
   changeVersion(catalog, customer);
@@ -107,6 +109,21 @@ function newerVersions(catalog: Catalog, { plan, version }: PlanTaken): PlanVers
 
 function endAssignment(customer: Customer): void {
   if (customer.plan !== null && isOver(customer.plan.endsAt, customer.now)) leavePlan(customer);
+}
+
+function startScheduledPlan(catalog: Catalog, customer: Customer): void {
+  const { next, now } = customer;
+  if (next === null || next.startsAt > now) return;
+  customer.next = null;
+  if (customer.plan?.plan === next.plan) {
+    const isSooner =
+      (next.endsAt ?? Number.POSITIVE_INFINITY) < (customer.plan.endsAt ?? Number.POSITIVE_INFINITY);
+    if (next.shorten || customer.plan.isDefault || !isSooner) customer.plan.endsAt = next.endsAt;
+    customer.plan.isDefault = false;
+    return;
+  }
+  leavePlan(customer);
+  takeUpPlan(catalog, customer, { ...next, isDefault: false });
 }
 
 function followDefaultPlan(catalog: Catalog, customer: Customer): void {

@@ -7,11 +7,13 @@ export type Request =
       kind: "assign";
       plan: PlanId;
       anchor: Instant | null;
-      endsAt: Instant | null | undefined;
+      startsAt: Instant | "period_end" | null;
+      endsAt: Instant | "period_end" | null | undefined;
       shorten: boolean;
       asOf: Instant | null;
     }
   | { kind: "end"; asOf: Instant | null }
+  | { kind: "drop_next" }
   | { kind: "add"; pool: PoolId; source: CreditSource; credits: number; expiresAt: Instant | null }
   | { kind: "revoke"; named: NamedGrant }
   | { kind: "reverse"; consume: number; quantity: number | null };
@@ -55,6 +57,7 @@ export type Answer =
         | "would_shorten"
         | "anchor_fixed"
         | "plan_archived"
+        | "no_running_period"
         | "ended"
         | "no_assignment"
         | "added"
@@ -67,7 +70,7 @@ export type Answer =
 
 /** A rejected operation writes nothing, not even changes that are due. */
 export function isRefusal({ kind }: Answer): boolean {
-  return /_in_the_past$|_out_of_range$|^would_|_fixed$|_archived$|^too_|_too_large$|^already_revoked$|^nothing_left$/.test(
+  return /_in_the_past$|_out_of_range$|^would_|_fixed$|_archived$|^no_running_|^too_|_too_large$|^already_revoked$|^nothing_left$/.test(
     kind,
   );
 }
@@ -82,6 +85,13 @@ export type View = {
     anchor: number;
     endsAt: number | null;
     isDefault: boolean;
+  };
+  next: null | {
+    plan: PlanId;
+    startsAt: number;
+    endsAt: number | null;
+    anchor: number;
+    shorten: boolean;
   };
   /** In burn order, without the spent ones. */
   grants: {

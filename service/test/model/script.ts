@@ -97,14 +97,20 @@ function actsOf(action: Action, scene: Scene): ScriptStep["act"][] {
       ];
     }
     case "assign": {
-      const endsAt = action.endsAt.kind === "not_said" ? undefined : instantOf(action.endsAt, scene);
+      const startsAt = timeOf(action.startsAt, scene);
+      const endsAt = action.endsAt.kind === "not_said" ? undefined : timeOf(action.endsAt, scene);
       const anchor = instantOf(action.anchor, scene);
       const { shorten } = action;
-      const asOf = instantOf(action.asOf, scene);
-      return asks({ kind: "assign", plan: planAt(catalog, action.plan), anchor, endsAt, shorten, asOf });
+      // A billing event has times of its own.
+      const isEvent = startsAt !== "period_end" && endsAt !== "period_end";
+      const asOf = isEvent ? instantOf(action.asOf, scene) : null;
+      const plan = planAt(catalog, action.plan);
+      return asks({ kind: "assign", plan, anchor, startsAt, endsAt, shorten, asOf });
     }
     case "end":
       return asks({ kind: "end", asOf: instantOf(action.asOf, scene) });
+    case "drop_next":
+      return asks({ kind: "drop_next" });
     case "add":
       return Array.from({ length: action.times }, (_, i) => asks(addition(action, scene, i))).flat();
     case "revoke": {
@@ -130,6 +136,10 @@ function addition(action: Extract<Action, { kind: "add" }>, scene: Scene, index:
   const expiresAt =
     times === 1 ? instantOf(action.expiresAt, scene) : brandAs<Instant>(scene.clock + (index + 1) * DAY_MS);
   return { kind: "add", pool: poolAt(scene.catalog, action.pool), source, credits, expiresAt };
+}
+
+function timeOf(moment: Moment | { kind: "period_end" }, scene: Scene): Instant | "period_end" | null {
+  return moment.kind === "period_end" ? "period_end" : instantOf(moment, scene);
 }
 
 function instantOf(moment: Moment, { clock, start }: Scene): Instant | null {

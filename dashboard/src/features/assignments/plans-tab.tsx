@@ -21,10 +21,8 @@ export function PlansTab() {
   const customerScope = route.useParams();
   const pages = useSuspenseInfiniteQuery(planChangesQuery(customerScope));
   const { data: plans } = useSuspenseQuery(plansQuery(customerScope));
-  const periods = toPeriods(
-    pages.data.pages.flatMap(({ items }) => items),
-    Date.now(),
-  );
+  const lines = pages.data.pages.flatMap(({ items }) => items);
+  const periods = toPeriods(lines.filter(hasTakenEffect), Date.now());
   const names = new Map(plans.map(({ key, name }) => [key, name]));
   if (periods.length === 0) {
     return (
@@ -60,6 +58,8 @@ const CHANGES = {
   version_changed: "New version",
   ended: "Ended",
   shortened: "Ends earlier",
+  scheduled: "Scheduled",
+  unscheduled: "Unscheduled",
 } as const satisfies Record<PlanPeriod["change"]["change"], string>;
 
 type Names = ReadonlyMap<string, string>;
@@ -146,6 +146,11 @@ type PlanPeriod = {
   /** All changes shown in this row. */
   readonly changes: readonly PlanChange[];
 };
+
+/** The pending change is shown with the customer, not in the history. */
+function hasTakenEffect({ change: { change } }: PlanLine): boolean {
+  return change !== "scheduled" && change !== "unscheduled";
+}
 
 /** Input is newest first. An end is merged into the row of the plan it ended, unless that row is on the next page. */
 function toPeriods(lines: readonly PlanLine[], now: number): PlanPeriod[] {

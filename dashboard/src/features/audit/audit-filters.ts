@@ -50,6 +50,8 @@ export const ACTIONS = [
   { value: "consume.reversed", label: "Charges reversed" },
   { value: "plan.assigned", label: "Plans assigned" },
   { value: "plan.ended", label: "Plans ended" },
+  { value: "plan.scheduled", label: "Plan changes scheduled" },
+  { value: "plan.unscheduled", label: "Plan changes dropped" },
   { value: "customer", label: "Customers" },
   { value: "plan.published", label: "Plans published" },
   { value: "plan", label: "All plan actions" },

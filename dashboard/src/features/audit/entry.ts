@@ -54,6 +54,8 @@ function compare(before: unknown, after: unknown): Change["kind"] {
 
 const WORDS: Readonly<Record<string, string>> = {
   endsAt: "ends at",
+  nextPlan: "next plan",
+  startsAt: "starts at",
   expiresAt: "expires at",
   revokedAt: "revoked at",
   isBlocked: "blocked",

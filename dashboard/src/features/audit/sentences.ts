@@ -23,6 +23,13 @@ const SENTENCES: Readonly<Record<string, Describe>> = {
   ],
   "plan.assigned": (entry) => ["assigned plan ", subject(entry), " to ", CUSTOMER, ...insteadOf(entry)],
   "plan.ended": ({ before }) => ["ended plan ", strong(textIn(before, "plan") ?? "none"), " for ", CUSTOMER],
+  "plan.scheduled": (entry) => ["scheduled plan ", subject(entry), " for ", CUSTOMER],
+  "plan.unscheduled": ({ before }) => [
+    "dropped the change to plan ",
+    strong(textIn(before, "nextPlan") ?? "none"),
+    " for ",
+    CUSTOMER,
+  ],
   "plan.assigned_in_bulk": (entry) => [
     "assigned plan ",
     subject(entry),

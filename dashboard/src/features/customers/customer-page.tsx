@@ -79,7 +79,7 @@ function Identity({ customer: { customerId, email, billingReference } }: { custo
 type ActivePlan = NonNullable<Customer["plan"]>;
 
 /** Balances and plan. */
-function CustomerStanding({ customer: { customerId, balances, plan } }: { customer: Customer }) {
+function CustomerStanding({ customer: { customerId, balances, plan, nextPlan } }: { customer: Customer }) {
   const { data: pools } = useSuspenseQuery(poolsQuery(useScope()));
   const nameOf = (key: string): string => pools.find((pool) => pool.key === key)?.name ?? key;
   return (
@@ -94,24 +94,40 @@ function CustomerStanding({ customer: { customerId, balances, plan } }: { custom
             plan === null ? (
               "Cannot be spent without a plan"
             ) : (
-              <BalanceNote plan={plan} customerId={customerId} pool={pool} />
+              <BalanceNote
+                plan={plan}
+                nextStart={nextPlan?.startsAt ?? null}
+                customerId={customerId}
+                pool={pool}
+              />
             )
           }
         />
       ))}
-      <Figure name="Plan" value={plan?.name ?? "None"} note={<PlanNote plan={plan} />} />
+      <Figure name="Plan" value={plan?.name ?? "None"} note={<PlanNote plan={plan} nextPlan={nextPlan} />} />
     </div>
   );
 }
 
-function BalanceNote({ plan, customerId, pool }: { plan: ActivePlan; customerId: string; pool: string }) {
+function BalanceNote({
+  plan,
+  nextStart,
+  customerId,
+  pool,
+}: {
+  plan: ActivePlan;
+  nextStart: string | null;
+  customerId: string;
+  pool: string;
+}) {
   const scope = useScope();
   const { data: version } = useQuery(planVersionQuery(scope, plan));
   const { data: known } = useQuery(knownGrantsQuery({ ...scope, customerId }));
   const allowance = version?.allowances.find((each) => each.pool === pool);
   const renewal = allowance === undefined ? null : findRenewal(allowance, known?.grants ?? []);
   // A plan that ends before the renewal does not renew.
-  if (renewal === null || (plan.endsAt !== null && plan.endsAt <= renewal)) return "Available now.";
+  const ends = [plan.endsAt, nextStart].filter((end) => end !== null);
+  if (renewal === null || ends.some((end) => end <= renewal)) return "Available now.";
   return (
     <>
       Available now. Renews <Time at={renewal} as="day" />.
@@ -119,8 +135,20 @@ function BalanceNote({ plan, customerId, pool }: { plan: ActivePlan; customerId:
   );
 }
 
-function PlanNote({ plan }: { plan: Customer["plan"] }) {
-  if (plan === null) return "Every request is denied";
+function PlanNote({ plan, nextPlan }: Pick<Customer, "plan" | "nextPlan">) {
+  return (
+    <>
+      {plan === null ? "Every request is denied" : <PlanTerm plan={plan} />}
+      {nextPlan !== null && (
+        <div>
+          Changes to {nextPlan.name} <Time at={nextPlan.startsAt} />
+        </div>
+      )}
+    </>
+  );
+}
+
+function PlanTerm({ plan }: { plan: ActivePlan }) {
   return (
     <>
       Version {plan.version}, {plan.isDefault ? "default plan, " : ""}since <Time at={plan.anchor} as="day" />

@@ -66,9 +66,11 @@ export class ReferenceWallet {
     return expectDecided(this.#book.ask(this.#catalog, toDecide(feature, quantity), clock).answer);
   }
 
-  assign(key: PlanKey): void {
+  assign(key: PlanKey, startsAtMs: number | null = null): void {
     const plan = brandAs<PlanId>(this.run.plans.find((row) => row.key === key)?.id ?? 0);
-    this.commit({ kind: "assign", plan, anchor: null, endsAt: undefined, shorten: false, asOf: null });
+    const startsAt = startsAtMs === null ? null : brandAs<Instant>(startsAtMs);
+    const terms = { anchor: null, startsAt, endsAt: undefined, shorten: false, asOf: null };
+    this.commit({ kind: "assign", plan, ...terms });
   }
 
   reverse({ sequence }: StoredEntry, quantity: number | null): Answer {
@@ -113,8 +115,8 @@ export class ReferenceWallet {
     }
     for (const { effectiveAt: _, expiresAt: expiresAtMs, ...grant } of grants)
       run.grants.push({ customer, expiresAtMs, isRevoked: false, reference, ...grant });
-    for (const { kind, plan, isDefault } of assignments)
-      run.assignments.push({ customer, recordedAtMs, kind, plan, isDefault });
+    for (const { kind, plan, anchor: anchorMs, effectiveAt: effectiveAtMs, isDefault } of assignments)
+      run.assignments.push({ customer, recordedAtMs, kind, plan, anchorMs, effectiveAtMs, isDefault });
   }
 }
 

@@ -61,7 +61,9 @@ function playRich(run: Run): void {
   addCall(run, invalid, { kind: "fail", status: 404, code: "feature_not_found", conflict: null });
   play(request("export", "reports.export", 2));
   reverse(wallet, entryOf(run, "tokens"), 500);
-  assign(wallet, "growth");
+  const startsAtMs = wallet.nowMs + 10;
+  assign(wallet, "growth", startsAtMs);
+  wallet.passUntil(startsAtMs);
   play(request("growth", "images.render", 1));
   assign(wallet, "starter");
   play(request("big", "images.render", 250));
@@ -85,6 +87,7 @@ function playDry(run: Run): void {
   const expiresAtMs = wallet.nowMs + 10;
   addCredits(wallet, "promo-1", 100, { kind: "promotion", expiresAtMs });
   wallet.passUntil(expiresAtMs);
+  assign(wallet, "growth", wallet.nowMs + 1_000);
   wallet.close();
 }
 
@@ -111,9 +114,9 @@ function addReplay(run: Run): void {
   if (request !== undefined && outcome !== undefined) addCall(run, request, again(outcome));
 }
 
-function assign(wallet: ReferenceWallet, plan: PlanKey): void {
-  wallet.assign(plan);
-  done(wallet.run, { operation: "assignPlan", customerId: wallet.customerId, plan });
+function assign(wallet: ReferenceWallet, plan: PlanKey, startsAtMs: number | null = null): void {
+  wallet.assign(plan, startsAtMs);
+  done(wallet.run, { operation: "assignPlan", customerId: wallet.customerId, plan, startsAtMs });
 }
 
 function addCredits(

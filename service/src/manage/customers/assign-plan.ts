@@ -1,14 +1,19 @@
+import { isDeepStrictEqual } from "node:util";
 import {
   type AssignmentOutcome,
   assignPlan as decideAssignment,
-  endPlan as decideEnd,
+  type PlanTime,
 } from "../../entitlement/assign-plan.ts";
-import { compareWallets } from "../../entitlement/view-wallet.ts";
+import { dropNextPlan as decideDrop, endPlan as decideEnd } from "../../entitlement/end-plan.ts";
+import type { Change } from "../../entitlement/entry.ts";
+import { compareWallets, viewWallet } from "../../entitlement/view-wallet.ts";
+import type { Wallet } from "../../entitlement/wallet.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import type { CustomerId, Instant } from "../../primitives/brand.ts";
-import { openOrCreateWallet, openWallet } from "../../store/cell/open-wallets.ts";
-import { saveEdits } from "../../store/cell/wallet-changes.ts";
+import { type OpenWallet, openOrCreateWallet, openWallet } from "../../store/cell/open-wallets.ts";
+import { type AuditLine, saveEdits } from "../../store/cell/wallet-changes.ts";
 import type { Context } from "../context.ts";
+import { refuseUnfinishedUpgrade } from "../refuse-unfinished-upgrade.ts";
 import { walletTransaction } from "../wallet-transaction.ts";
 
 export type AssignPlanInput = {
@@ -16,8 +21,10 @@ export type AssignPlanInput = {
   /** The plan's key. */
   readonly plan: string;
   readonly anchor: Instant | null;
+  /** Null for now. */
+  readonly startsAt?: PlanTime | null;
   /** Null for no end. Undefined keeps the current end. */
-  readonly endsAt?: Instant | null | undefined;
+  readonly endsAt?: PlanTime | null | undefined;
   readonly shorten?: boolean;
   readonly asOf?: Instant | null;
 };
@@ -27,6 +34,9 @@ export type AssignPlanOutcome =
   | { kind: "unchanged" }
   | { kind: "plan_not_found" }
   | Exclude<AssignmentOutcome, { change: unknown }>;
+
+/** The first format in which a wallet can have a pending plan change. */
+const DATA_FORMAT_OF_NEXT = 2;
 
 /** Safe to repeat. Creates the customer if it does not exist. */
 export function assignPlan(cell: Pool, context: Context, input: AssignPlanInput): Promise<AssignPlanOutcome> {
@@ -39,19 +49,36 @@ export function assignPlan(cell: Pool, context: Context, input: AssignPlanInput)
       const { catalog, wallet, clock } = open;
       const plan = [...catalog.plans.values()].find(({ key }) => key === input.plan);
       if (plan === undefined) return { kind: "plan_not_found" };
-      const { anchor, endsAt, shorten = false, asOf = null } = input;
-      const request = { plan: plan.id, anchor, endsAt, shorten, asOf };
+      const { anchor, startsAt = null, endsAt, shorten = false, asOf = null } = input;
+      const request = { plan: plan.id, anchor, startsAt, endsAt, shorten, asOf };
       const outcome = decideAssignment(catalog, wallet, request, clock);
       if (!("change" in outcome)) return outcome;
-      const audits =
-        outcome.kind === "changed"
-          ? [{ action: "plan.assigned", subject: input.plan, ...compareWallets(open, outcome.change.wallet) }]
-          : [];
+      if (outcome.change !== null && outcome.change.wallet.next !== null) {
+        const feature = "A plan that starts in the future";
+        await refuseUnfinishedUpgrade(tx, { feature, dataFormat: DATA_FORMAT_OF_NEXT });
+      }
+      const audits = outcome.kind === "changed" ? [auditOf(open, input.plan, outcome.change)] : [];
       await saveEdits(tx, { ...context, clock }, [{ ...open, change: outcome.change, audits }]);
       return { kind: outcome.kind };
     },
     ({ kind }) => kind === "changed" || kind === "unchanged",
   );
+}
+
+function auditOf(open: OpenWallet, plan: string, { wallet }: Change): AuditLine {
+  return { action: actionOf(open, wallet), subject: plan, ...compareWallets(open, wallet) };
+}
+
+/** Compared with the wallet after due changes: what fell due before the call is not its work. */
+function actionOf({ catalog, wallet, clock }: OpenWallet, after: Wallet): string {
+  const before = viewWallet(catalog, wallet, clock);
+  if (after.next !== null && !isDeepStrictEqual(before.next, after.next)) return "plan.scheduled";
+  const isSamePlan =
+    before.assignment?.number === after.assignment?.number &&
+    before.assignment?.endsAt === after.assignment?.endsAt &&
+    before.assignment?.isDefault === after.assignment?.isDefault;
+  if (isSamePlan) return "plan.unscheduled";
+  return after.assignment?.isDefault === false ? "plan.assigned" : "plan.ended";
 }
 
 type EndPlanOutcome = {
@@ -80,10 +107,32 @@ export function endPlan(
       if (outcome.kind === "as_of_out_of_range") return outcome;
       const { change } = outcome;
       const compared = compareWallets(open, change?.wallet ?? wallet);
-      const audits = outcome.kind === "ended" ? [{ action: "plan.ended", subject: "plan", ...compared }] : [];
+      const hadPlan = viewWallet(catalog, wallet, clock).assignment?.isDefault === false;
+      const action = hadPlan ? "plan.ended" : "plan.unscheduled";
+      const audits = outcome.kind === "ended" ? [{ action, subject: "plan", ...compared }] : [];
       await saveEdits(tx, { ...context, clock }, [{ ...open, change, audits }]);
       return { kind: outcome.kind };
     },
     ({ kind }) => kind !== "as_of_out_of_range",
   );
+}
+
+type DropOutcome = { kind: "changed" | "unchanged" | "customer_not_found" };
+
+/** Drops the pending plan change. The current plan stays. */
+export function dropNextPlan(
+  cell: Pool,
+  context: Context,
+  { customerId }: { readonly customerId: CustomerId },
+): Promise<DropOutcome> {
+  return walletTransaction<DropOutcome>(cell, context, customerId, async (tx) => {
+    const open = await openWallet(tx, context, customerId);
+    if (open === null) return { kind: "customer_not_found" };
+    const { catalog, wallet, clock } = open;
+    const { kind, change } = decideDrop(catalog, wallet, clock);
+    const compared = compareWallets(open, change?.wallet ?? wallet);
+    const audits = kind === "changed" ? [{ action: "plan.unscheduled", subject: "plan", ...compared }] : [];
+    await saveEdits(tx, { ...context, clock }, [{ ...open, change, audits }]);
+    return { kind };
+  });
 }

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import type { Catalog } from "../../entitlement/catalog.ts";
 import { viewWallet } from "../../entitlement/view-wallet.ts";
-import { balanceOf } from "../../entitlement/wallet.ts";
+import { balanceOf, type Wallet } from "../../entitlement/wallet.ts";
 import type { Instant } from "../../primitives/brand.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import type { CustomerRecord } from "../../store/cell/customer-list.ts";
@@ -36,6 +36,18 @@ export const Customer = Type.Object({
   ),
   planAsOf: nullable(
     timeOf("`asOf` of the latest billing event that set or ended the plan. Older events are ignored."),
+  ),
+  nextPlan: nullable(
+    Type.Object(
+      {
+        key: Type.String({ examples: ["basic"] }),
+        name: Type.String({ examples: ["Basic"] }),
+        startsAt: timeField,
+        endsAt: nullable(timeField),
+        anchor: timeField,
+      },
+      { description: "The pending plan change. Null if there is none." },
+    ),
   ),
   balances: Type.Array(
     Type.Object({
@@ -74,9 +86,22 @@ export function describeCustomer(record: CustomerRecord, catalog: Catalog, clock
             endsAt: timeOrNull(assignment.endsAt),
           },
     planAsOf: timeOrNull(wallet.planAsOf),
+    nextPlan: describeNext(catalog, wallet),
     balances: [...catalog.pools.values()].map(({ id, key }) => ({
       pool: key,
       balance: balanceOf(wallet, id),
     })),
+  };
+}
+
+function describeNext(catalog: Catalog, { next }: Wallet): Customer["nextPlan"] {
+  const plan = next === null ? undefined : catalog.plans.get(next.plan);
+  if (next === null || plan === undefined) return null;
+  return {
+    key: plan.key,
+    name: plan.name,
+    startsAt: formatTimestamp(next.startsAt),
+    endsAt: timeOrNull(next.endsAt),
+    anchor: formatTimestamp(next.anchor),
   };
 }

@@ -3,7 +3,7 @@ import type { Pool } from "../../postgres/pool.ts";
 import { single } from "../../postgres/transaction.ts";
 import type { CustomerId, EnvironmentId } from "../../primitives/brand.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
-import { listAssignmentRecords } from "../../store/cell/assignments.ts";
+import { ASSIGNMENT_CHANGES, listAssignmentRecords } from "../../store/cell/assignments.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { findCustomerRecord } from "../../store/cell/customer-list.ts";
 import { nullable, strictObject, timeField, timeOrNull } from "../fields.ts";
@@ -177,7 +177,10 @@ function denials({ control, cellOf }: ManageParts): Operation {
 }
 
 export const PlanChange = Type.Object({
-  change: Type.Enum(["started", "resumed", "extended", "version_changed", "ended", "shortened"]),
+  change: Type.Enum([...ASSIGNMENT_CHANGES], {
+    description:
+      "`scheduled`: a pending change was set or replaced; `effectiveAt` is the start of the plan. `unscheduled`: it was dropped.",
+  }),
   plan: PlanName,
   isDefault: Type.Boolean({
     description: "True for the environment's default plan, false for an assigned one.",

@@ -220,6 +220,7 @@ test("customers on an archived plan keep and renew it, but it cannot be assigned
 test.each([
   { plan: "" },
   { plan: "pro", endsAt: "tomorrow" },
+  { plan: "pro", startsAt: "period-end" },
   { plan: "pro", anchor: "2026-01-01T00:00:00" },
   { plan: "pro", ends_at: LATER },
   {},
@@ -239,6 +240,7 @@ test("unknown customers and those in another environment cannot be changed", asy
   for (const id of ["nobody", "lea"]) {
     for (const [method, path, body] of [
       ["DELETE", "/plan", undefined],
+      ["DELETE", "/plan/next", undefined],
       ["PUT", "/block", { blocked: true }],
       ["DELETE", "", undefined],
     ] as const) {

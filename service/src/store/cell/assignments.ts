@@ -25,11 +25,24 @@ const CHANGE_NUMBER = {
   version_changed: 4,
   ended: 5,
   shortened: 6,
+  scheduled: 7,
+  unscheduled: 8,
 } as const satisfies Record<AssignmentChangeKind, number>;
 
+/** All kinds, in the order of their numbers. */
+export const ASSIGNMENT_CHANGES = [
+  "started",
+  "resumed",
+  "extended",
+  "version_changed",
+  "ended",
+  "shortened",
+  "scheduled",
+  "unscheduled",
+] as const satisfies readonly AssignmentChangeKind[];
+
 const CHANGE_OF_NUMBER = new Map<number, AssignmentChangeKind>();
-for (const change of ["started", "resumed", "extended", "version_changed", "ended", "shortened"] as const)
-  CHANGE_OF_NUMBER.set(CHANGE_NUMBER[change], change);
+for (const change of ASSIGNMENT_CHANGES) CHANGE_OF_NUMBER.set(CHANGE_NUMBER[change], change);
 
 export function assignmentChangeOf(number: number): AssignmentChangeKind {
   const change = CHANGE_OF_NUMBER.get(number);
@@ -116,8 +129,9 @@ export function listAssignmentRecords(
   return listRows(tx, LIST, [name.environmentId, name.customerNumber, page.before, page.limit], RECORD);
 }
 
-// wallet-state.ts describes the positions in a wallet's state: [3] is the assignment, with the plan in [1], its end in [4] and isDefault
-// in [5]. A customer without an assigned plan, or whose assignment has ended, has the default plan.
+// wallet-state.ts describes the positions in a wallet's state. [3] is the assignment, with the plan in [1], its end in [4] and isDefault
+// in [5]. [9] is the pending change, with the plan in [0], its start in [1] and its end in [2]. Whatever started last and has not ended
+// counts; without it, the customer has the default plan.
 const COUNT = statement(
   "plan_customers.count",
   `
@@ -126,8 +140,11 @@ const COUNT = statement(
     max(s.customer_number),
     count(*) filter (
       where case
+        when (s.next ->> 1)::bigint <= s.at and coalesce((s.next ->> 2)::bigint > s.at, true)
+        then (s.next ->> 0)::integer
         when (s.assignment ->> 5) = '0'
-          and coalesce((s.assignment ->> 4)::bigint > extract(epoch from now()) * 1000, true)
+          and coalesce((s.assignment ->> 4)::bigint > s.at, true)
+          and coalesce((s.next ->> 1)::bigint > s.at, true)
         then (s.assignment ->> 1)::integer
         else (
           select c.default_plan_id
@@ -137,7 +154,11 @@ const COUNT = statement(
       end = $2
     )
   from (
-    select w.customer_number, w.state::jsonb -> 3 as assignment
+    select
+      w.customer_number,
+      w.state::jsonb -> 3 as assignment,
+      w.state::jsonb -> 9 as next,
+      extract(epoch from now()) * 1000 as at
     from cell.customers as c
     join cell.wallets as w on w.environment_id = c.environment_id and w.customer_number = c.number
     where c.environment_id = $1

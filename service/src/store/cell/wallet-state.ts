@@ -1,4 +1,12 @@
-import type { Assignment, Grant, GrantKind, PausedPlan, Wallet } from "../../entitlement/wallet.ts";
+import type {
+  Assignment,
+  Grant,
+  GrantKind,
+  NextPlan,
+  PausedPlan,
+  PlanEvent,
+  Wallet,
+} from "../../entitlement/wallet.ts";
 import { assert } from "../../primitives/assert.ts";
 import {
   brandAs,
@@ -12,16 +20,23 @@ import {
 // The format of `wallets.state`: JSON arrays without field names, a third of the size of objects, because every charge writes it. Times
 // are milliseconds since 1970; null means no end.
 //
-//   [1, grantCount, assignmentCount, assignment | null, [grant…], [paused…], planAsOf?, isPlanCut?]
+//   [1, grantCount, assignmentCount, assignment | null, [grant…], [paused…], planAsOf?, isCut?, planEvent?]
 //   grant       [number, pool, kind, remaining, expiresAt]        kind as in cell.grants
 //   assignment  [number, plan, version, anchor, endsAt, isDefault 0|1, [allowance…], [counter…]]
 //   allowance   [pool, end, grant, base]
 //   counter     [feature, end, used, fromSequence]
 //   paused      [assignment, leftAt, [grant…]]
 //   planAsOf    only if set
-//   isPlanCut   1, only if true
+//   isCut       1, only if planEvent is not `assign`. Release 0.1.0 knows no other event, and ignores what follows.
+//   planEvent   1: cut, 2: schedule, 3: manual, 4: closed; only if not 0 or 1
+//
+// A wallet with a pending plan change has form 2, which needs data format 2:
+//
+//   [2, …, planAsOf | null, isCut 0|1, planEvent, next]
+//   next        [plan, startsAt, endsAt, anchor, shorten 0|1]
 
 const FORM = 1;
+const FORM_WITH_NEXT = 2;
 
 /** The state of a new customer. */
 export const EMPTY_WALLET_STATE = JSON.stringify([FORM, 0, 0, null, [], []] satisfies State);
@@ -32,6 +47,8 @@ export const GRANT_KIND_NUMBER = {
   manual: 3,
   promotion: 4,
 } as const satisfies Record<GrantKind, number>;
+
+const EVENTS: readonly PlanEvent[] = ["assign", "cut", "schedule", "manual", "closed"];
 
 const GRANT_KINDS: readonly GrantKind[] = ["allowance", "purchase", "manual", "promotion"];
 
@@ -55,6 +72,7 @@ type AssignmentState = [
   CounterState[],
 ];
 type PausedState = [AssignmentState, number, GrantState[]];
+type NextState = [number, number, number | null, number, 0 | 1];
 type State = [
   number,
   number,
@@ -62,22 +80,25 @@ type State = [
   AssignmentState | null,
   GrantState[],
   PausedState[],
-  planAsOf?: number,
-  isPlanCut?: 1,
+  planAsOf?: number | null,
+  isCut?: 0 | 1,
+  planEvent?: number,
+  next?: NextState,
 ];
 
 export function encodeWalletState(wallet: Wallet): string {
-  const { grantCount, assignmentCount, assignment, grants, paused, planAsOf, isPlanCut } = wallet;
+  const { grantCount, assignmentCount, assignment, grants, paused, planAsOf, planEvent, next } = wallet;
   const state: State = [
-    FORM,
+    next === null ? FORM : FORM_WITH_NEXT,
     grantCount,
     assignmentCount,
     assignment === null ? null : writeAssignment(assignment),
     grants.map(writeGrant),
     paused.map((plan) => [writeAssignment(plan.assignment), plan.leftAt, plan.grants.map(writeGrant)]),
   ];
-  if (planAsOf !== null) state.push(planAsOf);
-  if (planAsOf !== null && isPlanCut) state.push(1);
+  const event = EVENTS.indexOf(planEvent);
+  if (next !== null) state.push(planAsOf, event === 0 ? 0 : 1, event, writeNext(next));
+  else if (planAsOf !== null) state.push(planAsOf, ...(event === 0 ? [] : [1, event].slice(0, event)));
   return JSON.stringify(state);
 }
 
@@ -86,8 +107,12 @@ export function decodeWalletState(
   row: Pick<Wallet, "sequence" | "decidedAt" | "isBlocked">,
 ): Wallet {
   const state: State = JSON.parse(text);
-  const [form, grantCount, assignmentCount, assignment, grants, paused, planAsOf = null, isPlanCut] = state;
-  assert(form === FORM, "a wallet has a format that this release knows");
+  const [form, grantCount, assignmentCount, assignment, grants, paused] = state;
+  const { 6: planAsOf = null, 7: isCut = 0, 8: planEvent = isCut, 9: next } = state;
+  assert(
+    form === (next === undefined ? FORM : FORM_WITH_NEXT),
+    "a wallet has a format that this release knows",
+  );
   return {
     ...row,
     grantCount,
@@ -102,7 +127,8 @@ export function decodeWalletState(
       }),
     ),
     planAsOf: readEnd(planAsOf),
-    isPlanCut: isPlanCut === 1,
+    planEvent: eventOf(planEvent),
+    next: next === undefined ? null : readNext(next),
   };
 }
 
@@ -156,6 +182,26 @@ function readAssignment(state: AssignmentState): Assignment {
       fromSequence,
     })),
   };
+}
+
+function writeNext({ plan, startsAt, endsAt, anchor, shorten }: NextPlan): NextState {
+  return [plan, startsAt, endsAt, anchor, shorten ? 1 : 0];
+}
+
+function readNext([plan, startsAt, endsAt, anchor, shorten]: NextState): NextPlan {
+  return {
+    plan: brandAs<PlanId>(plan),
+    startsAt: brandAs<Instant>(startsAt),
+    endsAt: readEnd(endsAt),
+    anchor: brandAs<Instant>(anchor),
+    shorten: shorten === 1,
+  };
+}
+
+function eventOf(number: number): PlanEvent {
+  const event = EVENTS[number];
+  assert(event !== undefined, "the kind of a billing event is known");
+  return event;
 }
 
 function readEnd(end: number | null): Instant | null {

@@ -1,0 +1,41 @@
+import { brandAs, type Instant } from "../primitives/brand.ts";
+import { isAhead } from "./assignment.ts";
+import type { PlanEvent, Wallet } from "./wallet.ts";
+
+// Billing events arrive late, repeatedly and in any order. A wallet keeps the mark of the latest one that was applied: its time, and
+// what it did. An older event changes nothing. Billing systems use whole seconds, so several events can have the same time. Then a
+// cancellation wins over a renewal, the last call decides about the pending change, and nothing follows the end of a plan. A call
+// without a time was made after all events before it, so that repeats of them do not undo it.
+
+const RANK = {
+  assign: 0,
+  cut: 1,
+  schedule: 1,
+  manual: 2,
+  closed: 3,
+} as const satisfies Record<PlanEvent, number>;
+
+/** Positive if the event is later than the latest one, zero if it may be the same. A call without a time is always later. */
+export function compareToMark(
+  { planAsOf, planEvent }: Wallet,
+  asOf: Instant | null,
+  event: PlanEvent,
+): number {
+  if (asOf === null || planAsOf === null) return 1;
+  return asOf === planAsOf ? RANK[event] - RANK[planEvent] : asOf - planAsOf;
+}
+
+/** The wallet after an event that was not older, or after a call without a time, if there was an event before it. */
+export function markEvent(wallet: Wallet, asOf: Instant | null, event: PlanEvent): Wallet {
+  const { planAsOf, planEvent } = wallet;
+  if (asOf !== null && asOf !== planAsOf) return { ...wallet, planAsOf: asOf, planEvent: event };
+  const isKept = planAsOf === null || event === planEvent || RANK[event] < RANK[planEvent];
+  return isKept ? wallet : { ...wallet, planEvent: event };
+}
+
+/** The same limit as for usage events. An event dated far in the future would make every real event until then look old. */
+const AS_OF_AHEAD_MS_MAX = 5 * 60_000;
+
+export function isTooFarAhead(asOf: Instant | null, now: Instant): boolean {
+  return asOf !== null && isAhead(asOf, brandAs<Instant>(now + AS_OF_AHEAD_MS_MAX));
+}

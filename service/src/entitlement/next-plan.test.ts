@@ -1,0 +1,254 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { at, CREDITS, makeCatalog, monthly, planId } from "../../test/catalog.ts";
+import { Timeline } from "../../test/timeline.ts";
+import type { Catalog } from "./catalog.ts";
+import { expireDue } from "./expire-due.ts";
+
+const catalog = makeCatalog({
+  pro: [{}],
+  basic: [{ allowances: [monthly(20)] }],
+  free: [{ allowances: [monthly(5)] }],
+  trial: [{ allowances: [{ pool: CREDITS, credits: 50, period: "once", rollover: 0 }] }],
+});
+
+const withDefault = makeCatalog(
+  { pro: [{}], basic: [{ allowances: [monthly(20)] }], free: [{ allowances: [monthly(5)] }] },
+  { defaultPlan: "free" },
+);
+
+/** The customer has the plan `pro` since 1 January 2026. */
+function onPro(sold: Catalog = catalog): Timeline {
+  const customer = new Timeline(sold);
+  customer.assign("2026-01-01", "pro");
+  return customer;
+}
+
+const history = (customer: Timeline): string[] =>
+  customer.assignments.map(({ kind, plan, effectiveAt }) => {
+    const key = customer.catalog.plans.get(plan)?.key;
+    return `${new Date(effectiveAt).toISOString().slice(0, 10)} ${kind} ${key}`;
+  });
+
+test("a downgrade at the period's end keeps the plan until then, and starts without a plan in between", () => {
+  const customer = onPro(withDefault);
+  expect(customer.assign("2026-01-10", "basic", { startsAt: "period_end" })).toBe("changed");
+  expect(customer.wallet.next).toMatchObject({ startsAt: at("2026-02-01"), endsAt: null });
+  expect(customer.assign("2026-01-12", "basic", { startsAt: "period_end" })).toBe("unchanged");
+  expect(customer.check("2026-01-31T23:59:59", "image").before?.balance).toBe(100);
+  expect(customer.check("2026-02-10", "image").before).toMatchObject({
+    balance: 20,
+    resetsAt: at("2026-03-01"),
+  });
+  // Repeated after it took effect.
+  expect(customer.assign("2026-02-10", "basic", { startsAt: "period_end" })).toBe("unchanged");
+  expect(customer.wallet.next).toBeNull();
+  expect(history(customer)).toEqual([
+    "2026-01-01 started pro",
+    "2026-02-01 scheduled basic",
+    "2026-02-01 ended pro",
+    "2026-02-01 started basic",
+  ]);
+});
+
+test("a cancellation at the period's end needs shorten, and can be repeated until the plan has ended", () => {
+  const customer = onPro();
+  const cancel = { endsAt: "period_end", shorten: true } as const;
+  expect(customer.assign("2026-01-10", "pro", { endsAt: "period_end" })).toBe("would_shorten");
+  expect(customer.assign("2026-01-10", "pro", cancel)).toBe("changed");
+  expect(customer.assign("2026-01-31T23:59:59", "pro", cancel)).toBe("unchanged");
+  expect(customer.wallet.assignment?.endsAt).toBe(at("2026-02-01"));
+  // It must not start the plan again.
+  expect(customer.assign("2026-02-01", "pro", cancel)).toBe("no_running_period");
+});
+
+test("the longest allowance of the plan that the customer has decides about the period", () => {
+  const week = { pool: CREDITS, credits: 10, period: "week" as const, rollover: 0 };
+  const mixed = makeCatalog({
+    mixed: [{ allowances: [week, { ...monthly(1), period: "year" }] }],
+    pro: [{}],
+  });
+  const customer = new Timeline(mixed);
+  expect(customer.assign("2026-01-01", "pro", { startsAt: "period_end" })).toBe("no_running_period");
+  expect(customer.assign("2026-01-01", "mixed", { endsAt: "period_end" })).toBe("no_running_period");
+  customer.assign("2026-01-01", "mixed");
+  customer.assign("2026-01-02", "pro", { startsAt: "period_end" });
+  expect(customer.wallet.next?.startsAt).toBe(at("2027-01-01"));
+  const onTrial = new Timeline(catalog);
+  onTrial.assign("2026-01-01", "trial");
+  expect(onTrial.assign("2026-01-02", "pro", { startsAt: "period_end" })).toBe("no_running_period");
+});
+
+test("a later call replaces the pending change; an assignment, an end and a drop remove it", () => {
+  const scheduled = (): Timeline => {
+    const customer = onPro();
+    customer.assign("2026-01-02", "basic", { startsAt: at("2026-03-01") });
+    return customer;
+  };
+  const replaced = scheduled();
+  expect(replaced.assign("2026-01-03", "free", { startsAt: at("2026-02-15") })).toBe("changed");
+  expect(replaced.wallet.next).toMatchObject({ plan: planId(catalog, "free"), startsAt: at("2026-02-15") });
+  for (const [remove, outcome] of [
+    [
+      (customer: Timeline) =>
+        customer.assign("2026-01-03", "pro", { endsAt: at("2027-01-01"), shorten: true }),
+      "changed",
+    ],
+    [(customer: Timeline) => customer.assign("2026-01-03", "free"), "changed"],
+    [(customer: Timeline) => customer.end("2026-01-03"), "ended"],
+    [(customer: Timeline) => customer.dropNext("2026-01-03"), "changed"],
+  ] as const) {
+    const customer = scheduled();
+    expect(remove(customer)).toBe(outcome);
+    expect(customer.wallet.next).toBeNull();
+    expect(history(customer)).toContain("2026-01-03 unscheduled basic");
+    expect(customer.dropNext("2026-01-04")).toBe("unchanged");
+  }
+});
+
+test("a plan that ends first is followed by the default plan until the pending change starts", () => {
+  const customer = onPro(withDefault);
+  customer.assign("2026-01-02", "pro", { endsAt: at("2026-01-10"), shorten: true });
+  customer.assign("2026-01-03", "basic", { startsAt: at("2026-01-20"), endsAt: at("2026-01-25") });
+  expect(customer.check("2026-01-15", "image").before?.balance).toBe(5);
+  expect(customer.check("2026-01-20", "image").before?.balance).toBe(20);
+  customer.consume("2026-01-26", "export");
+  expect(history(customer).slice(3)).toEqual([
+    "2026-01-10 ended pro",
+    "2026-01-10 started free",
+    "2026-01-20 ended free",
+    "2026-01-20 started basic",
+    "2026-01-25 ended basic",
+    "2026-01-25 resumed free",
+  ]);
+});
+
+test("a pending change to the default plan makes it an assigned plan, with its allowance and anchor", () => {
+  const customer = new Timeline(withDefault);
+  customer.consume("2026-01-05", "text");
+  customer.assign("2026-01-06", "free", { startsAt: at("2026-01-20") });
+  customer.consume("2026-01-21", "export");
+  expect(customer.wallet.assignment).toMatchObject({ isDefault: false, number: 1, anchor: at("2026-01-05") });
+  expect(customer.balance).toBe(4);
+});
+
+test("a start of the plan that the customer has by then changes its end now, or nothing", () => {
+  const customer = onPro();
+  expect(customer.assign("2026-01-02", "pro", { startsAt: at("2026-02-01") })).toBe("unchanged");
+  const shorter = { startsAt: at("2026-02-01"), endsAt: at("2026-03-01") };
+  expect(customer.assign("2026-01-02", "pro", shorter)).toBe("would_shorten");
+  expect(customer.assign("2026-01-02", "pro", { ...shorter, shorten: true })).toBe("changed");
+  expect(customer.wallet).toMatchObject({ next: null, assignment: { endsAt: at("2026-03-01") } });
+  expect(customer.assign("2026-01-02", "pro", { startsAt: at("2026-03-01") })).toBe("changed");
+  expect(customer.check("2026-03-02", "image").allowed).toBe(true);
+});
+
+test("a later start of the current plan replaces the pending change, and so the plan stays", () => {
+  const customer = onPro();
+  customer.assign("2026-01-02", "basic", { startsAt: at("2026-02-01") });
+  expect(customer.assign("2026-01-03", "pro", { startsAt: at("2026-03-01") })).toBe("changed");
+  expect(customer.wallet).toMatchObject({ next: null, assignment: { endsAt: null } });
+  expect(customer.assign("2026-01-03", "pro", { startsAt: at("2026-03-01") })).toBe("unchanged");
+});
+
+test("a plan that is archived cannot be scheduled, but starts if it was scheduled before", () => {
+  const customer = onPro();
+  customer.assign("2026-01-02", "basic", { startsAt: at("2026-02-01") });
+  const plans = [...catalog.plans].map(
+    ([id, plan]) => [id, plan.key === "basic" ? { ...plan, archivedAt: at("2026-01-10") } : plan] as const,
+  );
+  customer.catalog = { ...catalog, plans: new Map(plans) };
+  expect(customer.check("2026-02-02", "image").before?.balance).toBe(20);
+  customer.dropNext("2026-01-12");
+  expect(customer.assign("2026-01-13", "basic", { startsAt: at("2026-02-01") })).toBe("plan_archived");
+});
+
+test("a start in the past starts now, with periods counted from it; an end must come after the start", () => {
+  const customer = onPro();
+  expect(customer.assign("2026-01-10", "basic", { startsAt: at("2026-01-05") })).toBe("changed");
+  expect(customer.check("2026-01-10", "image").before?.resetsAt).toBe(at("2026-02-05"));
+  for (const endsAt of [at("2026-02-01"), at("2026-01-20")])
+    expect(customer.assign("2026-01-11", "pro", { startsAt: at("2026-02-01"), endsAt })).toBe(
+      "ends_in_the_past",
+    );
+});
+
+test("among billing events with the same time, a renewal keeps a pending change, and an end drops it for good", () => {
+  const asOf = at("2026-01-05");
+  const renewal = { plan: "pro", endsAt: at("2026-03-01"), asOf };
+  const downgrade = { plan: "basic", startsAt: at("2026-02-15"), endsAt: null, asOf };
+  const resultOf = (delivered: readonly (typeof renewal | typeof downgrade | "end")[]): unknown => {
+    const customer = new Timeline(catalog);
+    customer.assign("2026-01-01", "pro", { endsAt: at("2026-02-01"), asOf: at("2026-01-01") });
+    for (const event of delivered) {
+      if (event === "end") {
+        customer.end("2026-01-06", asOf);
+        continue;
+      }
+      const { plan, ...terms } = event;
+      customer.assign("2026-01-06", plan, terms);
+    }
+    const { assignment, next } = customer.wallet;
+    return [assignment?.endsAt ?? null, next?.startsAt ?? null];
+  };
+  const renewed = [renewal.endsAt, downgrade.startsAt];
+  expect(resultOf([renewal, downgrade, renewal, downgrade])).toEqual(renewed);
+  // The renewal is taken for an older state, as after a downgrade whose first call was repeated.
+  expect(resultOf([downgrade, renewal])).toEqual([at("2026-02-01"), downgrade.startsAt]);
+  const events = [renewal, downgrade, "end" as const];
+  fc.assert(
+    fc.property(fc.shuffledSubarray([...events, ...events], { minLength: 4 }), (delivered) => {
+      expect(resultOf([...delivered, "end"])).toEqual([null, null]);
+      expect(resultOf(["end", ...delivered])).toEqual([null, null]);
+    }),
+  );
+});
+
+test("an event delivered again does not drop what a person scheduled after it", () => {
+  const customer = new Timeline(catalog);
+  const renewal = { endsAt: at("2026-03-01"), asOf: at("2026-01-01") };
+  customer.assign("2026-01-01", "pro", renewal);
+  customer.assign("2026-01-02", "basic", { startsAt: at("2026-02-01") });
+  expect(customer.assign("2026-01-03", "pro", renewal)).toBe("unchanged");
+  expect(customer.wallet.next).not.toBeNull();
+  expect(customer.assign("2026-01-04", "pro", { ...renewal, asOf: at("2026-01-02") })).toBe("changed");
+  expect(customer.wallet.next).toBeNull();
+});
+
+test("a pending change that took effect is newer than the events before it", () => {
+  const customer = onPro();
+  customer.assign("2026-01-05", "basic", { startsAt: at("2026-02-01"), asOf: at("2026-01-05") });
+  expect(customer.assign("2026-02-02", "pro", { asOf: at("2026-01-04") })).toBe("unchanged");
+  expect(customer.wallet).toMatchObject({
+    planAsOf: at("2026-01-05"),
+    assignment: { plan: planId(catalog, "basic") },
+  });
+});
+
+test("repeating the assignment of the current plan keeps the pending change", () => {
+  const customer = onPro();
+  customer.assign("2026-01-02", "basic", { startsAt: at("2026-02-01") });
+  const { wallet } = customer;
+  for (const again of [{}, { endsAt: null }, { anchor: at("2026-01-01") }])
+    expect(customer.assign("2026-01-03", "pro", again)).toBe("unchanged");
+  expect(customer.wallet).toBe(wallet);
+});
+
+test("a sweep writes the expiries of the moment at which a pending plan starts", () => {
+  const customer = onPro();
+  customer.topUp("2026-01-02", 7, { expiresAt: at("2026-02-01") });
+  customer.assign("2026-01-02", "basic", { startsAt: "period_end" });
+  const change = expireDue(catalog, customer.wallet, at("2026-02-03"));
+  expect(change?.entries.map(({ kind, amount }) => `${kind} ${amount}`)).toContain("expire -7");
+  expect(change?.wallet).toMatchObject({ decidedAt: at("2026-02-01"), next: { startsAt: at("2026-02-01") } });
+});
+
+test("a change at the end of a short month keeps the anchor of the 31st, if the new periods fit", () => {
+  const customer = new Timeline(catalog);
+  customer.assign("2026-01-31", "pro");
+  customer.assign("2026-02-10", "basic", { startsAt: "period_end" });
+  expect(customer.check("2026-03-01", "image").before).toMatchObject({
+    balance: 20,
+    resetsAt: at("2026-03-31"),
+  });
+});

@@ -1,0 +1,15 @@
+import { readInteger } from "../../postgres/column.ts";
+import { statement, type Tx } from "../../postgres/statement.ts";
+
+const READ = statement(
+  "data_format.read",
+  `
+  select i.data_format
+  from cell.identity as i`,
+);
+
+/** The newest form of stored data that may be written. Only rises, when the operator finishes an upgrade. */
+export async function readDataFormat(tx: Tx): Promise<number> {
+  const { rows } = await tx.run(READ);
+  return readInteger(rows[0]?.[0]);
+}
