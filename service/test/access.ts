@@ -78,6 +78,7 @@ export const ACCESS: Readonly<Record<string, Access>> = {
   [`PUT ${CUSTOMER}/block`]: environment("operator"),
   [`POST ${CUSTOMER}/plan`]: environment("operator"),
   [`DELETE ${CUSTOMER}/plan`]: environment("operator"),
+  [`DELETE ${CUSTOMER}/plan/next`]: environment("operator"),
   [`POST ${CUSTOMER}/credits`]: environment("operator"),
   [`POST ${CUSTOMER}/credits/preview`]: environment("operator"),
   [`POST ${CUSTOMER}/grants/:grant/revoke`]: environment("operator"),
