@@ -13,6 +13,11 @@ const isAbout =
 const answer = (run: Run, name: string, outcome: ManageOutcome): void =>
   change(run.manageCalls, isAbout(name), () => ({ outcome }));
 
+function forgetLast(run: Run, name: string): void {
+  const last = run.manageCalls.findLast(isAbout(name));
+  remove(run.manageCalls, (call) => call === last);
+}
+
 const MUTATIONS: readonly Mutation[] = [
   {
     bug: "an acknowledged top-up is missing",
@@ -79,19 +84,13 @@ const MUTATIONS: readonly Mutation[] = [
     bug: "an assigned plan is missing",
     invariant: "I1",
     says: /customer_1 has plan starter, expected growth/,
-    mutate: (run) => {
-      const last = run.manageCalls.findLast(isAbout("starter"));
-      remove(run.manageCalls, (call) => call === last);
-    },
+    mutate: (run) => forgetLast(run, "starter"),
   },
   {
     bug: "a pending plan was never scheduled",
     invariant: "I1",
     says: /customer_2 has plan growth, expected free/,
-    mutate: (run) => {
-      const last = run.manageCalls.findLast(isAbout("growth"));
-      remove(run.manageCalls, (call) => call === last);
-    },
+    mutate: (run) => forgetLast(run, "growth"),
   },
   {
     bug: "a pending plan has another start",

@@ -1,3 +1,5 @@
+import type { AssignmentChangeKind } from "../../../service/src/entitlement/entry.ts";
+
 /** All rows of the tables that a run uses, from one snapshot. Times are milliseconds since 1970. */
 export type Stored = {
   readonly events: readonly StoredEvent[];
@@ -100,15 +102,7 @@ export type StoredDenial = {
 export type StoredAssignment = {
   readonly customer: number;
   readonly recordedAtMs: number;
-  readonly kind:
-    | "started"
-    | "resumed"
-    | "extended"
-    | "version_changed"
-    | "ended"
-    | "shortened"
-    | "scheduled"
-    | "unscheduled";
+  readonly kind: AssignmentChangeKind;
   readonly plan: number;
   readonly anchorMs: number;
   readonly effectiveAtMs: number;

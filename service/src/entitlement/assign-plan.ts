@@ -49,7 +49,7 @@ export type AssignmentOutcome =
 /**
  * Assigning the active plan again is safe. Every field is applied or rejected, never ignored: a later end extends
  * the plan, an earlier one needs `shorten`, and the anchor of a running period cannot change. A call that changes the current plan
- * drops the pending change. A billing event is judged at its own time, no matter when it arrives (event-mark.ts).
+ * drops the pending change. A billing event that is older than the latest one changes nothing (event-mark.ts).
  */
 export function assignPlan(
   catalog: Catalog,
@@ -89,12 +89,13 @@ type Start = {
 /** Null if `period_end` is asked for and no period is running. The end of a plan needs a period of that plan. */
 function resolveStart(
   catalog: Catalog,
-  { assignment }: Wallet,
+  wallet: Wallet,
   request: AssignmentRequest,
   now: Instant,
 ): Start | null {
   const { plan, asOf = null, shorten = false } = request;
-  const active = assignment?.plan === plan ? assignment : null;
+  const { assignment } = wallet;
+  const active = findActive(wallet, plan);
   const calledAt = asOf === null ? now : earlierOf(asOf, now);
   const periodEnd = assignment === null ? null : findPeriodEnd(catalog, assignment, now);
   const startsAt = request.startsAt === "period_end" ? periodEnd : (request.startsAt ?? calledAt);
@@ -179,9 +180,9 @@ function assignNow(
   { startsAt, endsAt, anchor, event }: Start,
 ): AssignmentOutcome {
   const { plan, asOf = null } = request;
-  const { assignment, next } = draft.wallet;
+  const { next } = draft.wallet;
   const now = draft.at;
-  const active = assignment?.plan === plan ? assignment : null;
+  const active = findActive(draft.wallet, plan);
   const isOver = !isAhead(endsAt, now);
   const refusal = refuseStart(catalog, draft.wallet, request, { at: now, endsAt, isLater: false });
   if (refusal !== null) return refusal;
@@ -217,7 +218,7 @@ function refuseStart(
     isLater,
   }: { readonly at: Instant; readonly endsAt: Instant | null; readonly isLater: boolean },
 ): AssignmentOutcome | null {
-  const active = wallet.assignment?.plan === plan ? wallet.assignment : null;
+  const active = findActive(wallet, plan);
   // If the end has passed, nothing starts.
   const isOver = !isAhead(endsAt, at);
   if (!isOver && (active === null || isLater) && getPlan(catalog, plan).archivedAt !== null)
@@ -235,14 +236,18 @@ function finish(draft: Draft, isChanged: boolean): AssignmentOutcome {
   return change === null || !isChanged ? { kind: "unchanged", change } : { kind: "changed", change };
 }
 
+function findActive({ assignment }: Wallet, plan: PlanId): Assignment | null {
+  return assignment?.plan === plan ? assignment : null;
+}
+
 function runsAt(active: Assignment | null, at: Instant): boolean {
   return active !== null && !active.isDefault && isAhead(active.endsAt, at);
 }
 
 /** The plan as it will run at `at`, if one of its periods is running then. */
 function findRunning(wallet: Wallet, plan: PlanId, at: Instant): Assignment | undefined {
-  const { assignment } = wallet;
-  if (assignment?.plan === plan && isAhead(assignment.endsAt, at)) return assignment;
+  const active = findActive(wallet, plan);
+  if (active !== null && isAhead(active.endsAt, at)) return active;
   return findPaused(wallet, plan, at)?.assignment;
 }
 

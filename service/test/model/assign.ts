@@ -138,7 +138,7 @@ function hear(customer: Customer, asOf: number | null, what: Heard["what"]): voi
   if (at !== undefined) customer.heard = [...customer.heard, { asOf: at, what }];
 }
 
-/** Of the longest allowance of the customer's plan. Never, if there is none. */
+/** The end of the running period of the plan's longest allowance. Never, if no allowance renews. */
 function endOfPeriod({ plan, now }: Customer): number {
   const periods = (plan?.version.allowances ?? []).map(({ period }) => period);
   const longest = (["year", "month", "week", "day"] as const).find((period) => periods.includes(period));

@@ -4,6 +4,7 @@ import {
   assignPlan as decideAssignment,
   type PlanTime,
 } from "../../entitlement/assign-plan.ts";
+import { hasAssignedPlan } from "../../entitlement/assignment.ts";
 import { dropNextPlan as decideDrop, endPlan as decideEnd } from "../../entitlement/end-plan.ts";
 import type { Change } from "../../entitlement/entry.ts";
 import { compareWallets, viewWallet } from "../../entitlement/view-wallet.ts";
@@ -78,7 +79,7 @@ function actionOf({ catalog, wallet, clock }: OpenWallet, after: Wallet): string
     before.assignment?.endsAt === after.assignment?.endsAt &&
     before.assignment?.isDefault === after.assignment?.isDefault;
   if (isSamePlan) return "plan.unscheduled";
-  return after.assignment?.isDefault === false ? "plan.assigned" : "plan.ended";
+  return hasAssignedPlan(after) ? "plan.assigned" : "plan.ended";
 }
 
 type EndPlanOutcome = {
@@ -107,7 +108,7 @@ export function endPlan(
       if (outcome.kind === "as_of_out_of_range") return outcome;
       const { change } = outcome;
       const compared = compareWallets(open, change?.wallet ?? wallet);
-      const hadPlan = viewWallet(catalog, wallet, clock).assignment?.isDefault === false;
+      const hadPlan = hasAssignedPlan(viewWallet(catalog, wallet, clock));
       const action = hadPlan ? "plan.ended" : "plan.unscheduled";
       const audits = outcome.kind === "ended" ? [{ action, subject: "plan", ...compared }] : [];
       await saveEdits(tx, { ...context, clock }, [{ ...open, change, audits }]);

@@ -98,7 +98,11 @@ export function encodeWalletState(wallet: Wallet): string {
   ];
   const event = EVENTS.indexOf(planEvent);
   if (next !== null) state.push(planAsOf, event === 0 ? 0 : 1, event, writeNext(next));
-  else if (planAsOf !== null) state.push(planAsOf, ...(event === 0 ? [] : [1, event].slice(0, event)));
+  else if (planAsOf !== null) {
+    state.push(planAsOf);
+    if (event > 0) state.push(1);
+    if (event > 1) state.push(event);
+  }
   return JSON.stringify(state);
 }
 
