@@ -92,6 +92,9 @@ always(
         const { catalog } = step;
         const clock = brandAs<Instant>(Math.max(step.clock, book.wallet?.decidedAt ?? 0, catalog.changedAt));
         if (next === null || clock >= next.startsAt) return;
+        // If the plan ends at the same moment, the default plan would start first, with an anchor of its own.
+        const endsThen = book.wallet?.assignment?.endsAt === next.startsAt;
+        if (endsThen && catalog.defaultPlan.plan === next.plan) return;
         const without = book.copy();
         without.commit(catalog, { kind: "drop_next" }, clock);
         const before = { ...step, clock: brandAs<Instant>(next.startsAt - 1) };
