@@ -57,7 +57,7 @@ test("requests are counted in figures, chart and table, by reason and by code", 
   await expectAccessible(page);
 
   expect(await part(page, "Denials by reason").locator("li").allTextContents()).toEqual([
-    expect.stringMatching(/^Not in the plan.*2$/),
+    expect.stringMatching(/^Feature not in plan.*2$/),
     expect.stringMatching(/^Not enough credits.*1$/),
   ]);
   const latest = part(page, "Latest requests");

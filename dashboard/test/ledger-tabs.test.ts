@@ -124,7 +124,7 @@ test("requests show their outcome and link to the denial and the key", async () 
   expect(await rowOf(page, "render-2").textContent()).toMatch(
     /Denied.*Not enough credits.*required 990, available 60/,
   );
-  expect(await rowOf(page, "video-1").textContent()).toMatch(/Denied.*Not in the plan/);
+  expect(await rowOf(page, "video-1").textContent()).toMatch(/Denied.*Feature not in plan/);
   expect(await rowOf(page, "−40").textContent()).toMatch(/image\.render.*× 4.*Allowed/);
   await expectAccessible(page);
   await rowOf(page, "render-2").getByRole("link", { name: "See why" }).focus();

@@ -89,7 +89,7 @@ test("a viewer sees the explanation without actions", async () => {
   await page.getByText("11 × image.render cost 110 credits. 100 were left, which is 10 short.").waitFor();
   expect(await page.getByRole("link", { name: /Add credits|Assign/ }).count()).toBe(0);
   await page.goto("/projects/1/test/keys/a");
-  await page.getByText("Denied ada 11 × image.render: not enough credits.").waitFor();
+  await page.getByText("Denied 11 × image.render for ada: not enough credits.").waitFor();
   expect(await page.getByRole("button", { name: /Send/ }).count()).toBe(0);
   await page.goto(REQUESTS);
   await page.getByRole("switch", { name: "Live tail" }).waitFor();

@@ -195,7 +195,7 @@ test("one sentence describes what a key did, and its uses are counted by kind", 
   );
   const denial = { feature: "export", quantity: 2, reason: "limit_reached" };
   expect(describeKey({ ...nothing, customerId: "ada", denial })).toMatch(
-    /^Denied ada 2 × export: limit reached/,
+    /^Denied 2 × export for ada: limit reached/,
   );
   expect(describeKey(nothing)).toMatch(/history/);
   const use = { isReplay: false, refused: null, code: null };

@@ -140,7 +140,7 @@ test("a feature filter shows its customers and is removed with one click", async
   await page.waitForURL((url) => !url.searchParams.has("feature"));
   await page.getByLabel("Metric").selectOption({ label: "Denials" });
   await page.getByRole("button", { name: "Reason" }).click();
-  await page.getByRole("region", { name: "By reason" }).getByText("Not in the plan").waitFor();
+  await page.getByRole("region", { name: "By reason" }).getByText("Feature not in plan").waitFor();
   await page.goto("/projects/1/live/usage");
   await page.getByRole("link", { name: "Send an event in Live" }).waitFor();
   await expectAccessible(page);

@@ -61,7 +61,7 @@ export const SETTINGS = {
   TRUST_PROXY: "comma-separated addresses or CIDR ranges of proxies whose X-Forwarded headers are trusted",
   LANES: "database connections that commit batches (1; use more for a large or distant database)",
   IDEMPOTENCY_DAYS:
-    "days after which an idempotency key expires, at least 40, because events may be 35 days late (never)",
+    "days until an idempotency key expires; at least 40, because events can arrive up to 35 days late (default: never)",
   SESSION_IDLE_HOURS: "hours without use after which a dashboard session ends, up to 336 (12)",
   KEY_GRACE_SECONDS:
     "seconds for which a known API key is trusted while the database is unreachable, 0 to disable (300)",
@@ -69,8 +69,8 @@ export const SETTINGS = {
   OTEL_EXPORTER_OTLP_ENDPOINT:
     "export traces to this OpenTelemetry collector, such as http://127.0.0.1:4318 (none)",
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT:
-    "the same as a full URL, such as http://127.0.0.1:4318/v1/traces (none)",
-  OTEL_TRACES_SAMPLER: "which traces to export, as OpenTelemetry defines it (parentbased_always_on)",
+    "the same collector as a full URL, such as http://127.0.0.1:4318/v1/traces (none)",
+  OTEL_TRACES_SAMPLER: "OpenTelemetry sampler that selects the traces to export (parentbased_always_on)",
   OTEL_TRACES_SAMPLER_ARG: "share of the traces for a ratio sampler, 0 to 1 (1)",
   INIT_OWNER_EMAIL:
     "serve creates this first owner, together with INIT_OWNER_PASSWORD, if the database has no members",
@@ -172,7 +172,7 @@ function readDatabaseUrl(environment: Environment, problems: string[]): string {
   const url = readSecret(environment, "DATABASE_URL", problems) ?? "";
   if (problems.length === before && !/^postgres(ql)?:\/\//.test(url))
     problems.push("DATABASE_URL must be set, and start with postgres://");
-  // The driver would look up the list as one host name, and silently ignore the attribute.
+  // The driver would take a list for one host name, and silently ignore target_session_attrs.
   const [authority = ""] = url.replace(/^\w+:\/\//, "").split(/[/?]/, 1);
   if (authority.slice(authority.lastIndexOf("@") + 1).includes(",") || /[?&]host=[^&]*(,|%2c)/i.test(url))
     problems.push(`DATABASE_URL must name one host: ${FOLLOW_PRIMARY}`);

@@ -125,7 +125,7 @@ export function describeNow({
     }
     case "limit_reached":
       return [
-        `The same request ${still}. ${formatCount(now.limit?.used ?? 0)} of ${formatCount(now.limit?.quantity ?? 0)} ${now.limit?.used === 1 ? "is" : "are"} used, and it asks for ${formatCount(quantity)}.`,
+        `The same request ${still}. ${formatCount(now.limit?.used ?? 0)} of ${formatCount(now.limit?.quantity ?? 0)} ${now.limit?.used === 1 ? "is" : "are"} used, and the request asks for ${formatCount(quantity)}.`,
       ];
     default:
       return [`The same request ${still}. ${describeReason(now.reason ?? "")}.`];

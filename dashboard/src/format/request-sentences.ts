@@ -60,7 +60,7 @@ const REASONS = new Map([
   ["customer_blocked", "The customer is blocked"],
   ["customer_not_found", "Unknown customer"],
   ["no_active_plan", "No active plan"],
-  ["feature_not_in_plan", "Not in the plan"],
+  ["feature_not_in_plan", "Feature not in plan"],
   ["limit_reached", "Limit reached"],
   ["insufficient_credits", "Not enough credits"],
 ]);
@@ -88,7 +88,7 @@ export function describeKey({ customerId, charge, denial, event }: Story): strin
   if (charge !== null)
     return `Charged ${who} ${countOf(charge.credits, "credit")} for ${formatCount(charge.quantity)} × ${charge.feature}.`;
   if (denial !== null)
-    return `Denied ${who} ${formatCount(denial.quantity)} × ${denial.feature}: ${describeReason(denial.reason ?? "").toLowerCase()}.`;
+    return `Denied ${formatCount(denial.quantity)} × ${denial.feature} for ${who}: ${describeReason(denial.reason ?? "").toLowerCase()}.`;
   if (event !== null) return `Recorded ${formatCount(event.quantity)} × ${event.event} for ${who}.`;
   return "This key was used before the start of your history window.";
 }

@@ -56,13 +56,13 @@ async function inspectDurability(client: Client): Promise<Finding[]> {
   return findings;
 }
 
-/** The role's default; our connections override a weaker one. */
+/** Reports the role's default. Purser's own connections override a weaker setting. */
 async function inspectCommits(client: Client): Promise<Finding> {
   const { rows } = await client.query(
     "select reset_val as usual, setting as ours from pg_settings where name = 'synchronous_commit'",
   );
   const [usual, ours] = [String(rows[0]?.usual), String(rows[0]?.ours)];
-  const text = usual === ours ? ours : `${usual} by default; Purser's connections set ${ours}`;
+  const text = usual === ours ? ours : `${usual} by default; Purser's connections use ${ours}`;
   return { level: "ok", about: "synchronous_commit", text };
 }
 
@@ -86,7 +86,7 @@ export async function inspectPooler(one: Client, other: Client): Promise<Finding
   return { level: "ok", about, text: "none, or in session mode: each connection has its own backend" };
 }
 
-/** A charge with an expired key deletes the key first, which needs the privilege. */
+/** A charge that reuses an expired key deletes that key first, which requires the DELETE privilege. */
 export async function inspectKeyDeletion(client: Client, idempotencyDays: number | null): Promise<Finding[]> {
   if (idempotencyDays === null) return [];
   const { rows } = await client.query(`
@@ -125,7 +125,7 @@ async function inspectDataFormat(client: Client): Promise<Finding[]> {
   return [{ level: "warning", about, text }];
 }
 
-/** On a server with other transaction IDs, new rows may be missing from the usage roll-ups. */
+/** On a server whose transaction IDs differ, new rows may be missing from the usage roll-ups. */
 async function inspectTransactionIds(client: Client): Promise<Finding[]> {
   const { rows: found } = await client.query("select to_regclass('cell.identity') is not null as exists");
   if (found[0]?.exists !== true) return [];

@@ -87,7 +87,7 @@ test("concurrent first uses share one look-up, and later uses need none", async 
   expect(source.lookups).toBe(1);
 });
 
-test("an unknown key is cached, so a flood of it causes one look-up", async () => {
+test("an unknown key is cached, so a flood of requests with it causes one look-up", async () => {
   const { source, find } = await setup();
   const unknown = makeApiKey("live");
   for (let i = 0; i < 100; i++) expect(await find(unknown)).toBeNull();
@@ -112,7 +112,7 @@ test("a malformed key causes no look-up", async () => {
   expect(source.lookups).toBe(0);
 });
 
-test("a key stops at its expiry, even while it is served from memory", async () => {
+test("a key stops working when it expires, even while it is cached", async () => {
   const { database, project, source, find, secret } = await setup();
   await database.query(
     "update control.api_keys set expires_at = now() + interval '1500 milliseconds' where id = $1",
@@ -177,7 +177,7 @@ test("without a database a known key works until the grace period ends", async (
   await expect(find(secret)).rejects.toThrow();
 });
 
-test("without a database and a grace period, a known key is rejected", async () => {
+test("without a database and with no grace period, a known key is rejected", async () => {
   const { wire, find, findsKey, secret } = await setup({ graceMs: 0 });
   await findsKey();
   wire.cut({ refusing: true });

@@ -143,7 +143,7 @@ class Meter {
 
 const times = (count: number, sent: Sent): Sent[] => Array.from({ length: count }, () => sent);
 
-test("before authentication, no body costs more than twice its JSON.parse", async () => {
+test("before authentication, no body costs more than twice as much as parsing it with JSON.parse", async () => {
   const { database } = await setupManage();
   const meter = new Meter(await startMeasuredService(database));
   const routes = await listRoutes(meter.service.url);
@@ -258,7 +258,7 @@ test("before authentication, no document is expensive to serve", async () => {
 const KNOWN_MICROS = 5_000;
 const KNOWN_RATIO = 8;
 
-test("an authenticated caller's body costs at most a few times its JSON.parse", async () => {
+test("an authenticated caller's body costs at most a few times as much as parsing it with JSON.parse", async () => {
   const { database, tokens, project } = await setupManage();
   const meter = new Meter(await startMeasuredService(database));
   const expensive: string[] = [];

@@ -36,7 +36,7 @@ export const PROBLEMS = {
   timestamp_out_of_range: { status: 422, title: "The timestamp is too far from now" },
   metadata_limit_exceeded: { status: 422, title: "The metadata exceeds a workspace limit" },
   unknown_key: { status: 422, title: "The request names something that does not exist" },
-  no_running_period: { status: 422, title: "No period is running that could end" },
+  no_running_period: { status: 422, title: "There is no current period to end" },
   ends_in_the_past: { status: 422, title: "The end is in the past" },
   too_many_grants: { status: 422, title: "The customer has too many open grants" },
   too_many_tokens: { status: 422, title: "You have created too many active tokens" },
@@ -120,7 +120,7 @@ export function problemResponses(codes: readonly ProblemCode[]): Record<number, 
   return responses;
 }
 
-/** Most routes have the same responses. Making each of them again was a seventh of the time to start a service. */
+/** Cached, because most routes have the same responses. Rebuilding them took a seventh of the startup time. */
 const responsesMade = new Map<string, object>();
 
 function problemResponse(status: number, codes: readonly ProblemCode[]): object {

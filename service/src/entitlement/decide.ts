@@ -150,7 +150,7 @@ function count(
   use: { quantity: number; sequence: number; now: Instant },
 ): readonly LimitCounter[] {
   const live = findCounter(counters, feature, use.now);
-  // Drops counters whose period has ended, so that none looks as if it still counted.
+  // Drops counters whose period has ended, so that they do not look active.
   const others = counters.filter((counter) => counter !== live && isAhead(counter.end, use.now));
   if (live !== undefined) return [...others, { ...live, used: live.used + use.quantity }];
   if (limit === null) return others;

@@ -17,7 +17,7 @@ const withDefault = makeCatalog(
   { defaultPlan: "free" },
 );
 
-/** The customer has the plan `pro` since 1 January 2026. */
+/** The customer has been on the plan `pro` since 1 January 2026. */
 function onPro(sold: Catalog = catalog): Timeline {
   const customer = new Timeline(sold);
   customer.assign("2026-01-01", "pro");
@@ -30,7 +30,7 @@ const history = (customer: Timeline): string[] =>
     return `${new Date(effectiveAt).toISOString().slice(0, 10)} ${kind} ${key}`;
   });
 
-test("a downgrade at the period's end keeps the plan until then, and starts without a plan in between", () => {
+test("a downgrade at period end keeps the current plan until then, with no gap before the new plan", () => {
   const customer = onPro(withDefault);
   expect(customer.assign("2026-01-10", "basic", { startsAt: "period_end" })).toBe("changed");
   expect(customer.wallet.next).toMatchObject({ startsAt: at("2026-02-01"), endsAt: null });
@@ -51,7 +51,7 @@ test("a downgrade at the period's end keeps the plan until then, and starts with
   ]);
 });
 
-test("a cancellation at the period's end needs shorten, and can be repeated until the plan has ended", () => {
+test("a cancellation at period end requires `shorten`, and can be repeated until the plan ends", () => {
   const customer = onPro();
   const cancel = { endsAt: "period_end", shorten: true } as const;
   expect(customer.assign("2026-01-10", "pro", { endsAt: "period_end" })).toBe("would_shorten");
@@ -62,7 +62,7 @@ test("a cancellation at the period's end needs shorten, and can be repeated unti
   expect(customer.assign("2026-02-01", "pro", cancel)).toBe("no_running_period");
 });
 
-test("the longest allowance of the plan that the customer has decides about the period", () => {
+test("the period is that of the current plan's longest allowance", () => {
   const week = { pool: CREDITS, credits: 10, period: "week" as const, rollover: 0 };
   const mixed = makeCatalog({
     mixed: [{ allowances: [week, { ...monthly(1), period: "year" }] }],
@@ -79,7 +79,7 @@ test("the longest allowance of the plan that the customer has decides about the 
   expect(onTrial.assign("2026-01-02", "pro", { startsAt: "period_end" })).toBe("no_running_period");
 });
 
-test("a later call replaces the pending change; an assignment, an end and a drop remove it", () => {
+test("scheduling again replaces the pending change; assigning a plan, ending the plan or dropping the change removes it", () => {
   const scheduled = (): Timeline => {
     const customer = onPro();
     customer.assign("2026-01-02", "basic", { startsAt: at("2026-03-01") });
@@ -123,7 +123,7 @@ test("a plan that ends first is followed by the default plan until the pending c
   ]);
 });
 
-test("a pending change to the default plan makes it an assigned plan, with its allowance and anchor", () => {
+test("a pending change to the default plan turns it into an assigned plan that keeps its allowance and anchor", () => {
   const customer = new Timeline(withDefault);
   customer.consume("2026-01-05", "text");
   customer.assign("2026-01-06", "free", { startsAt: at("2026-01-20") });
@@ -132,7 +132,7 @@ test("a pending change to the default plan makes it an assigned plan, with its a
   expect(customer.balance).toBe(4);
 });
 
-test("a start of the plan that the customer has by then changes its end now, or nothing", () => {
+test("scheduling a plan that the customer will already have changes only its end, immediately", () => {
   const customer = onPro();
   expect(customer.assign("2026-01-02", "pro", { startsAt: at("2026-02-01") })).toBe("unchanged");
   const shorter = { startsAt: at("2026-02-01"), endsAt: at("2026-03-01") };
@@ -143,7 +143,7 @@ test("a start of the plan that the customer has by then changes its end now, or 
   expect(customer.check("2026-03-02", "image").allowed).toBe(true);
 });
 
-test("a later start of the current plan replaces the pending change, and so the plan stays", () => {
+test("scheduling the current plan drops the pending change, so the customer stays on the plan", () => {
   const customer = onPro();
   customer.assign("2026-01-02", "basic", { startsAt: at("2026-02-01") });
   expect(customer.assign("2026-01-03", "pro", { startsAt: at("2026-03-01") })).toBe("changed");
@@ -163,7 +163,7 @@ test("a plan that is archived cannot be scheduled, but starts if it was schedule
   expect(customer.assign("2026-01-13", "basic", { startsAt: at("2026-02-01") })).toBe("plan_archived");
 });
 
-test("a start in the past starts now, with periods counted from it; an end must come after the start", () => {
+test("a plan with a past start starts now, with periods counted from that time; the end must be after the start", () => {
   const customer = onPro();
   expect(customer.assign("2026-01-10", "basic", { startsAt: at("2026-01-05") })).toBe("changed");
   expect(customer.check("2026-01-10", "image").before?.resetsAt).toBe(at("2026-02-05"));
@@ -215,7 +215,7 @@ test("an event delivered again does not drop what a person scheduled after it", 
   expect(customer.wallet.next).toBeNull();
 });
 
-test("a pending change that took effect is newer than the events before it", () => {
+test("after a pending change takes effect, older billing events are ignored", () => {
   const customer = onPro();
   customer.assign("2026-01-05", "basic", { startsAt: at("2026-02-01"), asOf: at("2026-01-05") });
   expect(customer.assign("2026-02-02", "pro", { asOf: at("2026-01-04") })).toBe("unchanged");
@@ -234,7 +234,7 @@ test("repeating the assignment of the current plan keeps the pending change", ()
   expect(customer.wallet).toBe(wallet);
 });
 
-test("a sweep writes the expiries of the moment at which a pending plan starts", () => {
+test("a sweep records credits that expire at the moment a pending plan starts", () => {
   const customer = onPro();
   customer.topUp("2026-01-02", 7, { expiresAt: at("2026-02-01") });
   customer.assign("2026-01-02", "basic", { startsAt: "period_end" });
@@ -243,7 +243,7 @@ test("a sweep writes the expiries of the moment at which a pending plan starts",
   expect(change?.wallet).toMatchObject({ decidedAt: at("2026-02-01"), next: { startsAt: at("2026-02-01") } });
 });
 
-test("a change at the end of a short month keeps the anchor of the 31st, if the new periods fit", () => {
+test("a plan change at the end of a short month keeps an anchor on the 31st if the new plan's periods line up with it", () => {
   const customer = new Timeline(catalog);
   customer.assign("2026-01-31", "pro");
   customer.assign("2026-02-10", "basic", { startsAt: "period_end" });

@@ -100,7 +100,7 @@ test("a charge whose reversal may be in a detached month is not reversed again",
   expect((await reverse(charge)).body).toMatchObject({ outcome: "already_reversed" });
 });
 
-test("a month detached or attached while reversals are read never hides one", async () => {
+test("detaching or attaching a month while reversals are being read never hides a reversal", async () => {
   const { database, cell } = await setupManage();
   await database.query("select cell.ensure_monthly_partitions(1, 0)");
   await keepPartitions(cell);
@@ -221,7 +221,7 @@ test("the ledger shown still adds up to the balance when a month is detached", a
   expect((await manage("GET", history(older))).status).toBe(200);
 });
 
-test("the grants at a denial are shown while all entries before or after it are attached", async () => {
+test("the grants open at a denial are shown if all entries before it, or all entries after it, are attached", async () => {
   const { manage, consume, topUp, database, cell } = await setupManage();
   const spend = (idempotencyKey: string, quantity: number) =>
     consume({ customerId: "ada", feature: "image.render", quantity, idempotencyKey });

@@ -99,7 +99,7 @@ function firstNumber(ordinal: number): number {
 }
 
 /**
- * Logical replication copies no sequences, and leaves the sequence of customers in the range of ordinal 0. Raises all sequences
+ * Logical replication does not copy sequences, and leaves the sequence of customer numbers in the range for ordinal 0. Raises all sequences
  * above the existing rows. Returns the tables where that was necessary.
  */
 export function followNumbers(client: Client): Promise<string[]> {
@@ -128,12 +128,12 @@ export type FormatRaise =
   | { kind: "older_processes"; processes: readonly OlderProcess[] };
 
 /**
- * Allows new forms of stored data, unless a process is connected that cannot read them. Processes read the number when they
+ * Allows new forms of stored data, unless a connected process cannot read them. Processes read the data format when they
  * connect, so while the table is locked each one is either visible in pg_stat_activity or will read the new number.
  */
 export function raiseDataFormat(client: Client, to = DATA_FORMAT): Promise<FormatRaise> {
   return inTransaction(client, async () => {
-    // New connections from the service wait for this lock. A long reader, such as pg_dump, must not make them wait for long.
+    // New connections from the service wait for this lock. A long-running reader, such as pg_dump, must not make them wait for long.
     await client.query("set local lock_timeout = '200ms'");
     await client.query("lock table cell.identity in access exclusive mode");
     const from = (await readDataFormat(client)) ?? 0;
@@ -199,7 +199,7 @@ async function applyNext(
   const done = await countApplied(client, schema, files);
   if (done > files.length) {
     throw new MigrationRefused(
-      `the database has ${schema} migration ${done}, newer than this release knows: upgrade Purser`,
+      `the database has ${schema} migration ${done}, which is newer than this release: upgrade Purser`,
     );
   }
   const next = files[done];

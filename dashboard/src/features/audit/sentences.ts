@@ -25,7 +25,7 @@ const SENTENCES: Readonly<Record<string, Describe>> = {
   "plan.ended": ({ before }) => ["ended plan ", strong(textIn(before, "plan") ?? "none"), " for ", CUSTOMER],
   "plan.scheduled": (entry) => ["scheduled plan ", subject(entry), " for ", CUSTOMER],
   "plan.unscheduled": ({ before }) => [
-    "dropped the change to plan ",
+    "canceled the scheduled change to plan ",
     strong(textIn(before, "nextPlan") ?? "none"),
     " for ",
     CUSTOMER,

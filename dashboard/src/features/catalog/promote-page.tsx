@@ -61,7 +61,7 @@ export function PromotePage() {
         <>
           <Checkbox
             label="Archive items that are not in Test"
-            hint="Applies to plans and features. Customers keep archived plans."
+            hint="Applies to plans and features. Customers already on an archived plan keep it."
             checked={box.isChecked}
             onChange={({ target: { checked } }) => {
               setBox({ ...box, isChecked: checked });

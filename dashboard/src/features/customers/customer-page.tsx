@@ -141,7 +141,7 @@ function PlanNote({ plan, nextPlan }: Pick<Customer, "plan" | "nextPlan">) {
       {plan === null ? "Every request is denied" : <PlanTerm plan={plan} />}
       {nextPlan !== null && (
         <div>
-          Changes to {nextPlan.name} <Time at={nextPlan.startsAt} />
+          Switches to {nextPlan.name} on <Time at={nextPlan.startsAt} as="day" />
         </div>
       )}
     </>

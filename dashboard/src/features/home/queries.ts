@@ -113,7 +113,7 @@ export const SUPPORT_CASES: readonly SupportCase[] = [
   {
     customerId: "org_1012",
     from: "Brightpath Learning",
-    question: "One day, our HD exports stopped working before noon. Why? We're on Pro.",
+    question: "The other day, our HD exports stopped working before noon. Why? We're on Pro.",
   },
 ];
 

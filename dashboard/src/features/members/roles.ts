@@ -25,7 +25,7 @@ export function roleChoices(own: Role): Choice[] {
   return ROLES.map(({ role, name, note }) => ({
     value: role,
     name,
-    note: mayActAs(own, role) ? note : `${note} Above your own role.`,
+    note: mayActAs(own, role) ? note : `${note} You cannot assign a role above your own.`,
     isDisabled: !mayActAs(own, role),
   }));
 }

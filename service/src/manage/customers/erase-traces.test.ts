@@ -175,7 +175,7 @@ test.each([
   await pool.end();
 });
 
-test("finishing an erasure keeps a customer created under the same ID since", async () => {
+test("finishing an erasure does not affect a customer created with the same ID in the meantime", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   await live(managed);
@@ -192,7 +192,7 @@ test("finishing an erasure keeps a customer created under the same ID since", as
   await pool.end();
 });
 
-test("a transaction that read the customer's number delays the erasure, even if another role runs it", async () => {
+test("a transaction that has read the customer's number delays the erasure, even under another role", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   await live(managed);
@@ -213,7 +213,7 @@ test("a transaction that read the customer's number delays the erasure, even if 
   expect(await findTraces(database)).toEqual([]);
 });
 
-test("an erasure with more events and keys than one page has erases all of them", {
+test("an erasure that spans more than one page of events and keys erases all of them", {
   timeout: 120_000,
 }, async () => {
   const managed = await setupManage();

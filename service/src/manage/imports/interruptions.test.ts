@@ -35,7 +35,7 @@ test("two concurrent imports of the same file add everything once", async () => 
   await expectSoundBooks(database);
 });
 
-test("two concurrent imports with the same references give each to one customer", async () => {
+test("if two concurrent imports use the same references, each reference goes to only one customer", async () => {
   const managed = await setupManage();
   const { database } = managed;
   const file = (prefix: string, step: number): string => {
@@ -54,7 +54,7 @@ test("two concurrent imports with the same references give each to one customer"
   await expectSoundBooks(database);
 });
 
-test("a customer with a locked wallet is imported after its release", async () => {
+test("a customer with a locked wallet is imported after the lock is released", async () => {
   const managed = await setupManage();
   const client = await connectTo(managed.database);
   await client.query("begin");
@@ -88,7 +88,7 @@ test("broken connections do not stop an import", async () => {
   await expectSoundBooks(database);
 });
 
-test("a third concurrent import is rejected and accepted later", async () => {
+test("a third concurrent import is rejected, and accepted once the others finish", async () => {
   const managed = await setupManage();
   const client = await connectTo(managed.database);
   await client.query("begin");

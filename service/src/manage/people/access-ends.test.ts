@@ -181,7 +181,7 @@ test.each(["demoted", "removed", "demoted by hand"] as const)(
   },
 );
 
-test("what a demotion or removal ends can be listed, and API keys stay unless named", async () => {
+test("the access that a demotion or removal would end can be listed, and API keys are kept unless named", async () => {
   const managed = await setupManage();
   const { manage, service, here } = managed;
   const adam = await join(managed, "admin", "adam");

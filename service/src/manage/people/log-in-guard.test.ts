@@ -70,7 +70,7 @@ test("a known device has five attempts a minute, for its own member only", async
   }
 });
 
-test("a new password removes the devices that knew the old one", async () => {
+test("after a password change, devices that used the old password are no longer known", async () => {
   const { service, logIn, guess } = await setup();
   const other = deviceOf(await logIn("198.51.100.1", OWNER.password));
   const reply = await logIn("198.51.100.2", OWNER.password);
@@ -160,7 +160,7 @@ test("a browser or network can log in ten times a minute as one member", async (
   expect((await logIn("198.51.100.1", WRONG, { email: "other@example.com" })).status).toBe(401);
 });
 
-test("a thief with the password cannot keep its owner from logging in or changing it", async () => {
+test("someone who stole a member's password cannot stop the member from logging in or changing the password", async () => {
   const { service, logIn } = await setup();
   const reply = await logIn("198.51.100.1", OWNER.password);
   const cookies = reply.headers.getSetCookie().map((line) => line.split(";", 1)[0]);

@@ -55,7 +55,7 @@ type OpenedBatch = {
 };
 
 /**
- * One connection and one queue. An idle lane commits all waiting requests in one transaction. The queue grows meanwhile, so
+ * One connection and one queue. An idle lane commits all waiting requests in one transaction. Meanwhile, new requests queue up, so
  * batches grow with the load, and a single request never waits for a timer.
  */
 export class Lane {
@@ -132,7 +132,7 @@ export class Lane {
     let giveUpAtMs: number | null = null;
     let { opened } = options;
     let reruns = 0;
-    // The rest of a halved batch, or parked requests: they do not wait for the reconnect.
+    // This batch is the rest of a halved batch, or was parked. It is rejected instead of waiting for the reconnect.
     if (this.#isDown) return refuse(batch, { kind: "unavailable" });
     for (;;) {
       const attempt = await this.#attempt(batch, { ...options, opened });
