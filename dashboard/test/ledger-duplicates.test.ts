@@ -18,6 +18,7 @@ function entryOf(sequence: number, second: number, fields: Partial<Entry> = {}):
     quantity: 1,
     plan: { key: "pro", version: 1 },
     consumeId: `con_${sequence}`,
+    item: null,
     reversedQuantity: 0,
     reverses: null,
     idempotencyKey: `key-${sequence}`,

@@ -4,6 +4,7 @@ import type { KeyHistory } from "../src/features/requests/queries.ts";
 import {
   type Denial,
   describeNow,
+  describeRequired,
   describeWait,
   nextStepsOf,
   sumOf,
@@ -11,15 +12,21 @@ import {
 } from "../src/format/denial-sentences.ts";
 import { countUses, describeKey, explainAnswer, summarizeAnswers } from "../src/format/request-sentences.ts";
 
-const POSITION = { creditsRequired: 50, balance: 12, resetsAt: "2026-12-01T00:00:00.000Z", limit: null };
+const POSITION = {
+  feature: "image.render",
+  creditsRequired: 50,
+  balance: 12,
+  resetsAt: "2026-12-01T00:00:00.000Z",
+  limit: null,
+};
 const LIMIT = { quantity: 5, used: 4, resetsAt: "2026-11-16T00:00:00.000Z" };
 
 const DENIAL: Denial = {
   ...POSITION,
   reason: "insufficient_credits",
   customerId: "ada",
-  feature: "image.render",
   quantity: 5,
+  items: null,
   pool: "credits",
   plan: { name: "Pro", version: 3 },
   now: { ...POSITION, allowed: false, reason: "insufficient_credits" },
@@ -36,11 +43,48 @@ test("missing credits: cost, balance, shortfall and renewal", () => {
     "1 × image.render costs 50 credits. 1 was left in the pool gpu, which is 49 short.",
     "The plan does not renew its credits.",
   ]);
-  expect(sumOf(DENIAL, 5)).toEqual([
+  expect(sumOf(DENIAL)).toEqual([
     { name: "Required", value: 50, isResult: false },
     { name: "Available", value: 12, isResult: false },
     { name: "Shortfall", value: 38, isResult: true },
   ]);
+});
+
+const ITEMS = [
+  { feature: "export", quantity: 2 },
+  { feature: "image.render", quantity: 5 },
+];
+
+test("a denied item: the required credits include the items before it", () => {
+  const denial = { ...DENIAL, items: ITEMS };
+  expect(whyDenied(denial, format)[0]).toBe(
+    "5 × image.render and the items before it in the same pool cost 50 credits. 12 were left, which is 38 short.",
+  );
+  expect(sumOf(denial)[0]).toMatchObject({ name: "Required, with the items before it", value: 50 });
+  expect(describeRequired(denial)).toBe("50 credits, with the items before it in the same pool");
+  const first = { ...denial, items: ITEMS.toReversed() };
+  expect(whyDenied(first, format)).toEqual(whyDenied(DENIAL, format));
+  expect([sumOf(first), describeRequired(first)]).toEqual([sumOf(DENIAL), "50 credits"]);
+});
+
+test("the current outcome of a request with items can be that of another item", () => {
+  const nowFor = (reason: string | null): Denial => ({
+    ...DENIAL,
+    items: ITEMS,
+    now: { ...POSITION, feature: "export", limit: LIMIT, allowed: reason === null, reason },
+  });
+  expect(describeNow(nowFor("limit_reached"))).toEqual([
+    "The same request would now be denied for another item, export. 4 of 5 are used, and the request asks for 2.",
+  ]);
+  const other = { ...POSITION, feature: "export", limit: LIMIT, reason: "limit_reached" };
+  expect(sumOf({ ...DENIAL, items: ITEMS }, other).map(({ value }) => value)).toEqual([5, 4, 2, 1]);
+  expect(describeNow(nowFor("customer_blocked"))).toEqual([
+    "The same request would now be denied for another reason. The customer is blocked.",
+  ]);
+  expect(describeNow(nowFor(null))[0]).toBe("The same request would be allowed now.");
+  const unknown = { ...DENIAL, items: ITEMS, now: null };
+  expect(describeNow(unknown)).toEqual(["A feature of the request no longer exists."]);
+  expect(nextStepsOf(unknown)).toEqual([]);
 });
 
 test("reached limit: allowed, used, requested and excess", () => {
@@ -49,7 +93,7 @@ test("reached limit: allowed, used, requested and excess", () => {
     "Pro (version 3) allows 5 × image.render per period. 4 were used, and the request asked for 2 more.",
     "The limit resets on 2026-11-16.",
   ]);
-  expect(sumOf(denial, 2).map(({ value }) => value)).toEqual([5, 4, 2, 1]);
+  expect(sumOf(denial).map(({ value }) => value)).toEqual([5, 4, 2, 1]);
 });
 
 test.for([
@@ -61,7 +105,7 @@ test.for([
 ] as const)("%s is explained without a calculation", ([reason, text]) => {
   const denial = { ...DENIAL, reason };
   expect(whyDenied(denial, format)).toEqual([expect.stringMatching(text)]);
-  expect(sumOf(denial, 5)).toEqual([]);
+  expect(sumOf(denial)).toEqual([]);
 });
 
 test("the current outcome: allowed, still denied, denied for another reason, or gone", () => {
@@ -123,6 +167,19 @@ test("test requests are summarized by response", () => {
   ]);
 });
 
+const CHARGE: KeyHistory["charges"][number] = {
+  consumeId: "con_1",
+  recordedAt: "2026-11-15T10:00:00.000Z",
+  item: null,
+  feature: "image.render",
+  quantity: 1,
+  credits: 10,
+  balanceAfter: 90,
+  metadata: { a: 1 },
+  reversedQuantity: 0,
+  reversedCredits: 0,
+};
+
 const STORY: KeyHistory = {
   idempotencyKey: "k",
   state: "kept",
@@ -130,17 +187,8 @@ const STORY: KeyHistory = {
   recordedAt: "2026-11-15T10:00:00.000Z",
   customerId: "ada",
   answer: {},
-  charge: {
-    consumeId: "con_1",
-    recordedAt: "2026-11-15T10:00:00.000Z",
-    feature: "image.render",
-    quantity: 1,
-    credits: 10,
-    balanceAfter: 90,
-    metadata: { a: 1 },
-    reversedQuantity: 0,
-    reversedCredits: 0,
-  },
+  charge: CHARGE,
+  charges: [CHARGE],
   denial: null,
   event: null,
   uses: [],
@@ -187,9 +235,28 @@ test("a rejected reuse is compared with the original request", () => {
   ]);
 });
 
+test("a rejected reuse of a key with items is compared by items", () => {
+  const answer = { items: ITEMS };
+  const first = "export × 2, image.render × 5";
+  const itemsOf = (history: KeyHistory, differs: string[]) =>
+    compareReuse(history, reuse(differs)).filter(({ field }) => /items|feature|quantity/.test(field));
+  expect(itemsOf({ ...STORY, answer }, ["items"])).toEqual([
+    { field: "items", first, refused: "different (not logged)", differs: true },
+  ]);
+  expect(itemsOf({ ...STORY, answer }, ["metadata"])).toEqual([
+    { field: "items", first, refused: first, differs: false },
+  ]);
+  expect(itemsOf({ ...STORY, answer }, ["endpoint"])).toEqual([]);
+  expect(itemsOf(STORY, ["items"])).toEqual([
+    { field: "items", first: null, refused: "different (not logged)", differs: true },
+  ]);
+});
+
 test("one sentence describes what a key did, and its uses are counted by kind", () => {
   expect(describeKey(STORY)).toBe("Charged ada 10 credits for 1 × image.render.");
-  const nothing = { customerId: null, charge: null, denial: null, event: null };
+  const charges = [CHARGE, { ...CHARGE, item: 1, credits: 6 }];
+  expect(describeKey({ ...STORY, charges })).toBe("Charged ada 16 credits for 2 items.");
+  const nothing = { customerId: null, charge: null, charges: [], denial: null, event: null };
   expect(describeKey({ ...nothing, event: { event: "tokens", quantity: 1_200 } })).toBe(
     "Recorded 1,200 × tokens for an erased customer.",
   );

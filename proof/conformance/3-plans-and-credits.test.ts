@@ -178,14 +178,14 @@ test("3: a reversal returns the credits and the limit of a charge, and both entr
   const reverse = (reply: { body: Record<string, unknown> }, quantity: number | null) =>
     reverseConsume(cell, context, { consumeId: String(reply.body["consumeId"]), quantity });
 
-  expect(await reverse(charged, 2)).toEqual({ kind: "reversed", credits: 20, quantity: 2 });
+  expect(await reverse(charged, 2)).toMatchObject({ kind: "reversed", credits: 20, quantity: 2 });
   expect((await check(RENDER)).body["balance"]).toBe(60);
   expect(await reverse(charged, 5)).toEqual({ kind: "too_much", reversible: 4 });
-  expect(await reverse(charged, null)).toEqual({ kind: "reversed", credits: 40, quantity: 4 });
+  expect(await reverse(charged, null)).toMatchObject({ kind: "reversed", credits: 40, quantity: 4 });
   expect(await reverse(charged, null)).toEqual({ kind: "nothing_left" });
   expect((await check(RENDER)).body["balance"]).toBe(100);
 
-  expect(await reverse(quota, 3)).toEqual({ kind: "reversed", credits: 0, quantity: 3 });
+  expect(await reverse(quota, 3)).toMatchObject({ kind: "reversed", credits: 0, quantity: 3 });
   const { body } = await check({ customerId: "ada", feature: "export", quantity: 3 });
   expect(body).toMatchObject({ allowed: true, limit: { used: 2, remaining: 3 } });
   expect(await database.count("cell.ledger", "kind = 2")).toBe(2);

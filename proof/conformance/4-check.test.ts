@@ -173,6 +173,7 @@ test("4.2: without a default plan, an unknown customer is not found and has no b
     balance: null,
     resetsAt: null,
     limit: null,
+    affordableQuantity: 0,
   });
 });
 

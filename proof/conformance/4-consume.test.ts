@@ -23,13 +23,13 @@ test("4.3: the response has exactly the fields of check, then the charge, in thi
   );
 });
 
-test("4.3: a denial has the same fields in the same order", async () => {
+test("4.3: a denial has the same fields in the same order, and what is affordable", async () => {
   const { consume } = await setupCredits();
   const reply = await consume({ ...RENDER, quantity: 11 });
   expect(reply.text).toBe(
     '{"allowed":false,"reason":"insufficient_credits","customerId":"ada","feature":"image.render","quantity":11,' +
       `"creditsRequired":110,"balance":100,"resetsAt":"${reply.body["resetsAt"]}","limit":null,` +
-      '"consumeId":null,"creditsCharged":0}',
+      '"affordableQuantity":10,"consumeId":null,"creditsCharged":0}',
   );
 });
 
@@ -198,6 +198,7 @@ test("4.3: without a default plan, an unknown customer is denied and stores noth
       balance: null,
       resetsAt: null,
       limit: null,
+      affordableQuantity: 0,
       consumeId: null,
       creditsCharged: 0,
     });

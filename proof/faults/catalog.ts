@@ -1,13 +1,23 @@
-import type { CatalogContent, Cost, PlanContent } from "../harness/project.ts";
+import { type CatalogContent, type FeatureContent, type PlanContent, POOL } from "../harness/project.ts";
 
 // The catalog of the run: loaded into the service beforehand, and used by the load and the checker.
 
-/** Whole credits, a price that rounds up, and a free feature with a limit. */
+/** The second pool. An earlier release creates the catalog without it, and all features are in the first one. */
+export const MINUTES = "minutes";
+export const POOLS = [POOL, MINUTES] as const;
+export type PoolKey = (typeof POOLS)[number];
+
+/** Free, with a small limit: most customers reach it soon. */
+export const LIMITED_FEATURE = "reports.export";
+
+/** In both pools: whole credits, and a price that rounds up. */
 export const FEATURES = {
   "images.render": { credits: 10, per: 1 },
   "tokens.generate": { credits: 3, per: 1_000 },
-  "reports.export": { credits: 0, per: 1 },
-} as const satisfies Record<string, Cost>;
+  [LIMITED_FEATURE]: { credits: 0, per: 1 },
+  "video.encode": { credits: 2, per: 1, pool: MINUTES },
+  "audio.transcribe": { credits: 1, per: 60, pool: MINUTES },
+} as const satisfies Record<string, FeatureContent>;
 
 export type FeatureKey = keyof typeof FEATURES;
 
@@ -15,17 +25,27 @@ export type FeatureKey = keyof typeof FEATURES;
 export const UNKNOWN_FEATURE = "unknown.feature";
 
 const PAID_FEATURES = { "images.render": null, "tokens.generate": null };
+const ALL_PAID_FEATURES = { ...PAID_FEATURES, "video.encode": null, "audio.transcribe": null };
 
 /** Limits are per day, and a run ends long before they reset. */
 export const PLANS = {
   free: { allowance: { credits: 50, period: "once" }, features: PAID_FEATURES },
   starter: {
     allowance: { credits: 150, period: "month" },
-    features: { ...PAID_FEATURES, "reports.export": { quantity: 40, period: "day" } },
+    features: { ...ALL_PAID_FEATURES, [LIMITED_FEATURE]: { quantity: 40, period: "day" } },
   },
   growth: {
     allowance: { credits: 200, period: "month" },
-    features: { ...PAID_FEATURES, "reports.export": { quantity: 60, period: "day" } },
+    features: { ...ALL_PAID_FEATURES, [LIMITED_FEATURE]: { quantity: 60, period: "day" } },
+  },
+  studio: {
+    allowance: { credits: 180, period: "month" },
+    otherAllowances: { [MINUTES]: { credits: 90, period: "month" } },
+    features: {
+      ...ALL_PAID_FEATURES,
+      "video.encode": { quantity: 300, period: "day" },
+      [LIMITED_FEATURE]: { quantity: 50, period: "day" },
+    },
   },
 } as const satisfies Record<string, PlanContent>;
 

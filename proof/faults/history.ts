@@ -1,11 +1,10 @@
 import { createWriteStream, type WriteStream } from "node:fs";
-import { FEATURES, type PlanKey } from "./catalog.ts";
+import { isFeatureKey, type PlanKey, type PoolKey } from "./catalog.ts";
 
 type Sent = {
   /** Sent as metadata. It identifies the rows that this request left in the database. */
   readonly marker: string;
   readonly customerId: string;
-  readonly quantity: number;
 };
 
 /** Retries under the same key are the same request and share its marker. */
@@ -13,22 +12,31 @@ export type EventRequest = Sent & {
   readonly endpoint: "events";
   readonly key: string | null;
   readonly event: string;
+  readonly quantity: number;
   /** Sent with a timestamp that is too old, so the service must reject it. */
   readonly isTooOld: boolean;
 };
 
-export type ConsumeRequest = Sent & {
-  readonly endpoint: "consume";
-  readonly key: string;
-  readonly feature: string;
-};
+export type Item = { readonly feature: string; readonly quantity: number };
+
+/** The two forms of a consume request: one feature, or several with `items`. */
+type Asked = Item | { readonly items: readonly Item[] };
+
+export type ConsumeRequest = Sent & { readonly endpoint: "consume"; readonly key: string } & Asked;
 
 /** Sent with all fields of a consume request, including a key, which a check must ignore. */
-export type CheckRequest = Sent & {
-  readonly endpoint: "check";
-  readonly key: string;
-  readonly feature: string;
-};
+export type CheckRequest = Sent & { readonly endpoint: "check"; readonly key: string } & Asked;
+
+export function hasItems(request: ConsumeRequest | CheckRequest): boolean {
+  return "items" in request;
+}
+
+/** The features that were asked for, in both forms. */
+export function itemsOf(request: ConsumeRequest | CheckRequest): readonly Item[] {
+  if ("items" in request) return request.items;
+  const { feature, quantity } = request;
+  return [{ feature, quantity }];
+}
 
 export type ClientRequest = EventRequest | ConsumeRequest | CheckRequest;
 
@@ -74,7 +82,8 @@ export function claimedKey(request: ClientRequest): string | null {
 export function findDueRefusal(request: ClientRequest): { status: number; code: string } | null {
   if (request.endpoint === "events")
     return request.isTooOld ? { status: 422, code: "timestamp_out_of_range" } : null;
-  return Object.hasOwn(FEATURES, request.feature) ? null : { status: 404, code: "feature_not_found" };
+  const isKnown = itemsOf(request).every(({ feature }) => isFeatureKey(feature));
+  return isKnown ? null : { status: 404, code: "feature_not_found" };
 }
 
 /** A management operation, requested by the operator's automation while clients send load. */
@@ -82,6 +91,8 @@ export type ManageRequest =
   | {
       readonly operation: "addCredits";
       readonly customerId: string;
+      /** Absent in requests of an earlier release's operator, which only knows the first pool. */
+      readonly pool?: PoolKey;
       readonly kind: "purchase" | "manual" | "promotion";
       readonly credits: number;
       readonly expiresAtMs: number | null;
@@ -98,13 +109,22 @@ export type ManageRequest =
   | {
       readonly operation: "reverseConsume";
       readonly consumeId: string;
+      /** The index of one charge of a request with items. Null, or absent in requests of an earlier release's operator, for the whole request. */
+      readonly item?: number | null;
       /** Null reverses everything that is not reversed yet. */
       readonly quantity: number | null;
     };
 
+/** How much was reversed, and of which charges. An earlier release's operator does not list the charges. */
+type Reversed = {
+  readonly credits: number;
+  readonly quantity: number;
+  readonly items?: readonly { readonly item: number; readonly quantity: number; readonly credits: number }[];
+};
+
 export type ManageOutcome =
   | { readonly kind: "done"; readonly isUnchanged?: boolean }
-  | { readonly kind: "reversed"; readonly credits: number; readonly quantity: number }
+  | ({ readonly kind: "reversed" } & Reversed)
   /** Certainly not executed. */
   | { readonly kind: "refused"; readonly reason: string }
   | { readonly kind: "unknown"; readonly reason: string };
@@ -116,6 +136,9 @@ export type ManageCall = {
   readonly endMs: number;
   readonly outcome: ManageOutcome;
 };
+
+/** Milliseconds of this process's monotonic clock. */
+export type Span = { readonly startMs: number; readonly endMs: number };
 
 /** Every call in a run, in memory for the checker and as JSON lines for investigating a failure. */
 export class History {

@@ -12,6 +12,7 @@ import {
   makeInvalid,
   makeKeyed,
   makeRival,
+  type Traffic,
 } from "./requests.ts";
 
 const CLIENTS = 16;
@@ -26,11 +27,14 @@ const RETRY_PAUSE_MS = 100;
 
 /** Sixteen clients, each in its own loop until `stop`. */
 export class Load {
+  /** May change during the run: the clients' next requests follow it. */
+  traffic: Traffic;
   readonly #clients: readonly Client[];
   readonly #loops: Promise<unknown>;
   #isStopping = false;
 
-  constructor(target: Target, history: History) {
+  constructor(target: Target, history: History, traffic: Traffic = { hasItems: true }) {
+    this.traffic = traffic;
     this.#clients = Array.from(
       { length: CLIENTS },
       (_, index) => new Client(`client-${index}`, target, history),
@@ -48,7 +52,7 @@ export class Load {
   async #loop(client: Client): Promise<void> {
     const others = this.#clients.filter((other) => other !== client);
     while (!this.#isStopping) {
-      const calls = await playScenario(client, pickFrom(others) ?? client);
+      const calls = await playScenario({ client, other: pickFrom(others) ?? client, traffic: this.traffic });
       const hasFailed = calls.some(({ outcome }) => outcome.kind === "info");
       await pause(
         hasFailed ? integerBetween(BACK_OFF_MS.min, BACK_OFF_MS.max) : integerBetween(0, THINK_MS_MAX),
@@ -58,63 +62,64 @@ export class Load {
 }
 
 /** One turn of a client. `other` is a second client, for concurrent requests. */
-type Scenario = { readonly weight: number; play(client: Client, other: Client): Promise<readonly Call[]> };
+type Turn = { readonly client: Client; readonly other: Client; readonly traffic: Traffic };
+type Scenario = { readonly weight: number; play(turn: Turn): Promise<readonly Call[]> };
 
 /** The second request in a scenario, derived from the first. */
-type Follow = (request: KeyedRequest) => KeyedRequest;
+type Follow = (request: KeyedRequest, traffic: Traffic) => KeyedRequest;
 const same: Follow = (request) => request;
 
-const one = (weight: number, make: (client: Client) => Parameters<Client["send"]>[0]): Scenario => ({
+const one = (weight: number, make: (turn: Turn) => Parameters<Client["send"]>[0]): Scenario => ({
   weight,
-  play: async (client) => [await client.send(make(client))],
+  play: async (turn) => [await turn.client.send(make(turn))],
 });
 const inTurn = (weight: number, follow: Follow): Scenario => ({
   weight,
-  async play(client) {
-    const request = makeKeyed();
-    return [await client.send(request), await client.send(follow(request))];
+  async play({ client, traffic }) {
+    const request = makeKeyed(traffic);
+    return [await client.send(request), await client.send(follow(request, traffic))];
   },
 });
 const atOnce = (weight: number, follow: Follow): Scenario => ({
   weight,
-  play(client, other) {
-    const request = makeKeyed();
-    return Promise.all([client.send(request), other.send(follow(request))]);
+  play({ client, other, traffic }) {
+    const request = makeKeyed(traffic);
+    return Promise.all([client.send(request), other.send(follow(request, traffic))]);
   },
 });
 
 /** Weights in percent. Of the requests with a key, two in three are consumes and the others events. */
 const SCENARIOS: readonly Scenario[] = [
   one(9, () => makeEvent()),
-  one(45, () => makeKeyed()),
+  one(45, ({ traffic }) => makeKeyed(traffic)),
   inTurn(10, same),
   atOnce(8, same),
   // A late retry: the process or server that gave the first response may have died since.
-  one(9, (client) => client.findEarlier() ?? makeKeyed()),
+  one(9, ({ client, traffic }) => client.findEarlier() ?? makeKeyed(traffic)),
   // Another payload under the same key, one after the other and concurrently.
   inTurn(4, makeRival),
   atOnce(3, makeRival),
   // The same key on the other endpoint, one after the other and concurrently.
   inTurn(3, makeCounterpart),
   atOnce(2, makeCounterpart),
-  one(3, () => makeCheck(makeConsume())),
+  one(3, ({ traffic }) => makeCheck(makeConsume(traffic))),
   // A check, then the consume it was about.
   {
     weight: 3,
-    async play(client) {
-      const request = makeConsume();
+    async play({ client, traffic }) {
+      const request = makeConsume(traffic);
       return [await client.send(makeCheck(request)), await client.send(request)];
     },
   },
-  one(1, () => makeInvalid()),
+  one(1, ({ traffic }) => makeInvalid(traffic)),
 ];
 
 const WEIGHT_TOTAL = SCENARIOS.reduce((total, { weight }) => total + weight, 0);
 
-function playScenario(client: Client, other: Client): Promise<readonly Call[]> {
+function playScenario(turn: Turn): Promise<readonly Call[]> {
   let left = integerBetween(0, WEIGHT_TOTAL);
   for (const { weight, play } of SCENARIOS) {
-    if (left < weight) return play(client, other);
+    if (left < weight) return play(turn);
     left -= weight;
   }
   throw new Error("the weights do not add up");

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Context } from "../../service/src/manage/context.ts";
 import { addCredits } from "../../service/src/manage/credits/add-credits.ts";
@@ -7,6 +8,7 @@ import { openPool, type Pool } from "../../service/src/postgres/pool.ts";
 import { brandAs, type CustomerId, type Instant } from "../../service/src/primitives/brand.ts";
 import { POOL } from "../harness/project.ts";
 import { integerBetween, pickFrom } from "../harness/random.ts";
+import { POOLS } from "./catalog.ts";
 import { findDecision } from "./check/answers.ts";
 import type { History, ManageCall, ManageOutcome, ManageRequest } from "./history.ts";
 import { CUSTOMERS, pickBuyer } from "./requests.ts";
@@ -19,6 +21,7 @@ const ATTEMPTS_MAX = 50;
 const RECENT = 400;
 const LIFE_MS = { min: 500, max: 20_000 };
 const DELAY_MS = { min: 200, max: 6_000 };
+const ASSIGNED_PLANS = ["starter", "growth", "studio"] as const;
 
 /** The operator's automation: one management call at a time, while clients send load. */
 export class Operator {
@@ -40,9 +43,11 @@ export class Operator {
     for (const { customerId, plan, bought } of CUSTOMERS) {
       await this.#mustDo({ operation: "assignPlan", customerId, plan, startsAtMs: null });
       if (bought === 0) continue;
-      const reference = `first ${customerId}`;
-      const credits = { kind: "purchase", credits: bought, expiresAtMs: null, reference } as const;
-      await this.#mustDo({ operation: "addCredits", customerId, ...credits });
+      for (const pool of POOLS) {
+        const reference = `first ${pool} of ${customerId}`;
+        const credits = { pool, kind: "purchase", credits: bought, expiresAtMs: null, reference } as const;
+        await this.#mustDo({ operation: "addCredits", customerId, ...credits });
+      }
     }
   }
 
@@ -97,11 +102,11 @@ async function perform(cell: Pool, context: Context, request: ManageRequest): Pr
     done.includes(kind) ? { kind: "done" } : { kind: "refused", reason: kind };
   switch (request.operation) {
     case "addCredits": {
-      const { operation: _, expiresAtMs, customerId, ...credits } = request;
+      const { operation: _, expiresAtMs, customerId, pool = POOL, ...credits } = request;
       const outcome = await addCredits(cell, context, {
         ...credits,
         customerId: brandAs<CustomerId>(customerId),
-        pool: POOL,
+        pool,
         expiresAt: expiresAtMs === null ? null : brandAs<Instant>(expiresAtMs),
         price: null,
         note: null,
@@ -116,14 +121,12 @@ async function perform(cell: Pool, context: Context, request: ManageRequest): Pr
       return kind === "unchanged" ? { kind: "done", isUnchanged: true } : expectKind(kind, ["changed"]);
     }
     case "reverseConsume": {
-      const { consumeId, quantity } = request;
-      const outcome = await reverseConsume(cell, context, { consumeId, quantity });
+      const { consumeId, item = null, quantity } = request;
+      const outcome = await reverseConsume(cell, context, { consumeId, item, quantity });
       return outcome.kind === "reversed" ? outcome : expectKind(outcome.kind, []);
     }
   }
 }
-
-let made = 0;
 
 /** Mostly top-ups and reversals, sometimes another plan, in half of these cases at a later time. */
 function makeManageRequest(history: History): ManageRequest {
@@ -131,7 +134,7 @@ function makeManageRequest(history: History): ManageRequest {
   if (chance < 40) return makeTopUp();
   const reversal = chance < 80 ? makeReversal(history) : null;
   if (reversal !== null) return reversal;
-  const plan = integerBetween(0, 2) === 0 ? "starter" : "growth";
+  const plan = pickFrom(ASSIGNED_PLANS) ?? "starter";
   const startsAtMs =
     integerBetween(0, 2) === 0 ? null : Date.now() + integerBetween(DELAY_MS.min, DELAY_MS.max);
   return { operation: "assignPlan", customerId: pickBuyer(), plan, startsAtMs };
@@ -139,8 +142,10 @@ function makeManageRequest(history: History): ManageRequest {
 
 /** A third of them expire during the run. */
 function makeTopUp(): ManageRequest {
-  made += 1;
-  const top = { operation: "addCredits", customerId: pickBuyer(), reference: `payment ${made}` } as const;
+  const pool = pickFrom(POOLS) ?? POOL;
+  // Unique in the database, to which an earlier release's operator may have added credits too.
+  const reference = `payment ${randomUUID()}`;
+  const top = { operation: "addCredits", customerId: pickBuyer(), pool, reference } as const;
   const credits = integerBetween(20, 400);
   if (integerBetween(0, 3) > 0) {
     const kind = integerBetween(0, 2) === 0 ? "purchase" : "manual";
@@ -150,16 +155,19 @@ function makeTopUp(): ManageRequest {
   return { ...top, kind: "promotion", credits, expiresAtMs };
 }
 
-/** Reverses an acknowledged charge, in half of all cases completely. Null if none was found. */
+/** Reverses an acknowledged charge, in half of all cases completely. Of a request with items, all charges or one of them. Null if none was found. */
 function makeReversal({ calls }: History): ManageRequest | null {
   const pool = integerBetween(0, 4) === 0 ? calls : calls.slice(-RECENT);
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
     const call = pickFrom(pool);
-    const consumeId = call === null ? null : (findDecision(call)?.consumeId ?? null);
-    if (call === null || consumeId === null) continue;
+    const decision = call === null ? null : findDecision(call);
+    if (decision === null || decision.consumeId === null) continue;
+    const { consumeId, items, hasItems } = decision;
     const isWhole = integerBetween(0, 2) === 0;
-    const quantity = isWhole ? null : integerBetween(1, call.request.quantity + 1);
-    return { operation: "reverseConsume", consumeId, quantity };
+    const item =
+      hasItems && !(isWhole && integerBetween(0, 2) === 0) ? integerBetween(0, items.length) : null;
+    const quantity = isWhole ? null : integerBetween(1, (items[item ?? 0]?.quantity ?? 0) + 1);
+    return { operation: "reverseConsume", consumeId, item, quantity };
   }
   return null;
 }

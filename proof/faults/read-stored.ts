@@ -152,8 +152,17 @@ const TABLES: { readonly [Name in keyof Stored]: Table<Stored[Name][number]> } =
       planVersion: "l.plan_version_id",
       assignment: "l.assignment_number",
       reverses: "l.reverses",
+      item: "l.item",
+      items: "l.items",
       keyHash: "l.key_hash::text",
-      marker: "l.metadata ->> 'marker'",
+      // The first charge of a request has its metadata.
+      marker: `(
+        select f.metadata ->> 'marker'
+        from cell.ledger as f
+        where f.customer_number = l.customer_number
+          and f.recorded_at = l.recorded_at
+          and f.sequence = l.sequence - case l.kind when 2 then coalesce(l.item, 0) else 0 end
+      )`,
     },
   },
   denials: {
@@ -170,6 +179,8 @@ const TABLES: { readonly [Name in keyof Stored]: Table<Stored[Name][number]> } =
       ])[d.reason]`,
       feature: "f.key",
       quantity: "d.quantity",
+      item: "d.item",
+      items: "d.items",
       creditsRequired: "d.credits_required",
       balance: "d.balance",
       limitQuantity: "d.limit_quantity",
@@ -192,8 +203,8 @@ const TABLES: { readonly [Name in keyof Stored]: Table<Stored[Name][number]> } =
       isDefault: "a.is_default",
     },
   },
-  pools: { table: "cell.pools as p", columns: { id: "p.id", key: "p.key" } },
-  features: { table: "cell.features as f", columns: { id: "f.id", key: "f.key" } },
+  pools: { table: "cell.pools as p", order: "order by p.id", columns: { id: "p.id", key: "p.key" } },
+  features: { table: "cell.features as f", columns: { id: "f.id", key: "f.key", pool: "f.pool_id" } },
   plans: { table: "cell.plans as p", columns: { id: "p.id", key: "p.key" } },
   planVersions: { table: "cell.plan_versions as v", columns: { id: "v.id", plan: "v.plan_id" } },
 };

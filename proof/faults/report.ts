@@ -1,16 +1,19 @@
 import { median } from "../harness/figures.ts";
+import { findDecision } from "./check/answers.ts";
 import { checkHistory, type HistoryReport } from "./check/check-history.ts";
 import { checkOutages, checkRestarts, type OutageReport } from "./check/check-outages.ts";
 import type { Stored } from "./check/stored.ts";
 import type { SubjectKind } from "./check/subjects.ts";
 import { reachVerdict, type Verdict, type Violation } from "./check/violation.ts";
-import type { Call, ManageCall } from "./history.ts";
+import { type Call, hasItems, type ManageCall, type Span } from "./history.ts";
 import type { Outage, Restart } from "./inject.ts";
 
 /** The data that a run collects. */
 export type Evidence = {
   readonly calls: readonly Call[];
   readonly manageCalls: readonly ManageCall[];
+  /** When the run finished an upgrade, if it did. */
+  readonly finished?: Span;
   readonly stored: Stored | null;
   /** The output of `purser verify`, if it found a wallet that differs from its ledger. */
   readonly mismatch: string | null;
@@ -68,6 +71,7 @@ export function describeReport(report: FaultsReport): string {
     `charges             ${describeCounts(counts.charge)}`,
     `denials             ${describeCounts(counts.denial)}`,
     `                    ${countNames((report.stored?.denials ?? []).map(({ reason }) => reason)).join(", ")}`,
+    `with items          ${countWithItems(report, true)} requests allowed, ${countWithItems(report, false)} denied`,
     `ledger              ${countNames((report.stored?.ledger ?? []).map(({ kind }) => kind)).join(", ")}`,
     "",
     ...listViolations(report),
@@ -94,6 +98,8 @@ export function summarize(report: FaultsReport): object {
     consumes_stored: charge.stored,
     denials_acknowledged: denial.acknowledged,
     denials_stored: denial.stored,
+    items_allowed: countWithItems(report, true),
+    items_denied: countWithItems(report, false),
     checks: report.calls.filter(({ request }) => request.endpoint === "check").length,
     managed: report.manageCalls.length,
     retried: report.retried,
@@ -126,6 +132,16 @@ function listViolations({ violations }: FaultsReport): string[] {
 
 function describeCounts({ acknowledged, unknown, stored }: HistoryReport["counts"][SubjectKind]): string {
   return `${acknowledged} acknowledged ≤ ${stored ?? "not read"} stored ≤ ${acknowledged + unknown} including ${unknown} unknown`;
+}
+
+/** Counts consume requests, not calls. */
+function countWithItems({ calls }: FaultsReport, allowed: boolean): number {
+  const markers = calls.flatMap((call) =>
+    call.request.endpoint === "consume" && hasItems(call.request) && findDecision(call)?.allowed === allowed
+      ? [call.request.marker]
+      : [],
+  );
+  return new Set(markers).size;
 }
 
 function countByOutcome({ calls }: FaultsReport): string[] {

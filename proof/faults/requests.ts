@@ -1,7 +1,14 @@
 import { createHash } from "node:crypto";
 import { integerBetween, pickFrom } from "../harness/random.ts";
-import { FEATURES, isFeatureKey, type PlanKey, UNKNOWN_FEATURE } from "./catalog.ts";
-import type { CheckRequest, ClientRequest, ConsumeRequest, EventRequest } from "./history.ts";
+import { FEATURES, isFeatureKey, LIMITED_FEATURE, type PlanKey, UNKNOWN_FEATURE } from "./catalog.ts";
+import {
+  type CheckRequest,
+  type ClientRequest,
+  type ConsumeRequest,
+  type EventRequest,
+  type Item,
+  itemsOf,
+} from "./history.ts";
 
 /** A fifth of all consume requests are for this customer, so that all processes contend for its wallet. */
 const HOT = "customer_hot";
@@ -12,14 +19,29 @@ const DRY = 10;
 /** One request in this many is for a new customer, so that some crashes happen while rows are created. */
 const NEW_ONE_IN = 50;
 
+/** One consume request in this many has items, if the service accepts them. */
+const ITEMS_ONE_IN = 4;
+const ITEMS_MAX = 4;
+/** One list of items in this many has a single item. Its charge is stored like that of a request without items. */
+const SINGLE_ITEM_ONE_IN = 10;
+/** One list of items in this many may contain the limited feature. More would deny most of them. */
+const LIMITED_ONE_IN = 4;
+
 const EVENTS = ["tokens.generated", "images.rendered", "seconds.transcribed"];
 /** Exclusive. Tokens are priced per thousand, so most quantities leave a fraction to round up. */
-const QUANTITY_MAX = { "images.render": 4, "tokens.generate": 5_000, "reports.export": 3 } as const;
+const QUANTITY_MAX = {
+  "images.render": 4,
+  "tokens.generate": 5_000,
+  [LIMITED_FEATURE]: 3,
+  "video.encode": 8,
+  "audio.transcribe": 600,
+} as const;
+const FEATURE_KEYS = Object.keys(FEATURES).filter(isFeatureKey);
 /** Percentage of keyed requests that are events. Including events without a key, a third of all requests are events. */
 const EVENT_PERCENT = 28;
 const TOO_OLD = "2020-01-01T00:00:00Z";
 
-/** All have a small allowance. The hot and the rich customers also have more credits than a run can spend. */
+/** All have a small allowance. The hot and the rich customers also have more credits of both pools than a run can spend. */
 export const CUSTOMERS: readonly {
   readonly customerId: string;
   readonly plan: PlanKey;
@@ -58,9 +80,12 @@ let made = 0;
 
 export type KeyedRequest = ConsumeRequest | (EventRequest & { readonly key: string });
 
+/** What the services of the run accept. */
+export type Traffic = { readonly hasItems: boolean };
+
 /** A request whose marker and key no other request in this run has. */
-export function makeKeyed(): KeyedRequest {
-  return integerBetween(0, 100) < EVENT_PERCENT ? makeKeyedEvent() : makeConsume();
+export function makeKeyed(traffic: Traffic): KeyedRequest {
+  return integerBetween(0, 100) < EVENT_PERCENT ? makeKeyedEvent() : makeConsume(traffic);
 }
 
 export function makeEvent(): EventRequest {
@@ -77,22 +102,27 @@ export function makeEvent(): EventRequest {
 }
 
 /** Reaches the database and must store nothing. */
-export function makeInvalid(): KeyedRequest {
-  return integerBetween(0, 2) === 0
-    ? { ...makeKeyedEvent(), isTooOld: true }
-    : { ...makeConsume(), feature: UNKNOWN_FEATURE };
+export function makeInvalid(traffic: Traffic): KeyedRequest {
+  if (integerBetween(0, 2) === 0) return { ...makeKeyedEvent(), isTooOld: true };
+  const consume = makeConsume(traffic);
+  if (!("items" in consume)) return { ...consume, feature: UNKNOWN_FEATURE };
+  const wrong = integerBetween(0, consume.items.length);
+  const items = consume.items.map((item, index) =>
+    index === wrong ? { ...item, feature: UNKNOWN_FEATURE } : item,
+  );
+  return { ...consume, items };
 }
 
 /** Another payload under the same key, in half of all cases for the same customer. Only one of the two may be stored. */
-export function makeRival(request: KeyedRequest): KeyedRequest {
-  const other = request.endpoint === "events" ? makeKeyedEvent() : makeConsume();
+export function makeRival(request: KeyedRequest, traffic: Traffic): KeyedRequest {
+  const other = request.endpoint === "events" ? makeKeyedEvent() : makeConsume(traffic);
   const customerId = integerBetween(0, 2) === 0 ? request.customerId : other.customerId;
   return { ...other, key: request.key, customerId };
 }
 
 /** The same key and customer on the other endpoint. */
-export function makeCounterpart({ endpoint, key, customerId }: KeyedRequest): KeyedRequest {
-  return { ...(endpoint === "events" ? makeConsume() : makeKeyedEvent()), key, customerId };
+export function makeCounterpart({ endpoint, key, customerId }: KeyedRequest, traffic: Traffic): KeyedRequest {
+  return { ...(endpoint === "events" ? makeConsume(traffic) : makeKeyedEvent()), key, customerId };
 }
 
 /** Has all fields of the consume request. A check must not use up the key. */
@@ -101,17 +131,27 @@ export function makeCheck(request: ConsumeRequest): CheckRequest {
   return { ...request, endpoint: "check", marker: `marker-${made}` };
 }
 
-export function makeConsume(): ConsumeRequest {
+export function makeConsume({ hasItems }: Traffic): ConsumeRequest {
   made += 1;
-  const feature = pickFrom(Object.keys(FEATURES).filter(isFeatureKey)) ?? "images.render";
-  return {
-    endpoint: "consume",
-    key: `key-${made}`,
-    marker: `marker-${made}`,
-    customerId: pickConsumer(),
-    feature,
-    quantity: integerBetween(1, QUANTITY_MAX[feature]),
-  };
+  const customerId = pickConsumer();
+  const sent = { endpoint: "consume", key: `key-${made}`, marker: `marker-${made}`, customerId } as const;
+  if (hasItems && integerBetween(0, ITEMS_ONE_IN) === 0) return { ...sent, items: makeItems() };
+  return { ...sent, ...makeItem(pickFrom(FEATURE_KEYS) ?? "images.render") };
+}
+
+/** Different features of both pools, in any order. */
+function makeItems(): Item[] {
+  const isLimited = integerBetween(0, LIMITED_ONE_IN) === 0;
+  const isSingle = integerBetween(0, SINGLE_ITEM_ONE_IN) === 0;
+  return FEATURE_KEYS.filter((feature) => isLimited || feature !== LIMITED_FEATURE)
+    .map((feature) => ({ feature, order: Math.random() }))
+    .toSorted((a, b) => a.order - b.order)
+    .slice(0, isSingle ? 1 : integerBetween(2, ITEMS_MAX + 1))
+    .map(({ feature }) => makeItem(feature));
+}
+
+function makeItem(feature: keyof typeof QUANTITY_MAX): Item {
+  return { feature, quantity: integerBetween(1, QUANTITY_MAX[feature]) };
 }
 
 function makeKeyedEvent(): EventRequest & { readonly key: string } {
@@ -140,8 +180,10 @@ export function fingerprintOf(request: ClientRequest): string {
 }
 
 function toFields(request: ClientRequest): object {
-  const { endpoint, marker, customerId, quantity } = request;
-  const fields = { customerId, quantity, metadata: { marker } };
-  if (endpoint !== "events") return { ...fields, feature: request.feature };
-  return { ...fields, event: request.event, ...(request.isTooOld ? { timestamp: TOO_OLD } : {}) };
+  const { marker, customerId } = request;
+  const fields = { customerId, metadata: { marker } };
+  if (request.endpoint !== "events")
+    return "items" in request ? { ...fields, items: request.items } : { ...fields, ...itemsOf(request)[0] };
+  const { event, quantity, isTooOld } = request;
+  return { ...fields, event, quantity, ...(isTooOld ? { timestamp: TOO_OLD } : {}) };
 }

@@ -4,6 +4,7 @@ import { createManagementToken } from "../../service/src/manage/people/managemen
 import { createFirstOwner } from "../../service/src/manage/people/set-up.ts";
 import { setDefaultPlan } from "../../service/src/manage/plans/operations.ts";
 import { publishPlan } from "../../service/src/manage/plans/publish-plan.ts";
+import { definePool } from "../../service/src/manage/pools/operations.ts";
 import { createProject } from "../../service/src/manage/projects/create-project.ts";
 import type { Pool } from "../../service/src/postgres/pool.ts";
 import { FEATURE } from "./calls.ts";
@@ -13,15 +14,23 @@ import { PostgresServer } from "./postgres.ts";
 export type Cost = { readonly credits: number; readonly per: number };
 export type Limit = { readonly quantity: number; readonly period: "day" | "month" };
 
-/** The features and plans of a project, all in one pool. */
+/** A feature without a pool is in the pool `credits`. */
+export type FeatureContent = Cost & { readonly pool?: string };
+
+/** The features and plans of a project. Pools other than `credits` are created for the features that name them. */
 export type CatalogContent = {
-  readonly features: Readonly<Record<string, Cost>>;
+  readonly features: Readonly<Record<string, FeatureContent>>;
   readonly plans: Readonly<Record<string, PlanContent>>;
   readonly defaultPlan?: string;
 };
 
+type Allowance = { readonly credits: number; readonly period: "month" | "once" };
+
 export type PlanContent = {
-  readonly allowance: { readonly credits: number; readonly period: "month" | "once" };
+  /** In the pool `credits`. */
+  readonly allowance: Allowance;
+  /** In other pools, by the key of the pool. */
+  readonly otherAllowances?: Readonly<Record<string, Allowance>>;
   /** Null includes the feature without a limit. Features that are not listed are not in the plan. */
   readonly features: Readonly<Record<string, Limit | null>>;
 };
@@ -94,19 +103,27 @@ export async function openProject(databaseUrl: string, catalog: CatalogContent =
 }
 
 async function publishCatalog(pool: Pool, context: Context, catalog: CatalogContent): Promise<void> {
-  for (const [key, cost] of Object.entries(catalog.features))
+  const pools = new Set(Object.values(catalog.features).map((feature) => feature.pool ?? POOL));
+  pools.delete(POOL);
+  for (const key of pools) await definePool(pool, context, { key, name: key });
+  for (const [key, { pool: poolKey = POOL, credits, per }] of Object.entries(catalog.features))
     expectKind(
       "defined",
-      await defineFeature(pool, context, { key, name: key, unit: null, pool: POOL, cost }),
+      await defineFeature(pool, context, {
+        ...{ key, name: key, unit: null, pool: poolKey },
+        cost: { credits, per },
+      }),
     );
-  for (const [key, { allowance, features }] of Object.entries(catalog.plans))
+  for (const [key, { allowance, otherAllowances = {}, features }] of Object.entries(catalog.plans))
     expectKind(
       "published",
       await publishPlan(pool, context, {
         key,
         name: key,
         reach: "new_assignments",
-        allowances: [{ pool: POOL, ...allowance, rollover: 0 }],
+        allowances: Object.entries({ [POOL]: allowance, ...otherAllowances }).map(([poolKey, given]) => ({
+          ...{ pool: poolKey, ...given, rollover: 0 },
+        })),
         features: Object.entries(features).map(([feature, limit]) => ({ feature, limit })),
       }),
     );

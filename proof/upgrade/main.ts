@@ -6,10 +6,12 @@ import { raiseDataFormat } from "../../service/src/postgres/migrate.ts";
 import { DATA_FORMAT } from "../../service/src/postgres/own-backend.ts";
 import type { grantToService } from "../../service/src/postgres/privileges.ts";
 import { CATALOG } from "../faults/catalog.ts";
-import { type Call, History } from "../faults/history.ts";
+import { Client, type Target } from "../faults/client.ts";
+import { type Call, History, type Span } from "../faults/history.ts";
 import { isTrueWithin } from "../faults/inject.ts";
 import { Load, retryUnknown } from "../faults/load.ts";
 import type * as OperatorModule from "../faults/operator.ts";
+import { Operator } from "../faults/operator.ts";
 import { readStored } from "../faults/read-stored.ts";
 import { describeReport, EXIT_CODE, judgeRun, summarize } from "../faults/report.ts";
 import { runProof } from "../harness/command.ts";
@@ -21,14 +23,18 @@ import { runPurser, Service, startVerify, THIS_TREE } from "../harness/purser.ts
 
 const SERVICE_ROLE = "purser_service";
 const READY_WITHIN_MS = 60_000;
+/** The command gives up if it waits for a lock. The operator then repeats it. */
+const FINISH_ATTEMPTS_MAX = 5;
+const FINISH_PAUSE_MS = 1_000;
 
 await runProof(
   {
     command: "npm run upgrade-proof",
     about: `Upgrades an installation of an earlier release under load. Two services of the earlier release run on one database. This tree
 migrates the database and replaces one service, so that both releases serve together. Then that service is rolled back and upgraded
-again, and the other one is replaced. Checks that no acknowledged request is lost or applied twice, that only calls to a service that
-was being replaced failed, that the data format cannot be raised too early, and that \`purser verify\` and \`purser migrate --finish\` succeed.`,
+again, and the other one is replaced. \`purser migrate --finish\` ends the upgrade under load; from then on, requests have items. Checks that
+no acknowledged request is lost or applied twice, that only calls to a service that was being replaced failed, that neither the data
+format can be raised nor a request have items too early, and that \`purser verify\` succeeds.`,
     options: {
       from: {
         default: null,
@@ -48,7 +54,7 @@ was being replaced failed, that the data format cannot be raised too early, and 
     const historyFile = join(tmpdir(), `purser-upgrade-history-${process.pid}.jsonl`);
     const old = await checkOut(commit, stack);
     console.log(`upgrading from ${old.commit.slice(0, 12)}; history: ${historyFile}`);
-    const { report, unexplained, finished } = await upgrade({
+    const { report, unexplained, ended } = await upgrade({
       tree: old.directory,
       seconds,
       historyFile,
@@ -57,7 +63,7 @@ was being replaced failed, that the data format cannot be raised too early, and 
     console.log(describeReport(report));
     const faults = [
       ...unexplained.slice(0, 5).map((call) => `failed for no reason: ${JSON.stringify(call)}`),
-      ...(finished.code === 0 ? [] : [`purser migrate --finish: ${finished.output}`]),
+      ...(ended.code === 0 ? [] : [`purser migrate --finish: ${ended.output}`]),
     ];
     const hasPassed = report.verdict === "pass" && faults.length === 0;
     if (hasPassed) await rm(historyFile);
@@ -92,12 +98,16 @@ async function upgrade({ tree, seconds, historyFile, stack }: UpgradeOptions) {
   const serviceUrl = server.url(database, SERVICE_ROLE);
   // The earlier release's own code migrates, creates the project, and acts as the operator.
   const { openProject } = await importFrom<typeof ProjectModule>(tree, "proof/harness/project.ts");
-  const { Operator } = await importFrom<typeof OperatorModule>(tree, "proof/faults/operator.ts");
+  const { Operator: EarlierOperator } = await importFrom<typeof OperatorModule>(
+    tree,
+    "proof/faults/operator.ts",
+  );
   const project = await openProject(ownerUrl, CATALOG);
   await grantTo(ownerUrl, tree);
   const history = new History(historyFile);
+  const earlierOperator = new EarlierOperator(serviceUrl, project.context, history);
   const operator = new Operator(serviceUrl, project.context, history);
-  await operator.createCustomers();
+  await earlierOperator.createCustomers();
 
   const prepare = (name: string, from: string) => Service.prepare(serviceUrl, stack, { name, tree: from });
   const [oldA, oldB] = [await prepare("a-old", tree), await prepare("b-old", tree)];
@@ -106,10 +116,12 @@ async function upgrade({ tree, seconds, historyFile, stack }: UpgradeOptions) {
   const target = { services, secret: project.apiKey };
   const stops: Stop[] = [];
   await Promise.all([oldA.launch(), oldB.launch()]);
-  const load = new Load(target, history);
+  // The earlier release does not know items, and this one refuses them until the upgrade is finished.
+  const load = new Load(target, history, { hasItems: false });
   stack.defer(() => load.stop());
   stack.defer(() => operator.stop());
-  operator.start();
+  stack.defer(() => earlierOperator.stop());
+  earlierOperator.start();
 
   /** Starts one service, adds it to the load balancer, then removes and stops another. */
   const replace = async (gone: Service, added: Service): Promise<void> => {
@@ -139,13 +151,18 @@ async function upgrade({ tree, seconds, historyFile, stack }: UpgradeOptions) {
   await replace(newA, oldA);
   await replace(oldA, newA);
   await replace(oldB, newB);
+  await expectNoItems(target);
+  await earlierOperator.stop();
+  const { finished, ...ended } = await finishUpgrade(ownerUrl);
+  load.traffic = { hasItems: true };
+  operator.start();
+  await pause(seconds * 1_000);
   await load.stop();
   await operator.stop();
 
   const { retried, unsettled } = await retryUnknown(target, history);
   for (const service of services)
     if (!(await service.stop())) throw new Error(`${service.name} did not stop: ${service.lastOutput}`);
-  const finished = await runPurser(["migrate", "--finish"], ownerUrl);
   const stored = await readStored(ownerUrl);
   const verified = await startVerify(ownerUrl).ended;
   await history.close();
@@ -153,6 +170,7 @@ async function upgrade({ tree, seconds, historyFile, stack }: UpgradeOptions) {
   const report = judgeRun({
     calls,
     manageCalls,
+    finished,
     stored,
     mismatch: verified.code === 0 ? null : verified.output,
     restarts: [],
@@ -161,7 +179,33 @@ async function upgrade({ tree, seconds, historyFile, stack }: UpgradeOptions) {
     death: null,
     doubts: unsettled > 0 ? [`${unsettled} retries got no definite outcome`] : [],
   });
-  return { report, finished, unexplained: calls.filter((call) => isUnexplained(call, stops)) };
+  return { report, ended, unexplained: calls.filter((call) => isUnexplained(call, stops)) };
+}
+
+/** Before the upgrade is finished, a consume request with items is refused, and nothing is stored for its key. */
+async function expectNoItems(target: Target): Promise<void> {
+  const client = new Client("early", target, new History("/dev/null"));
+  const { outcome } = await client.send({
+    ...{ endpoint: "consume", key: "key-early", marker: "early", customerId: "customer_hot" },
+    items: [{ feature: "images.render", quantity: 1 }],
+  });
+  client.close();
+  if (outcome.kind !== "fail" || outcome.code !== "upgrade_unfinished")
+    throw new Error(`items before the end of the upgrade: ${JSON.stringify(outcome)}`);
+}
+
+type Finish = { readonly finished: Span; readonly code: number | null; readonly output: string };
+
+/** Under load, as an operator would. */
+async function finishUpgrade(ownerUrl: string): Promise<Finish> {
+  const startMs = performance.now();
+  for (let attempt = 1; ; attempt++) {
+    const ended = await runPurser(["migrate", "--finish"], ownerUrl);
+    console.log(ended.output);
+    if (ended.code === 0 || attempt === FINISH_ATTEMPTS_MAX)
+      return { finished: { startMs, endMs: performance.now() }, ...ended };
+    await pause(FINISH_PAUSE_MS);
+  }
 }
 
 /** A service was removed from the load balancer and stopped. */

@@ -28,8 +28,8 @@ export function consumeOn(
     },
     {
       customerId: brandAs<CustomerId>("ada"),
-      feature: brandAs<FeatureKey>(feature),
-      quantity: brandAs<Quantity>(quantity),
+      items: [{ feature: brandAs<FeatureKey>(feature), quantity: brandAs<Quantity>(quantity) }],
+      hasItems: false,
       metadata: null,
     },
     key,

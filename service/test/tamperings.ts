@@ -58,6 +58,14 @@ const LEDGER: readonly Tampering[] = [
     "a reversal that records less than it returned",
     `update cell.ledger set quantity = 100 where ${OF_ADA} and kind = 5 and quantity = 500`,
   ),
+  entry(
+    "a charge that belongs to no request",
+    `update cell.ledger set item = 1, items = 2 where ${ANY_CONSUME}`,
+  ),
+  entry(
+    "a request without its last charge",
+    `update cell.ledger set item = 0, items = 2 where ${ANY_CONSUME}`,
+  ),
   entry("a reversal of something else", `update cell.ledger set reverses = 1 where ${OF_ADA} and kind = 5`),
   entry("all of a ledger deleted", `delete from cell.ledger where ${OF_ADA}`),
 ];

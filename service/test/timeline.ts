@@ -1,7 +1,7 @@
 import { addCredits } from "../src/entitlement/add-credits.ts";
 import { type AssignmentRequest, assignPlan } from "../src/entitlement/assign-plan.ts";
 import type { Catalog } from "../src/entitlement/catalog.ts";
-import { type Decision, decide } from "../src/entitlement/decide.ts";
+import { type Decided, decide, type ItemDecision } from "../src/entitlement/decide.ts";
 import { dropNextPlan, endPlan } from "../src/entitlement/end-plan.ts";
 import type { AssignmentChange, Change, Entry, NewGrant } from "../src/entitlement/entry.ts";
 import { type ReversalOutcome, reverseConsume } from "../src/entitlement/reverse-consume.ts";
@@ -9,6 +9,9 @@ import { type GrantFacts, revokeGrant } from "../src/entitlement/revoke-grant.ts
 import { balanceOf, newWallet, type Wallet } from "../src/entitlement/wallet.ts";
 import { brandAs, type FeatureKey, type Instant } from "../src/primitives/brand.ts";
 import { at, CREDITS, LONG_AGO, planId } from "./catalog.ts";
+
+/** A decision about one feature, with its only item. */
+type DecidedOne = Decided & ItemDecision;
 
 /** One customer's history, in memory. Each action has a date. */
 export class Timeline {
@@ -46,16 +49,33 @@ export class Timeline {
     return outcome.kind;
   }
 
-  consume(when: string, feature: string, quantity = 1): Extract<Decision, { kind: "decided" }> {
+  consume(when: string, feature: string, quantity = 1): DecidedOne {
     const decision = this.check(when, feature, quantity);
     this.#keep(decision.change);
     return decision;
   }
 
-  check(when: string, feature: string, quantity = 1): Extract<Decision, { kind: "decided" }> {
-    const question = { feature: brandAs<FeatureKey>(feature), quantity };
-    const decision = decide(this.catalog, this.wallet, question, at(when));
-    if (decision.kind !== "decided") throw new Error(`no feature ${feature}`);
+  check(when: string, feature: string, quantity = 1): DecidedOne {
+    const decision = this.checkItems(when, { [feature]: quantity });
+    const [item] = decision.items;
+    if (item === undefined) throw new Error("no item");
+    return { ...decision, ...item };
+  }
+
+  /** Consumes several features in one request: quantities by feature. */
+  consumeItems(when: string, quantities: Readonly<Record<string, number>>): Decided {
+    const decision = this.checkItems(when, quantities);
+    this.#keep(decision.change);
+    return decision;
+  }
+
+  checkItems(when: string, quantities: Readonly<Record<string, number>>): Decided {
+    const questions = Object.entries(quantities).map(([feature, quantity]) => ({
+      feature: brandAs<FeatureKey>(feature),
+      quantity,
+    }));
+    const decision = decide(this.catalog, this.wallet, questions, at(when));
+    if (decision.kind !== "decided") throw new Error(`no feature ${decision.feature}`);
     return decision;
   }
 
@@ -88,13 +108,28 @@ export class Timeline {
   }
 
   reverse(when: string, entry: Entry | null, quantity: number | null = null): ReversalOutcome {
-    if (entry?.usage == null) throw new Error("not a consume");
-    const { sequence, pool, parts, usage } = entry;
-    const reversedQuantity = this.entries
-      .filter((other) => other.usage?.reverses === sequence)
-      .reduce((sum, other) => sum + (other.usage?.quantity ?? 0), 0);
-    const consume = { sequence, pool, parts, ...usage, reversedQuantity };
-    const request = { consume, quantity, grants: this.#facts() };
+    return this.#reverse(when, [entry], quantity);
+  }
+
+  /** Reverses all charges of a request. */
+  reverseItems(when: string, { items }: Decided): ReversalOutcome {
+    return this.#reverse(
+      when,
+      items.map(({ entry }) => entry),
+      null,
+    );
+  }
+
+  #reverse(when: string, entries: readonly (Entry | null)[], quantity: number | null): ReversalOutcome {
+    const consumes = entries.map((entry) => {
+      if (entry?.usage == null) throw new Error("not a consume");
+      const { sequence, pool, parts, usage } = entry;
+      const reversedQuantity = this.entries
+        .filter((other) => other.usage?.reverses === sequence)
+        .reduce((sum, other) => sum + (other.usage?.quantity ?? 0), 0);
+      return { sequence, pool, parts, ...usage, reversedQuantity };
+    });
+    const request = { consumes, quantity, grants: this.#facts() };
     const outcome = reverseConsume(this.catalog, this.wallet, request, at(when));
     if (outcome.kind === "reversed") this.#keep(outcome.change);
     return outcome;

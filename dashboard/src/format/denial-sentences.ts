@@ -5,6 +5,8 @@ type Limit = { readonly quantity: number; readonly used: number; readonly resets
 
 /** The facts behind a decision, at the time of the denial or now. */
 type Position = {
+  /** Of several items, the denied one. */
+  readonly feature: string;
   readonly reason: string | null;
   readonly creditsRequired: number;
   readonly balance: number;
@@ -15,12 +17,20 @@ type Position = {
 export type Denial = Position & {
   readonly reason: string;
   readonly customerId: string | null;
-  readonly feature: string;
   readonly quantity: number;
+  /** Null for a request without items. */
+  readonly items: readonly RequestItem[] | null;
   readonly pool: string;
   readonly plan: { readonly name: string; readonly version: number } | null;
   readonly now: (Position & { readonly allowed: boolean }) | null;
 };
+
+export type RequestItem = { readonly feature: string; readonly quantity: number };
+
+/** Whether the reason concerns the customer, and no item of the request. */
+export function isOfCustomer(reason: string | null): boolean {
+  return reason === "customer_blocked" || reason === "no_active_plan" || reason === "customer_not_found";
+}
 
 /** Formats a time in the selected time zone. */
 type FormatTime = (at: string) => string;
@@ -47,12 +57,15 @@ export function whyDenied(denial: Denial, format: FormatTime): string[] {
   }
 }
 
-function creditsSentence({ feature, quantity, creditsRequired, balance, pool }: Denial): string {
+function creditsSentence(denial: Denial): string {
+  const { feature, quantity, creditsRequired, balance, pool } = denial;
+  const isLater = hasItemsBefore(denial, feature);
+  const asked = `${formatCount(quantity)} × ${feature}${isLater ? " and the items before it in the same pool" : ""}`;
   const where = pool === "credits" ? "" : ` in the pool ${pool}`;
   const left = balance === 1 ? "1 was left" : `${formatCount(balance)} were left`;
   const missing = formatCount(creditsRequired - balance);
-  const cost = quantity === 1 ? "costs" : "cost";
-  return `${formatCount(quantity)} × ${feature} ${cost} ${countOf(creditsRequired, "credit")}. ${left}${where}, which is ${missing} short.`;
+  const cost = quantity === 1 && !isLater ? "costs" : "cost";
+  return `${asked} ${cost} ${countOf(creditsRequired, "credit")}. ${left}${where}, which is ${missing} short.`;
 }
 
 function creditsReset({ resetsAt }: Position, format: FormatTime): string {
@@ -72,14 +85,37 @@ function limitReset(limit: Limit, format: FormatTime): string {
   return resetsAt === null ? "This limit does not reset." : `The limit resets on ${format(resetsAt)}.`;
 }
 
-/** Lines of the calculation. The last line is the shortfall or the excess. */
+type Items = Pick<Denial, "items">;
+
+/** Whether the required credits include other items, if this one is denied. */
+function hasItemsBefore({ items }: Items, feature: string): boolean {
+  return items !== null && items[0]?.feature !== feature;
+}
+
+/** "36 credits, with the items before it in the same pool". */
+export function describeRequired(denial: Items & { feature: string; creditsRequired: number }): string {
+  const before = hasItemsBefore(denial, denial.feature) ? ", with the items before it in the same pool" : "";
+  return `${countOf(denial.creditsRequired, "credit")}${before}`;
+}
+
+/** The quantity of the item that is denied. */
+function quantityOf({ items, quantity }: Denial, feature: string): number {
+  return items?.find((item) => item.feature === feature)?.quantity ?? quantity;
+}
+
 export type SumLine = { readonly name: string; readonly value: number; readonly isResult: boolean };
 
-export function sumOf({ reason, creditsRequired, balance, limit }: Position, quantity: number): SumLine[] {
+/** Lines of the calculation, at the denial or now. The last line is the shortfall or the excess. */
+export function sumOf(denial: Denial, position: Position = denial): SumLine[] {
+  const { feature, reason, creditsRequired, balance, limit } = position;
+  const quantity = quantityOf(denial, feature);
   const line = (name: string, value: number, isResult = false): SumLine => ({ name, value, isResult });
   if (reason === "insufficient_credits") {
     return [
-      line("Required", creditsRequired),
+      line(
+        hasItemsBefore(denial, feature) ? "Required, with the items before it" : "Required",
+        creditsRequired,
+      ),
       line("Available", balance),
       line("Shortfall", creditsRequired - balance, true),
     ];
@@ -94,26 +130,26 @@ export function sumOf({ reason, creditsRequired, balance, limit }: Position, qua
 }
 
 /** Whether the same request would be allowed now. */
-export function describeNow({
-  customerId,
-  feature,
-  quantity,
-  reason,
-  creditsRequired,
-  now,
-}: Denial): string[] {
+export function describeNow(denial: Denial): string[] {
+  const { customerId, feature, items, creditsRequired, now } = denial;
   if (customerId === null) return ["The customer has been erased."];
-  if (now === null) return [`The feature ${feature} no longer exists.`];
+  if (now === null)
+    return [
+      items === null
+        ? `The feature ${feature} no longer exists.`
+        : "A feature of the request no longer exists.",
+    ];
   if (now.allowed) {
     const cost = countOf(now.creditsRequired, "credit");
     return [
-      now.creditsRequired === 0
+      // With items, the required credits are not those of the whole request.
+      now.creditsRequired === 0 || items !== null
         ? "The same request would be allowed now."
         : `The same request would be allowed now. It costs ${cost}; the balance is ${formatCount(now.balance)}.`,
       "Send the request with a new idempotency key. The old key always returns this denial.",
     ];
   }
-  const still = now.reason === reason ? "would still be denied" : "would now be denied for another reason";
+  const still = describeStill(denial, now);
   switch (now.reason) {
     case "insufficient_credits": {
       const missing = formatCount(now.creditsRequired - now.balance);
@@ -125,11 +161,17 @@ export function describeNow({
     }
     case "limit_reached":
       return [
-        `The same request ${still}. ${formatCount(now.limit?.used ?? 0)} of ${formatCount(now.limit?.quantity ?? 0)} ${now.limit?.used === 1 ? "is" : "are"} used, and the request asks for ${formatCount(quantity)}.`,
+        `The same request ${still}. ${formatCount(now.limit?.used ?? 0)} of ${formatCount(now.limit?.quantity ?? 0)} ${now.limit?.used === 1 ? "is" : "are"} used, and the request asks for ${formatCount(quantityOf(denial, now.feature))}.`,
       ];
     default:
       return [`The same request ${still}. ${describeReason(now.reason ?? "")}.`];
   }
+}
+
+function describeStill({ feature, reason }: Denial, now: Position): string {
+  if (now.feature !== feature && !isOfCustomer(now.reason))
+    return `would now be denied for another item, ${now.feature}`;
+  return now.reason === reason ? "would still be denied" : "would now be denied for another reason";
 }
 
 function areLeft(count: number): string {
@@ -144,9 +186,10 @@ export type NextStep =
   | { readonly kind: "define-feature" };
 
 /** Actions that can resolve the denial, most likely first. */
-export function nextStepsOf({ customerId, plan, now }: Denial): NextStep[] {
+export function nextStepsOf({ customerId, items, plan, now }: Denial): NextStep[] {
   if (customerId === null) return [];
-  if (now === null) return [{ kind: "define-feature" }];
+  // With items, it is not known which feature is missing.
+  if (now === null) return items === null ? [{ kind: "define-feature" }] : [];
   const editPlan: NextStep[] = plan === null ? [] : [{ kind: "edit-plan" }];
   switch (now.reason) {
     case "insufficient_credits":

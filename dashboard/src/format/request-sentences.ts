@@ -73,7 +73,9 @@ function asWords(reason: string): string {
 
 type Story = {
   readonly customerId: string | null;
-  readonly charge: { readonly feature: string; readonly quantity: number; readonly credits: number } | null;
+  readonly charge: { readonly feature: string; readonly quantity: number } | null;
+  /** All charges of the request. */
+  readonly charges: readonly { readonly credits: number }[];
   readonly denial: {
     readonly feature: string;
     readonly quantity: number;
@@ -83,10 +85,14 @@ type Story = {
 };
 
 /** The effect of an idempotency key, in one sentence. */
-export function describeKey({ customerId, charge, denial, event }: Story): string {
+export function describeKey({ customerId, charge, charges, denial, event }: Story): string {
   const who = customerId ?? "an erased customer";
-  if (charge !== null)
-    return `Charged ${who} ${countOf(charge.credits, "credit")} for ${formatCount(charge.quantity)} × ${charge.feature}.`;
+  if (charge !== null) {
+    const credits = charges.reduce((sum, each) => sum + each.credits, 0);
+    const asked =
+      charges.length > 1 ? `${charges.length} items` : `${formatCount(charge.quantity)} × ${charge.feature}`;
+    return `Charged ${who} ${countOf(credits, "credit")} for ${asked}.`;
+  }
   if (denial !== null)
     return `Denied ${formatCount(denial.quantity)} × ${denial.feature} for ${who}: ${describeReason(denial.reason ?? "").toLowerCase()}.`;
   if (event !== null) return `Recorded ${formatCount(event.quantity)} × ${event.event} for ${who}.`;

@@ -128,8 +128,10 @@ export function checkExpiries({ customerId, entries, grants }: Account): Violati
 }
 
 function toEntry(row: StoredEntry, featureIds: ReadonlyMap<string, FeatureId>): Entry {
-  const { sequence, kind, amount, balanceAfter, quantity, planVersion, assignment, reverses } = row;
+  const { sequence, kind, amount, balanceAfter, quantity, planVersion, assignment, reverses, item, items } =
+    row;
   const feature = featureIds.get(row.feature ?? "");
+  const place = item === null || items === null ? null : { index: item, of: items };
   return {
     ...{ sequence, kind, amount, balanceAfter },
     pool: brandAs<PoolId>(row.pool),
@@ -138,7 +140,14 @@ function toEntry(row: StoredEntry, featureIds: ReadonlyMap<string, FeatureId>): 
     usage:
       feature === undefined || quantity === null || planVersion === null || assignment === null
         ? null
-        : { feature, quantity, planVersion: brandAs<PlanVersionId>(planVersion), assignment, reverses },
+        : {
+            feature,
+            quantity,
+            planVersion: brandAs<PlanVersionId>(planVersion),
+            assignment,
+            reverses,
+            place,
+          },
   };
 }
 

@@ -15,28 +15,24 @@ import type { Stored } from "./stored.ts";
 /** Before the run, which does not change the catalog. */
 const PUBLISHED_AT = brandAs<Instant>(0);
 
-/** The catalog of the run, with the IDs that the database assigned. */
+/** The catalog of the run, with the IDs that the database assigned. It has the pools that exist there. */
 export function catalogOf(stored: Pick<Stored, "pools" | "features" | "plans" | "planVersions">): Catalog {
-  const pool = brandAs<PoolId>(stored.pools.find(({ key }) => key === POOL)?.id ?? 0);
-  const features = stored.features
-    .filter(({ key }) => isFeatureKey(key))
-    .map(({ id, key }) => ({
-      id: brandAs<FeatureId>(id),
-      key: brandAs<FeatureKey>(key),
-      name: key,
-      unit: null,
-      pool,
-      cost: FEATURES[key as keyof typeof FEATURES],
-      archivedAt: null,
-    }));
+  const pools = stored.pools.map(({ id, key }) => ({ id: brandAs<PoolId>(id), key, name: key }));
+  const features = stored.features.flatMap(({ id, key, pool }) => {
+    if (!isFeatureKey(key)) return [];
+    const { credits, per } = FEATURES[key];
+    const known = { name: key, unit: null, pool: brandAs<PoolId>(pool), archivedAt: null };
+    return [{ id: brandAs<FeatureId>(id), key: brandAs<FeatureKey>(key), cost: { credits, per }, ...known }];
+  });
   const contents: Readonly<Record<string, PlanContent>> = PLANS;
   const versions = stored.planVersions.flatMap(({ id, plan }): PlanVersion[] => {
     const content = contents[stored.plans.find((other) => other.id === plan)?.key ?? ""];
     if (content === undefined) return [];
-    const pinned = features.flatMap(({ id: feature, key, cost }) => {
+    const pinned = features.flatMap(({ id: feature, key, cost, pool }) => {
       const limit = content.features[key];
       return limit === undefined ? [] : [[feature, { feature, pool, cost, limit }] as const];
     });
+    const allowanceOf = new Map(Object.entries({ [POOL]: content.allowance, ...content.otherAllowances }));
     return [
       {
         id: brandAs<PlanVersionId>(id),
@@ -45,7 +41,10 @@ export function catalogOf(stored: Pick<Stored, "pools" | "features" | "plans" | 
         identity: String(id),
         publishedAt: PUBLISHED_AT,
         reach: "new_assignments",
-        allowances: [{ pool, ...content.allowance, rollover: 0 }],
+        allowances: pools.flatMap(({ id: pool, key }) => {
+          const allowance = allowanceOf.get(key);
+          return allowance === undefined ? [] : [{ pool, ...allowance, rollover: 0 }];
+        }),
         features: new Map(pinned),
       },
     ];
@@ -60,7 +59,7 @@ export function catalogOf(stored: Pick<Stored, "pools" | "features" | "plans" | 
   return {
     version: 1,
     changedAt: PUBLISHED_AT,
-    pools: new Map([[pool, { id: pool, key: POOL, name: POOL }]]),
+    pools: new Map(pools.map((pool) => [pool.id, pool])),
     features: new Map(features.map((feature) => [feature.key, feature])),
     plans: new Map(plans.map((plan) => [plan.id, plan])),
     versions: new Map(versions.map((version) => [version.id, version])),

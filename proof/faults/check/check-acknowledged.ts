@@ -1,13 +1,12 @@
-import { charge } from "../../../service/test/model/credits.ts";
-import { FEATURES, isFeatureKey } from "../catalog.ts";
-import type { Call } from "../history.ts";
+import { type Call, hasItems, itemsOf } from "../history.ts";
 import type { Account } from "./accounts.ts";
-import { findDecision, findEventId } from "./answers.ts";
-import { customerIdsOf, type Stored } from "./stored.ts";
+import { type Decision, findDecision, findEventId } from "./answers.ts";
+import { dueFor, placeOf } from "./check-items.ts";
+import { customerIdsOf, packItems, type Stored, type StoredEntry } from "./stored.ts";
 import { chargeId, findUuid } from "./subjects.ts";
-import { listDifferences, type Violation } from "./violation.ts";
+import { type Facts, listDifferences, type Violation } from "./violation.ts";
 
-/** I1: each acknowledged charge has exactly one ledger entry, with the returned values. */
+/** I1: each acknowledged charge has exactly one ledger entry, or one for each item, with the returned values. */
 export function checkCharges(calls: readonly Call[], { ledger }: Stored): Violation[] {
   const entriesOf = Map.groupBy(
     ledger.filter(({ kind }) => kind === "consume"),
@@ -23,16 +22,39 @@ export function checkCharges(calls: readonly Call[], { ledger }: Stored): Violat
     if (decision === null) return complain("the response is unreadable");
     const id = findUuid("con", decision.consumeId);
     if (id === null) return complain("the response has no consumeId");
-    const [entry, ...others] = entriesOf.get(id) ?? [];
-    if (entry === undefined) return complain("it is not in the ledger");
-    if (others.length > 0) return complain(`it is in the ledger ${others.length + 1} times`);
-    const { marker, balanceAfter: balance } = entry;
-    const due = isFeatureKey(request.feature) ? charge(FEATURES[request.feature], request.quantity) : 0;
-    const differences = listDifferences(
-      { marker, charge: -entry.amount, answered: decision.creditsCharged, balance },
-      { marker: request.marker, charge: due, answered: due, balance: decision.balance },
-    );
-    return differences.length === 0 ? [] : complain(`its entry has ${differences.join(", ")}`);
+    const [first] = entriesOf.get(id) ?? [];
+    if (first === undefined) return complain("it is not in the ledger");
+    const items = itemsOf(request);
+    const charges: StoredEntry[] = [];
+    for (const index of items.keys()) {
+      const name = items.length === 1 ? "it" : `charge ${index + 1} of ${items.length}`;
+      const sequence = first.sequence + index;
+      const [entry, ...others] = entriesOf.get(chargeId({ ...first, sequence })) ?? [];
+      if (entry === undefined) return complain(`${name} is not in the ledger`);
+      if (others.length > 0) return complain(`${name} is in the ledger ${others.length + 1} times`);
+      charges.push(entry);
+    }
+    return charges.flatMap((entry, index): Violation[] => {
+      const { marker, item, feature, quantity } = entry;
+      const asked = items[index];
+      const answered = decision.items[index];
+      const due = asked === undefined ? 0 : dueFor(asked);
+      // The response has the balances after the whole request.
+      const balance = charges.findLast(({ pool }) => pool === entry.pool)?.balanceAfter;
+      const differences = listDifferences(
+        {
+          ...{ marker, charge: -entry.amount, answered: answered?.creditsCharged, balance },
+          ...{ item, items: entry.items, feature, quantity },
+        },
+        {
+          ...{ marker: request.marker, charge: due, answered: due, balance: answered?.balance },
+          ...placeOf(index, items.length),
+          ...asked,
+        },
+      );
+      const name = items.length === 1 ? "its entry" : `its entry ${index + 1} of ${items.length}`;
+      return differences.length === 0 ? [] : complain(`${name} has ${differences.join(", ")}`);
+    });
   });
 }
 
@@ -52,13 +74,25 @@ export function checkDenials(calls: readonly Call[], stored: Stored): Violation[
     const [denial, ...others] = denialsOf.get(request.marker) ?? [];
     if (denial === undefined || others.length > 0)
       return complain(`it is stored ${denial === undefined ? 0 : others.length + 1} times`);
-    const { balance, creditsRequired, feature, quantity, reason } = decision;
     const row = { ...denial, customerId: customerIdOf.get(denial.customer) };
     const { customerId } = request;
-    const expected = { balance, creditsRequired, feature, quantity, reason, customerId };
-    const differences = listDifferences(row, expected);
+    const items = hasItems(request) ? packItems(itemsOf(request)) : null;
+    const differences = listDifferences(row, { ...denialFacts(decision), items, customerId });
     return differences.length === 0 ? [] : complain(`it is stored with ${differences.join(", ")}`);
   });
+}
+
+/** How a denial stores the returned values: those of the denied item. */
+function denialFacts({ items, deniedItem, hasItems: isSeveral, reason }: Decision): Facts {
+  const denied = items[deniedItem ?? 0];
+  const needed = items.filter(({ pool }, index) => index <= (deniedItem ?? 0) && pool === denied?.pool);
+  return {
+    ...{ reason, item: isSeveral ? deniedItem : null },
+    ...{ feature: denied?.feature, quantity: denied?.quantity, balance: denied?.balance },
+    creditsRequired: needed.reduce((sum, { creditsRequired }) => sum + creditsRequired, 0),
+    limitQuantity: denied?.limit?.quantity ?? null,
+    limitUsed: denied?.limit?.used ?? null,
+  };
 }
 
 /** I6: the event of each 200 is stored exactly once, has the marker that was sent, and belongs to no feature. */

@@ -11,8 +11,8 @@ test("a valid run passes", () => {
     doubts: [],
     counts: {
       event: { acknowledged: 3, unknown: 3, stored: 4 },
-      charge: { acknowledged: 7, unknown: 3, stored: 8 },
-      denial: { acknowledged: 3, unknown: 3, stored: 4 },
+      charge: { acknowledged: 10, unknown: 6, stored: 12 },
+      denial: { acknowledged: 7, unknown: 6, stored: 9 },
     },
   });
 });

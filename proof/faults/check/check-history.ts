@@ -1,18 +1,26 @@
-import type { Call, ManageCall } from "../history.ts";
+import { type Call, hasItems, type ManageCall, type Span } from "../history.ts";
 import { checkExpiries, checkFold, openAccounts } from "./accounts.ts";
+import { affordableByMarker } from "./acts.ts";
+import { findDecision } from "./answers.ts";
 import { catalogOf } from "./catalog-of.ts";
 import { checkCharges, checkDenials, checkEvents, checkOrder } from "./check-acknowledged.ts";
 import { checkDecisions } from "./check-decisions.ts";
+import { checkItems, checkPools } from "./check-items.ts";
 import { checkKeyAnswers, checkStoredKeys } from "./check-keys.ts";
 import { checkAddedCredits, checkPlans, checkReversed } from "./check-manage.ts";
-import { checkKeyReplies, checkReplies } from "./check-replies.ts";
+import { checkAffordable, checkKeyReplies, checkReplies } from "./check-replies.ts";
 import { type Counts, checkContents, checkCounts, countBounds } from "./check-requests.ts";
 import type { Stored } from "./stored.ts";
 import { listSubjects, type SubjectKind } from "./subjects.ts";
 import { reachVerdict, type Verdict, type Violation } from "./violation.ts";
 
 /** The calls from all clients and from the operator's automation. */
-export type Seen = { readonly calls: readonly Call[]; readonly manageCalls: readonly ManageCall[] };
+export type Seen = {
+  readonly calls: readonly Call[];
+  readonly manageCalls: readonly ManageCall[];
+  /** When the run finished an upgrade, if it did. Until then, denials have no affordable quantity. */
+  readonly finished?: Span;
+};
 
 export type HistoryReport = {
   readonly verdict: Verdict;
@@ -35,10 +43,16 @@ export function checkHistory(seen: Seen, stored: Stored | null): HistoryReport {
   for (const kind of ["event", "charge", "denial"] as const)
     if (bounds[kind].acknowledged === 0)
       doubts.push(`no ${kind} was acknowledged, so nothing about them is proven`);
+  for (const allowed of [true, false])
+    if (!hasSeveral(calls, allowed))
+      doubts.push(
+        `no request with items was ${allowed ? "allowed" : "denied"}, so nothing about them is proven`,
+      );
   if (stored === null) doubts.push("the database could not be read completely");
   const violations = [
     ...checkKeyReplies(calls),
     ...checkReplies(calls),
+    ...checkAffordable(calls, seen.finished ?? null),
     ...(stored === null ? [] : checkStored(seen, stored)),
   ];
   return {
@@ -49,17 +63,29 @@ export function checkHistory(seen: Seen, stored: Stored | null): HistoryReport {
   };
 }
 
+/** Whether a consume request with items was answered this way. */
+function hasSeveral(calls: readonly Call[], allowed: boolean): boolean {
+  return calls.some(
+    (call) =>
+      call.request.endpoint === "consume" &&
+      hasItems(call.request) &&
+      findDecision(call)?.allowed === allowed,
+  );
+}
+
 function checkStored({ calls, manageCalls }: Seen, stored: Stored): Violation[] {
   const subjects = listSubjects(stored);
   const keyed = { keys: stored.keys, subjects };
   const { accounts, violations } = openAccounts(stored);
   const catalog = catalogOf(stored);
+  const affordable = affordableByMarker(calls);
   return [
     ...violations,
     ...checkCounts(calls, subjects),
     ...checkContents(calls, stored),
     ...checkStoredKeys(calls, keyed),
     ...checkKeyAnswers(calls, keyed),
+    ...checkPools(calls, stored),
     ...checkEvents(calls, stored),
     ...checkCharges(calls, stored),
     ...checkDenials(calls, stored),
@@ -69,7 +95,8 @@ function checkStored({ calls, manageCalls }: Seen, stored: Stored): Violation[] 
     ...checkOrder(accounts, calls),
     ...accounts.flatMap((account) => [
       ...checkFold(account, catalog),
-      ...checkDecisions(account, catalog),
+      ...checkItems(account),
+      ...checkDecisions(account, catalog, affordable),
       ...checkExpiries(account),
     ]),
   ];

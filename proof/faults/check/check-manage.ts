@@ -1,3 +1,4 @@
+import { POOL } from "../../harness/project.ts";
 import { DEFAULT_PLAN } from "../catalog.ts";
 import type { ManageCall } from "../history.ts";
 import { type Account, nameOf } from "./accounts.ts";
@@ -7,7 +8,8 @@ import { listDifferences, type Violation } from "./violation.ts";
 
 /** Acknowledged top-ups are stored once, however often they were requested, and no other grants are. */
 export function checkAddedCredits(calls: readonly ManageCall[], stored: Stored): Violation[] {
-  const { grants } = stored;
+  const { grants, pools } = stored;
+  const poolKeyOf = new Map(pools.map(({ id, key }) => [id, key]));
   const violations: Violation[] = [];
   const customerIdOf = customerIdsOf(stored);
   const grantsOf = Map.groupBy(
@@ -28,10 +30,10 @@ export function checkAddedCredits(calls: readonly ManageCall[], stored: Stored):
       const text = `${reference} is granted ${rows.length} times, expected ${min} to ${max}`;
       violations.push({ invariant: rows.length < min ? "I1" : "I3", text });
     }
-    const { customerId, kind, credits, expiresAtMs } = request;
+    const { customerId, kind, credits, expiresAtMs, pool = POOL } = request;
     for (const row of rows) {
-      const found = { ...row, customerId: customerIdOf.get(row.customer) };
-      const differences = listDifferences(found, { customerId, kind, credits, expiresAtMs });
+      const found = { ...row, customerId: customerIdOf.get(row.customer), pool: poolKeyOf.get(row.pool) };
+      const differences = listDifferences(found, { customerId, kind, credits, expiresAtMs, pool });
       if (differences.length === 0) continue;
       violations.push({ invariant: "I1", text: `${reference} is stored with ${differences.join(", ")}` });
     }
@@ -80,53 +82,115 @@ export function checkPlans(
 
 /** I1 and I3 for reversals: acknowledged reversals are in the ledger, and no others. */
 export function checkReversed(calls: readonly ManageCall[], accounts: readonly Account[]): Violation[] {
-  const asked = Map.groupBy(calls, ({ request }) =>
-    request.operation === "reverseConsume" ? findUuid("con", request.consumeId) : null,
-  );
-  asked.delete(null);
-  const found = new Set<string>();
+  const reversals = calls.flatMap(({ request, outcome }): Reversal[] => {
+    const id = request.operation === "reverseConsume" ? findUuid("con", request.consumeId) : null;
+    return request.operation !== "reverseConsume" || id === null ? [] : [{ id, request, outcome }];
+  });
+  const asked = Map.groupBy(reversals, ({ id }) => id);
   const violations = accounts.flatMap(({ customerId, entries }): Violation[] => {
     const reversalsOf = Map.groupBy(
       entries.filter(({ kind }) => kind === "reverse"),
       ({ reverses }) => reverses,
     );
-    return entries.flatMap((entry): Violation[] => {
-      if (entry.kind === "revoke")
-        return [{ invariant: "I3", text: `${nameOf(customerId, entry)} was never requested` }];
-      if (entry.kind !== "consume") return [];
-      const id = chargeId(entry);
-      found.add(id);
-      const problem = findProblem(entry, reversalsOf.get(entry.sequence) ?? [], asked.get(id) ?? []);
-      return problem === null ? [] : [{ ...problem, text: `${nameOf(customerId, entry)} ${problem.text}` }];
-    });
+    const charges = entries.filter(({ kind }) => kind === "consume");
+    const isOpen = ({ sequence, quantity }: StoredEntry): boolean =>
+      quantityOf(reversalsOf.get(sequence) ?? []) < (quantity ?? 0);
+    return [
+      ...entries
+        .filter(({ kind }) => kind === "revoke")
+        .map((entry): Violation => {
+          return { invariant: "I3", text: `${nameOf(customerId, entry)} was never requested` };
+        }),
+      ...charges.flatMap((entry): Violation[] => {
+        const own = asked.get(requestIdOf(entry)) ?? [];
+        const problem = findProblem(entry, reversalsOf.get(entry.sequence) ?? [], own);
+        return problem === null ? [] : [{ ...problem, text: `${nameOf(customerId, entry)} ${problem.text}` }];
+      }),
+      ...[...Map.groupBy(charges, requestIdOf)].flatMap(([id, group]): Violation[] => {
+        const open = group.find(isOpen);
+        if (open === undefined || !isReversedWhole(asked.get(id) ?? [], group, reversalsOf)) return [];
+        const text = `${nameOf(customerId, open)} is not reversed, but its whole request is`;
+        return [{ invariant: "I1", text }];
+      }),
+    ];
   });
+  const found = new Set(accounts.flatMap(({ entries }) => entries.filter(isFirst).map(chargeId)));
   for (const [id, group] of asked) {
-    if (id === null || found.has(id) || !group.some(({ outcome }) => outcome.kind === "reversed")) continue;
-    violations.push({ invariant: "I1", text: `${id} was reversed, but is not a consume` });
+    const isMissing = group.some(({ outcome }) => outcome.kind === "reversed") && !found.has(id);
+    if (isMissing) violations.push({ invariant: "I1", text: `${id} was reversed, but is not a consume` });
+    const isUnseen = ({ outcome }: Reversal): boolean =>
+      outcome.kind === "refused" && outcome.reason === "consume_not_found";
+    if (group.some(isUnseen)) {
+      const text = `${id} or one of its items was not found when it was reversed, but was acknowledged`;
+      violations.push({ invariant: "I1", text });
+    }
   }
   return violations;
+}
+
+type Reversal = Pick<ManageCall, "outcome"> & {
+  /** The first charge of the request. */
+  readonly id: string;
+  readonly request: Extract<ManageCall["request"], { operation: "reverseConsume" }>;
+};
+
+/** The ID of the first charge of the same request. */
+function requestIdOf(charge: StoredEntry): string {
+  return chargeId({ ...charge, sequence: charge.sequence - (charge.item ?? 0) });
+}
+
+function isFirst({ kind, item }: StoredEntry): boolean {
+  return kind === "consume" && (item ?? 0) === 0;
+}
+
+function quantityOf(reversals: readonly StoredEntry[]): number {
+  return reversals.reduce((sum, { quantity }) => sum + (quantity ?? 0), 0);
+}
+
+/** How much of one charge of its request an acknowledged reversal reversed. */
+function shareOf({ request, outcome }: Reversal, index: number): { quantity: number; credits: number } {
+  const none = { quantity: 0, credits: 0 };
+  if (outcome.kind !== "reversed") return none;
+  const { quantity, credits, items = [{ item: request.item ?? 0, quantity, credits }] } = outcome;
+  return items.find(({ item }) => item === index) ?? none;
 }
 
 function findProblem(
   consume: StoredEntry,
   reversals: readonly StoredEntry[],
-  asked: readonly ManageCall[],
+  asked: readonly Reversal[],
 ): Violation | null {
-  const whole = consume.quantity ?? 0;
-  let quantity = 0;
-  let credits = 0;
-  let unknown = 0;
-  for (const { request, outcome } of asked) {
-    if (outcome.kind === "reversed") {
-      quantity += outcome.quantity;
-      credits += outcome.credits;
-    } else if (outcome.kind === "unknown" && request.operation === "reverseConsume")
-      unknown += request.quantity ?? whole;
+  const index = consume.item ?? 0;
+  let [quantity, credits, unknown] = [0, 0, 0];
+  for (const reversal of asked) {
+    const { request, outcome } = reversal;
+    const share = shareOf(reversal, index);
+    quantity += share.quantity;
+    credits += share.credits;
+    const isNamed = (request.item ?? index) === index;
+    if (outcome.kind === "unknown" && isNamed) unknown += request.quantity ?? consume.quantity ?? 0;
   }
-  const reversed = reversals.reduce((sum, entry) => sum + (entry.quantity ?? 0), 0);
+  const reversed = quantityOf(reversals);
   const back = reversals.reduce((sum, entry) => sum + entry.amount, 0);
   const text = `has ${reversed} reversed for ${back} credits, expected ${quantity} for ${credits} and at most ${unknown} more`;
   if (reversed < quantity || back < credits) return { invariant: "I1", text };
   const isMore = reversed > quantity + unknown || (unknown === 0 && back !== credits);
   return isMore ? { invariant: "I3", text } : null;
+}
+
+/** Whether a reversal of the whole request took effect: it was acknowledged, or no other one explains what is reversed. */
+function isReversedWhole(
+  asked: readonly Reversal[],
+  charges: readonly StoredEntry[],
+  reversalsOf: ReadonlyMap<number | null, readonly StoredEntry[]>,
+): boolean {
+  const isWhole = ({ request }: Reversal): boolean =>
+    (request.item ?? null) === null && request.quantity === null;
+  if (asked.some((call) => isWhole(call) && call.outcome.kind === "reversed")) return true;
+  const unknown = asked.filter(({ outcome }) => outcome.kind === "unknown");
+  if (unknown.length === 0 || !unknown.every(isWhole)) return false;
+  return charges.some(({ sequence, item }) => {
+    const acknowledged = asked.reduce((sum, call) => sum + shareOf(call, item ?? 0).quantity, 0);
+    return quantityOf(reversalsOf.get(sequence) ?? []) > acknowledged;
+  });
 }

@@ -1,7 +1,14 @@
-import { charge } from "../../../service/test/model/credits.ts";
-import { FEATURES, isFeatureKey } from "../catalog.ts";
-import { type Call, type ClientRequest, claimedKey, findDueRefusal } from "../history.ts";
-import { findDecision } from "./answers.ts";
+import {
+  type Call,
+  type ClientRequest,
+  claimedKey,
+  findDueRefusal,
+  hasItems,
+  itemsOf,
+  type Span,
+} from "../history.ts";
+import { type DecidedItem, type Decision, findDecision } from "./answers.ts";
+import { dueFor } from "./check-items.ts";
 import type { Violation } from "./violation.ts";
 
 /** The denial reasons possible in this run: no customer is blocked, and every customer has a plan. */
@@ -67,18 +74,80 @@ function findWrongDecision(call: Call): string | null {
   const { request } = call;
   const decision = findDecision(call);
   if (decision === null || request.endpoint === "events") return "has an unreadable response";
-  for (const field of ["customerId", "feature", "quantity"] as const)
-    if (decision[field] !== request[field]) return `returned another ${field}`;
-  if (!isFeatureKey(request.feature)) return null;
-  const due = charge(FEATURES[request.feature], request.quantity);
+  if (decision.customerId !== request.customerId) return "returned another customerId";
+  const asked = itemsOf(request);
+  if (decision.hasItems !== hasItems(request) || decision.items.length !== asked.length)
+    return "returned other items than asked";
+  for (const [index, item] of asked.entries())
+    for (const field of ["feature", "quantity"] as const)
+      if (decision.items[index]?.[field] !== item[field]) return `returned another ${field}`;
   if (decision.allowed !== (decision.reason === null)) return "is allowed with a reason, or denied without";
   if (decision.reason !== null && !REASONS.has(decision.reason))
     return "is denied for a reason that cannot occur in this run";
-  if (decision.reason !== "feature_not_in_plan" && decision.creditsRequired !== due)
-    return `should require ${due} credits`;
-  const { balance } = decision;
-  if (balance === null || !Number.isSafeInteger(balance) || balance < 0) return "has no valid balance";
-  if (request.endpoint === "check") return null;
-  if ((decision.consumeId !== null) !== decision.allowed) return "has a consumeId without a charge";
-  return decision.creditsCharged === (decision.allowed ? due : 0) ? null : `should charge ${due} credits`;
+  const isCharged = request.endpoint === "consume" && decision.allowed;
+  if ((decision.consumeId !== null) !== isCharged) return "has a consumeId without a charge";
+  for (const item of decision.items) {
+    const { balance, creditsRequired, creditsCharged } = item;
+    const due = dueFor(item);
+    if (creditsRequired !== due) return `should require ${due} credits`;
+    if (balance === null || !Number.isSafeInteger(balance) || balance < 0) return "has no valid balance";
+    if (creditsCharged !== (request.endpoint === "check" ? null : isCharged ? due : 0))
+      return `should charge ${isCharged ? due : 0} credits`;
+  }
+  // An allowed consume request returns the balance that it left, from which it cannot be decided again.
+  return isCharged ? null : findWrongReason(decision);
+}
+
+/** The reason follows from the balances and limits of the response. The quantity is the largest one that they allow. */
+function findWrongReason({ items, reason, deniedItem, affordableQuantity }: Decision): string | null {
+  if ((deniedItem === null) !== (reason === null))
+    return "is denied without a denied item, or allowed with one";
+  const first = items.findIndex((_, index) => reasonOf(items, index) !== null);
+  if (reason !== "feature_not_in_plan") {
+    const expected = reasonOf(items, first);
+    if (first !== (deniedItem ?? -1) || expected !== reason)
+      return `has item ${first} denied for ${expected} by its own numbers`;
+  } else if (first >= 0 && first < (deniedItem ?? 0)) return `has item ${first} denied by its own numbers`;
+  if (affordableQuantity === null || deniedItem === null) return null;
+  const allows = (quantity: number): boolean =>
+    reason !== "feature_not_in_plan" && reasonOf(items, deniedItem, quantity) === null;
+  const isLargest =
+    (affordableQuantity === 0 || allows(affordableQuantity)) && !allows(affordableQuantity + 1);
+  return isLargest ? null : `should not call ${affordableQuantity} affordable`;
+}
+
+/** Null if the balance and limit allow this quantity of an item, after the items before it. */
+function reasonOf(
+  items: readonly DecidedItem[],
+  index: number,
+  quantity = items[index]?.quantity,
+): string | null {
+  const item = items[index];
+  if (item === undefined || quantity === undefined) return null;
+  if (item.limit !== null && quantity > item.limit.remaining) return "limit_reached";
+  let required = dueFor({ ...item, quantity });
+  for (const other of items.slice(0, index)) if (other.pool === item.pool) required += dueFor(other);
+  return required > (item.balance ?? 0) ? "insufficient_credits" : null;
+}
+
+/**
+ * Only denials have an affordable quantity. During an upgrade, denials of consume requests have none until it is finished, and
+ * checks have none if the earlier release answers. A replay has the bytes of the first response, whenever it is sent.
+ */
+export function checkAffordable(calls: readonly Call[], finished: Span | null): Violation[] {
+  const callsOf = Map.groupBy(calls, ({ request }) => request.marker);
+  return [...callsOf].flatMap(([marker, sent]): Violation[] => {
+    const [first] = sent.filter((call) => findDecision(call) !== null).toSorted((a, b) => a.endMs - b.endMs);
+    const decision = first === undefined ? null : findDecision(first);
+    if (first === undefined || decision === null) return [];
+    const isAfter = finished === null || sent.every(({ startMs }) => startMs >= finished.endMs);
+    const isBefore = finished !== null && first.endMs <= finished.startMs;
+    const isAbsent = decision.allowed || (isBefore && first.request.endpoint === "consume");
+    const problem =
+      decision.affordableQuantity === null
+        ? !decision.allowed && isAfter && "has no affordable quantity"
+        : isAbsent && "should have no affordable quantity";
+    if (problem === false) return [];
+    return [{ invariant: "replies", text: `${marker} ${problem}: ${JSON.stringify(first.outcome)}` }];
+  });
 }

@@ -1,6 +1,7 @@
-import { type Call, type ClientRequest, claimedKey, isUnknown } from "../history.ts";
+import { type Call, type ClientRequest, claimedKey, hasItems, isUnknown, itemsOf } from "../history.ts";
 import { findDecision } from "./answers.ts";
-import { customerIdsOf, type Stored } from "./stored.ts";
+import { placeOf } from "./check-items.ts";
+import { customerIdsOf, packItems, type Stored, type StoredDenial, type StoredEntry } from "./stored.ts";
 import type { Subject, SubjectKind } from "./subjects.ts";
 import { type Facts, type Invariant, listDifferences, type Violation } from "./violation.ts";
 
@@ -103,22 +104,48 @@ function consumeBounds(sent: readonly Call[]): { charge: Bounds; denial: Bounds 
 export function checkContents(calls: readonly Call[], stored: Stored): Violation[] {
   const requestOf = new Map(calls.map(({ request }) => [request.marker, request]));
   const customerIdOf = customerIdsOf(stored);
-  const compare = (invariant: Invariant, marker: string | null, row: Facts): Violation[] => {
-    const request = requestOf.get(marker ?? "");
+  const compare = (
+    invariant: Invariant,
+    row: { readonly marker: string | null } & Facts,
+    expect: (request: ClientRequest) => Facts,
+  ): Violation[] => {
+    const request = requestOf.get(row.marker ?? "");
     if (request === undefined) return [];
-    const { customerId, quantity } = request;
-    const name = request.endpoint === "events" ? request.event : request.feature;
-    const differences = listDifferences(row, { customerId, name, quantity });
+    const { customerId } = request;
+    const differences = listDifferences(row, { customerId, ...expect(request) });
     if (differences.length === 0) return [];
-    return [{ invariant, text: `${marker} is stored with ${differences.join(", ")}` }];
+    return [{ invariant, text: `${row.marker} is stored with ${differences.join(", ")}` }];
   };
-  const compareUse = (invariant: Invariant) => (row: Stored["ledger" | "denials"][number]) => {
-    const customerId = customerIdOf.get(row.customer);
-    return compare(invariant, row.marker, { customerId, name: row.feature, quantity: row.quantity });
+  const named = (row: StoredEntry | StoredDenial): { readonly marker: string | null } & Facts => {
+    return { ...row, name: row.feature, customerId: customerIdOf.get(row.customer) };
   };
   return [
-    ...stored.events.flatMap((row) => compare("I6", row.marker, { ...row, name: row.event })),
-    ...stored.ledger.flatMap(compareUse("I1")),
-    ...stored.denials.flatMap(compareUse("I4")),
+    ...stored.events.flatMap((row) =>
+      compare("I6", { ...row, name: row.event }, (request) => nameOf(request, 0)),
+    ),
+    ...stored.ledger.flatMap((row) =>
+      compare("I1", named(row), (request) => {
+        const index = row.item ?? 0;
+        const place = request.endpoint === "events" ? {} : placeOf(index, itemsOf(request).length);
+        return { ...nameOf(request, index), ...place };
+      }),
+    ),
+    ...stored.denials.flatMap((row) =>
+      compare("I4", named(row), (request) => {
+        const index = row.item ?? 0;
+        const isSeveral = request.endpoint !== "events" && hasItems(request);
+        const place = isSeveral
+          ? { item: index, items: packItems(itemsOf(request)) }
+          : { item: null, items: null };
+        return { ...nameOf(request, index), ...place };
+      }),
+    ),
   ];
+}
+
+/** The event or the item that was sent. */
+function nameOf(request: ClientRequest, index: number): Facts {
+  if (request.endpoint === "events") return { name: request.event, quantity: request.quantity };
+  const item = itemsOf(request)[index];
+  return { name: item?.feature, quantity: item?.quantity };
 }

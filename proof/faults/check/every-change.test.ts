@@ -37,10 +37,10 @@ test.each(CASES)("a duplicate row is reported: row $index of $table", ({ table, 
 });
 
 const NUMBERS = {
-  ledger: ["customer", "sequence", "pool", "amount", "balanceAfter"],
+  ledger: ["customer", "sequence", "pool", "amount", "balanceAfter", "quantity", "item", "items", "reverses"],
   grants: ["customer", "number", "pool", "credits"],
   wallets: ["customer", "sequence", "balance"],
-  denials: ["customer", "balance", "quantity"],
+  denials: ["customer", "balance", "quantity", "item", "creditsRequired", "limitQuantity", "limitUsed"],
   events: ["quantity"],
 } as const;
 
@@ -54,6 +54,7 @@ test.each(CHANGES)("a changed number is reported: $field of $table by $by", ({ t
     const tables: Record<string, unknown[]> = { ...run };
     const rows = tables[table] ?? [];
     const row: Record<string, unknown> = { ...Object(rows[index]) };
+    if (row[field] === null) continue;
     rows[index] = { ...row, [field]: Number(row[field]) + by };
     // Includes the row, so that a failure shows it.
     expect({ row, isSeen: isNoticed(run) }).toMatchObject({ isSeen: true });

@@ -1,4 +1,5 @@
 import type { ManageCall, ManageOutcome } from "../history.ts";
+import type { StoredEntry } from "./stored.ts";
 import { change, type Mutation, remove, testMutations } from "./valid-run/mutations.ts";
 import type { Run } from "./valid-run/run.ts";
 import { entryOf } from "./valid-run/valid-run.ts";
@@ -17,6 +18,17 @@ function forgetLast(run: Run, name: string): void {
   const last = run.manageCalls.findLast(isAbout(name));
   remove(run.manageCalls, (call) => call === last);
 }
+
+/** A reversal of one of the three charges of a request with items. */
+const isReversalOf = (item: number, quantity: number) => (entry: StoredEntry) =>
+  entry.kind === "reverse" && entry.items === 3 && entry.item === item && entry.quantity === quantity;
+const isOfItem =
+  (index: number) =>
+  ({ request }: ManageCall): boolean =>
+    request.operation === "reverseConsume" && request.item === index;
+/** The only request with several charges that is reversed as a whole. */
+const isWhole = ({ outcome }: ManageCall): boolean =>
+  outcome.kind === "reversed" && (outcome.items?.length ?? 0) > 1;
 
 const MUTATIONS: readonly Mutation[] = [
   {
@@ -109,6 +121,79 @@ const MUTATIONS: readonly Mutation[] = [
     invariant: "I1",
     says: /customer_1 has plan starter, expected free/,
     mutate: (run) => remove(run.manageCalls, ({ request }) => request.operation === "assignPlan"),
+  },
+  {
+    bug: "a top-up is stored in another pool",
+    invariant: "I1",
+    says: /pay-3 is stored with pool credits instead of minutes/,
+    mutate: (run) => change(run.grants, isReference("pay-3"), () => ({ pool: 1 })),
+  },
+  {
+    bug: "a reversal of a whole request lacks one charge",
+    invariant: "I1",
+    says: /consume 6 of customer_5 has 0 reversed for 0 credits, expected 1001 for 4/,
+    mutate: (run) => remove(run.ledger, isReversalOf(2, 1_001)),
+  },
+  {
+    bug: "a reversal of a whole request reports one charge less and leaves it",
+    invariant: "I1",
+    says: /consume 6 of customer_5 is not reversed, but its whole request is/,
+    mutate: (run) => {
+      remove(run.ledger, isReversalOf(2, 1_001));
+      change(run.manageCalls, isWhole, ({ outcome }) => {
+        if (outcome.kind !== "reversed") throw new Error("nothing was reversed");
+        return { outcome: { ...outcome, items: (outcome.items ?? []).filter(({ item }) => item !== 2) } };
+      });
+    },
+  },
+  {
+    bug: "a reversal of a whole request with unknown outcome reverses only some charges",
+    invariant: "I1",
+    says: /consume 6 of customer_5 is not reversed, but its whole request is/,
+    mutate: (run) => {
+      remove(run.ledger, isReversalOf(2, 1_001));
+      const outcome: ManageOutcome = { kind: "unknown", reason: "reset" };
+      change(run.manageCalls, isWhole, () => ({ outcome }));
+    },
+  },
+  {
+    bug: "an acknowledged reversal of one item is missing",
+    invariant: "I1",
+    says: /consume 5 of customer_5 has 60 reversed for 1 credits, expected 90 for 2/,
+    mutate: (run) => remove(run.ledger, isReversalOf(1, 30)),
+  },
+  {
+    bug: "a reversal of one item was never requested",
+    invariant: "I3",
+    says: /consume 5 of customer_5 has 90 reversed for 2 credits, expected 60 for 1/,
+    mutate: (run) => remove(run.manageCalls, isOfItem(1)),
+  },
+  {
+    bug: "a reversal of one item is that of another",
+    invariant: "I3",
+    says: /consume 5 of customer_5 has 90 reversed for 2 credits, expected 60 for 1/,
+    mutate: (run) =>
+      change(run.manageCalls, isOfItem(1), ({ request, outcome }) => {
+        if (request.operation !== "reverseConsume" || outcome.kind !== "reversed") return {};
+        const items = (outcome.items ?? []).map((item) => ({ ...item, item: 2 }));
+        return { request: { ...request, item: 2 }, outcome: { ...outcome, items } };
+      }),
+  },
+  {
+    bug: "a reversal of an item has the place of another",
+    invariant: "I4",
+    says: /entry 10, reverse, has another pool, feature, plan or place than consume 5/,
+    mutate: (run) => change(run.ledger, isReversalOf(1, 30), () => ({ item: 2 })),
+  },
+  {
+    bug: "an acknowledged charge is not found when it is reversed",
+    invariant: "I1",
+    says: /was not found when it was reversed, but was acknowledged/,
+    mutate: (run) => {
+      const call = run.manageCalls.find(isOfItem(1));
+      if (call === undefined) throw new Error("no item was reversed");
+      run.manageCalls.push({ ...call, outcome: { kind: "refused", reason: "consume_not_found" } });
+    },
   },
 ];
 

@@ -1,4 +1,5 @@
 import type { AssignmentChangeKind } from "../../../service/src/entitlement/entry.ts";
+import type { Item } from "../history.ts";
 
 /** All rows of the tables that a run uses, from one snapshot. Times are milliseconds since 1970. */
 export type Stored = {
@@ -11,7 +12,7 @@ export type Stored = {
   readonly denials: readonly StoredDenial[];
   readonly assignments: readonly StoredAssignment[];
   readonly pools: readonly StoredName[];
-  readonly features: readonly StoredName[];
+  readonly features: readonly (StoredName & { readonly pool: number })[];
   readonly plans: readonly StoredName[];
   readonly planVersions: readonly { readonly id: number; readonly plan: number }[];
 };
@@ -76,6 +77,9 @@ export type StoredEntry = {
   readonly planVersion: number | null;
   readonly assignment: number | null;
   readonly reverses: number | null;
+  /** The index of the charge in its request, and the number of charges. Null if it is the only one. */
+  readonly item: number | null;
+  readonly items: number | null;
   readonly keyHash: string | null;
   readonly marker: string | null;
 };
@@ -89,6 +93,10 @@ export type StoredDenial = {
   readonly reason: string;
   readonly feature: string | null;
   readonly quantity: number;
+  /** The index of the denied item, and all items as JSON. Null for a request without items. */
+  readonly item: number | null;
+  readonly items: string | null;
+  /** Credits that the denied item needs from its pool, with the items before it. */
   readonly creditsRequired: number;
   readonly balance: number;
   readonly limitQuantity: number | null;
@@ -97,6 +105,11 @@ export type StoredDenial = {
   readonly keyHash: string;
   readonly marker: string | null;
 };
+
+/** The items of a request as a denial stores them, such as `[["images.render",1],["tokens.generate",300]]`. */
+export function packItems(items: readonly Item[]): string {
+  return JSON.stringify(items.map(({ feature, quantity }) => [feature, quantity]));
+}
 
 /** One change in a customer's plan history. */
 export type StoredAssignment = {

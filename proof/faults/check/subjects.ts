@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Stored, StoredEntry } from "./stored.ts";
 
-/** A row that a request created and a response refers to. */
+/** A row that a request created and a response refers to. Of several charges, it is the first. */
 export type Subject = {
   readonly kind: "event" | "charge" | "denial";
   readonly id: string;
@@ -24,8 +24,8 @@ export function listSubjects({ events, ledger, denials }: Stored): Subject[] {
 }
 
 /** Includes entries of other kinds that have a field which only a charge may have. */
-function isOfRequest({ kind, marker, keyHash }: StoredEntry): boolean {
-  return kind === "consume" || marker !== null || keyHash !== null;
+function isOfRequest({ kind, item, marker, keyHash }: StoredEntry): boolean {
+  return kind === "consume" ? (item ?? 0) === 0 : marker !== null || keyHash !== null;
 }
 
 // The functions below derive IDs and hashes without the service's code, to check it.

@@ -146,6 +146,9 @@ test("migrate --check prints pending migrations and their locks, and changes not
     `alter table cell.identity drop column data_format;
      drop table cell.verifications;
      alter table cell.request_log drop column trace_id;
+     alter table cell.ledger drop column items, drop column item;
+     alter table cell.denials drop column items, drop column item;
+     alter table cell.keyed_requests drop column details;
      delete from cell.migrations where number >= 24`,
   );
   const { isCurrent, lines } = await check();
@@ -159,6 +162,12 @@ test("migrate --check prints pending migrations and their locks, and changes not
     expect.stringMatching(/^ {2}locks cell\.request_log /),
     "cell/000027-pending-plans.sql",
     expect.stringMatching(/^ {2}locks cell\.assignments /),
+    "cell/000028-items-in-the-ledger.sql",
+    expect.stringMatching(/^ {2}locks cell\.ledger /),
+    "cell/000029-items-of-denials.sql",
+    expect.stringMatching(/^ {2}locks cell\.denials /),
+    "cell/000030-details-of-answers.sql",
+    expect.stringMatching(/^ {2}locks cell\.keyed_requests /),
   ]);
   expect(await database.count("cell.migrations", "number = 24")).toBe(0);
 });

@@ -33,11 +33,11 @@ function toFieldError(error: FastifySchemaValidationError): FieldError {
   switch (keyword) {
     case "required": {
       const missing = String(params["missingProperty"]);
-      return { field: missing, code: "required", message: REQUIRED[missing] ?? "is required" };
+      return { field: within(field, missing), code: "required", message: REQUIRED[missing] ?? "is required" };
     }
     case "additionalProperties":
       return {
-        field: String(params["additionalProperty"]).slice(0, NAME_LENGTH_MAX).toWellFormed(),
+        field: within(field, String(params["additionalProperty"]).slice(0, NAME_LENGTH_MAX).toWellFormed()),
         code: "unknown_field",
         message: "is not a field of this request",
       };
@@ -56,6 +56,10 @@ function toFieldError(error: FastifySchemaValidationError): FieldError {
       return { field, code: "too_small", message: `must be at least ${params["limit"]}` };
     case "maximum":
       return { field, code: "too_large", message: `must be at most ${params["limit"]}` };
+    case "minItems":
+      return { field, code: "too_short", message: `must have at least ${items(params["limit"])}` };
+    case "maxItems":
+      return { field, code: "too_long", message: `must have at most ${items(params["limit"])}` };
     case "enum":
       return {
         field,
@@ -71,6 +75,14 @@ function toFieldError(error: FastifySchemaValidationError): FieldError {
     default:
       return { field, code: "wrong_form", message: error.message ?? "is not valid" };
   }
+}
+
+function within(object: string, member: string): string {
+  return object === "" ? member : `${object}.${member}`;
+}
+
+function items(count: unknown): string {
+  return count === 1 ? "1 item" : `${count} items`;
 }
 
 function article(type: string): string {

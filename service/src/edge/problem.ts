@@ -133,6 +133,10 @@ function problemResponse(status: number, codes: readonly ProblemCode[]): object 
   return made;
 }
 
+const conflictField = Type.Enum(["payload", "endpoint", "environment"], {
+  description: "What differs from the earlier request with this idempotency key.",
+});
+
 function problemSchema(status: number, codes: readonly ProblemCode[]) {
   return Type.Object({
     type: Type.String({
@@ -161,7 +165,7 @@ function problemSchema(status: number, codes: readonly ProblemCode[]) {
         }
       : {}),
     ...(codes.includes("idempotency_key_reused")
-      ? { conflict: Type.Enum(["payload", "endpoint", "environment"]) }
+      ? { conflict: codes.length === 1 ? conflictField : Type.Optional(conflictField) }
       : {}),
   });
 }

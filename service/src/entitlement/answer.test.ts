@@ -1,12 +1,24 @@
 import { expect, test } from "vitest";
-import { brandAs, type CustomerId, type FeatureKey, type Instant } from "../primitives/brand.ts";
-import { ANSWER_FORMAT_CONSUME, ANSWER_FORMAT_EVENT, renderAnswer, UnknownAnswerFormat } from "./answer.ts";
+import {
+  brandAs,
+  type CustomerId,
+  type FeatureKey,
+  type Instant,
+  type Quantity,
+} from "../primitives/brand.ts";
+import { renderAnswer, UnknownAnswerFormat } from "./answer.ts";
+import {
+  ANSWER_FORMAT_CONSUME,
+  ANSWER_FORMAT_DENIAL,
+  ANSWER_FORMAT_EVENT,
+  ANSWER_FORMAT_ITEMS,
+} from "./stored-answer.ts";
 
 const SUBJECT = Buffer.from("019a7f5c0000700080000000000000ff", "hex");
 const ASKED = {
   customerId: brandAs<CustomerId>('customer "42"'),
-  feature: brandAs<FeatureKey>("image.render"),
-  quantity: 2,
+  items: [{ feature: brandAs<FeatureKey>("image.render"), quantity: brandAs<Quantity>(2) }],
+  hasItems: false,
 };
 const RESETS_AT = brandAs<Instant>(Date.UTC(2026, 11, 1));
 
@@ -20,11 +32,8 @@ test("format 1 is always rendered as exactly these bytes", () => {
 test("format 2 is always rendered as exactly these bytes", () => {
   expect(ANSWER_FORMAT_CONSUME).toBe(2);
   const limit = { quantity: 5, used: 7, resetsAt: null };
-  const allowed = {
-    reason: null,
-    creditsRequired: 20,
-    position: { balance: 80, resetsAt: RESETS_AT, limit: null },
-  };
+  const position = { balance: 80, resetsAt: RESETS_AT, limit: null };
+  const allowed = { reason: null, single: { creditsRequired: 20, position }, details: null };
   expect(renderAnswer({ format: 2, subjectId: SUBJECT, verdict: allowed }, ASKED)).toBe(
     '{"allowed":true,"reason":null,"customerId":"customer \\"42\\"","feature":"image.render","quantity":2,' +
       '"creditsRequired":20,"balance":80,"resetsAt":"2026-12-01T00:00:00.000Z","limit":null,' +
@@ -32,8 +41,8 @@ test("format 2 is always rendered as exactly these bytes", () => {
   );
   const denied = {
     reason: "limit_reached" as const,
-    creditsRequired: 20,
-    position: { balance: 80, resetsAt: null, limit },
+    single: { creditsRequired: 20, position: { balance: 80, resetsAt: null, limit } },
+    details: null,
   };
   expect(renderAnswer({ format: 2, subjectId: SUBJECT, verdict: denied }, ASKED)).toBe(
     '{"allowed":false,"reason":"limit_reached","customerId":"customer \\"42\\"","feature":"image.render",' +
@@ -42,8 +51,47 @@ test("format 2 is always rendered as exactly these bytes", () => {
   );
 });
 
+test("format 3 is always rendered as exactly these bytes", () => {
+  expect(ANSWER_FORMAT_DENIAL).toBe(3);
+  const position = { balance: 15, resetsAt: RESETS_AT, limit: null };
+  const denied = {
+    reason: "insufficient_credits" as const,
+    single: { creditsRequired: 20, position },
+    details: "1",
+  };
+  expect(renderAnswer({ format: 3, subjectId: SUBJECT, verdict: denied }, ASKED)).toBe(
+    '{"allowed":false,"reason":"insufficient_credits","customerId":"customer \\"42\\"","feature":"image.render",' +
+      '"quantity":2,"creditsRequired":20,"balance":15,"resetsAt":"2026-12-01T00:00:00.000Z","limit":null,' +
+      '"affordableQuantity":1,"consumeId":null,"creditsCharged":0}',
+  );
+});
+
+test("format 4 is always rendered as exactly these bytes", () => {
+  expect(ANSWER_FORMAT_ITEMS).toBe(4);
+  const asked = {
+    ...ASKED,
+    hasItems: true,
+    items: [...ASKED.items, { feature: brandAs<FeatureKey>("tokens"), quantity: brandAs<Quantity>(300) }],
+  };
+  const items = `[[20,"credits",77,${RESETS_AT}],[3,"credits",77,${RESETS_AT},1000,300,null]]`;
+  const allowed = { reason: null, single: null, details: `[null,null,${items}]` };
+  expect(renderAnswer({ format: 4, subjectId: SUBJECT, verdict: allowed }, asked)).toBe(
+    '{"allowed":true,"reason":null,"deniedItem":null,"customerId":"customer \\"42\\"","items":[' +
+      '{"feature":"image.render","quantity":2,"creditsRequired":20,"creditsCharged":20,"pool":"credits","balance":77,' +
+      '"resetsAt":"2026-12-01T00:00:00.000Z","limit":null},' +
+      '{"feature":"tokens","quantity":300,"creditsRequired":3,"creditsCharged":3,"pool":"credits","balance":77,' +
+      '"resetsAt":"2026-12-01T00:00:00.000Z",' +
+      '"limit":{"quantity":1000,"used":300,"remaining":700,"resetsAt":null}}],' +
+      '"consumeId":"con_01k9znr000e00800000000007z"}',
+  );
+  const denied = { ...allowed, reason: "insufficient_credits" as const, details: `[1,40,${items}]` };
+  expect(renderAnswer({ format: 4, subjectId: SUBJECT, verdict: denied }, asked)).toMatch(
+    /^\{"allowed":false,"reason":"insufficient_credits","deniedItem":1,"affordableQuantity":40,"customerId":.*"creditsCharged":0.*"consumeId":null\}$/,
+  );
+});
+
 test("an unknown response format throws instead of guessing", () => {
-  for (const format of [0, 3]) {
+  for (const format of [0, 5]) {
     expect(() => renderAnswer({ format, subjectId: SUBJECT, verdict: null }, null)).toThrow(
       UnknownAnswerFormat,
     );

@@ -1,50 +1,24 @@
 import { assert } from "../primitives/assert.ts";
-import type { CustomerId, FeatureKey, Instant } from "../primitives/brand.ts";
 import { publicId } from "../primitives/public-id.ts";
 import { formatTimestamp } from "../primitives/timestamp.ts";
-import type { Uuid } from "../primitives/uuid.ts";
-import type { Decision, Position, Reason } from "./decide.ts";
-
-/**
- * How a response is stored under its idempotency key. The text is not stored but rendered again from an ID and a few
- * numbers. A replay has the same bytes because the rendering of a format never changes. The caller's own fields are not
- * stored either: a replay is only sent for the same request, which contains them.
- */
-export const ANSWER_FORMAT_EVENT = 1;
-export const ANSWER_FORMAT_CONSUME = 2;
-
-export type StoredAnswer = {
-  readonly format: number;
-  /** The ID of the event, charge or denial. */
-  readonly subjectId: Uuid;
-  /** Null for an event. */
-  readonly verdict: StoredVerdict | null;
-};
-
-export type StoredVerdict = {
-  readonly reason: Reason | null;
-  readonly creditsRequired: number;
-  /** Null for an unknown customer. */
-  readonly position: StoredPosition | null;
-};
-
-/** The remaining limit is not stored: it is computed. */
-type StoredPosition = {
-  readonly balance: number;
-  readonly resetsAt: Instant | null;
-  readonly limit: {
-    readonly quantity: number;
-    readonly used: number;
-    readonly resetsAt: Instant | null;
-  } | null;
-};
+import type { Consumption } from "./consumption.ts";
+import type { Decided, Reason } from "./decide.ts";
+import {
+  ANSWER_FORMAT_CONSUME,
+  ANSWER_FORMAT_DENIAL,
+  ANSWER_FORMAT_EVENT,
+  ANSWER_FORMAT_ITEMS,
+  readAffordable,
+  type StoredAnswer,
+  type StoredItem,
+  type StoredPosition,
+  unpackVerdict,
+  type Verdict,
+  verdictOf,
+} from "./stored-answer.ts";
 
 /** Fields of the request that the response repeats. */
-export type Asked = {
-  readonly customerId: CustomerId;
-  readonly feature: FeatureKey;
-  readonly quantity: number;
-};
+export type Asked = Pick<Consumption, "customerId" | "items" | "hasItems">;
 
 /** A newer release stored this response, and only a newer release can render it. */
 export class UnknownAnswerFormat extends Error {
@@ -57,14 +31,18 @@ export function renderAnswer(answer: StoredAnswer, asked: Asked | null): string 
   switch (format) {
     case ANSWER_FORMAT_EVENT:
       return `{"accepted":true,"eventId":"${publicId("evt", subjectId)}"}`;
-    case ANSWER_FORMAT_CONSUME: {
+    case ANSWER_FORMAT_CONSUME:
+    case ANSWER_FORMAT_DENIAL: {
+      assert(verdict?.single != null && asked !== null, "a consume request has a verdict");
+      const { reason, single } = verdict;
+      const charged = reason === null ? single.creditsRequired : 0;
+      const rendered = renderSingle({ reason, single, affordableQuantity: readAffordable(answer) }, asked);
+      return `{${rendered},"consumeId":${renderId(reason, subjectId)},"creditsCharged":${charged}}`;
+    }
+    case ANSWER_FORMAT_ITEMS: {
       assert(verdict !== null && asked !== null, "a consume request has a verdict");
-      const { reason, creditsRequired } = verdict;
-      const consumed =
-        reason === null
-          ? `"consumeId":"${publicId("con", subjectId)}","creditsCharged":${creditsRequired}`
-          : `"consumeId":null,"creditsCharged":0`;
-      return `{${renderVerdict(verdict, asked)},${consumed}}`;
+      const rendered = renderItems(unpackVerdict(verdict), asked, { isCharge: true });
+      return `{${rendered},"consumeId":${renderId(verdict.reason, subjectId)}}`;
     }
     default:
       throw new UnknownAnswerFormat(`answer format ${format}`);
@@ -72,17 +50,58 @@ export function renderAnswer(answer: StoredAnswer, asked: Asked | null): string 
 }
 
 /** The response to a check, which is never stored. */
-export function renderCheck(decision: Extract<Decision, { kind: "decided" }>, asked: Asked): string {
-  const { reason, creditsRequired, before } = decision;
-  return `{${renderVerdict({ reason, creditsRequired, position: before }, asked)}}`;
+export function renderCheck(decision: Decided, asked: Asked): string {
+  const verdict = verdictOf(decision, "before");
+  const [single] = verdict.items;
+  assert(single !== undefined, "a request has at least one item");
+  const rendered = asked.hasItems
+    ? renderItems(verdict, asked, { isCharge: false })
+    : renderSingle({ ...verdict, single }, asked);
+  return `{${rendered}}`;
 }
 
-function renderVerdict({ reason, creditsRequired, position }: StoredVerdict, asked: Asked): string {
+function renderId(reason: Reason | null, subjectId: StoredAnswer["subjectId"]): string {
+  return reason === null ? `"${publicId("con", subjectId)}"` : "null";
+}
+
+type Single = Pick<Verdict, "reason" | "affordableQuantity"> & { readonly single: StoredItem };
+
+function renderSingle({ reason, affordableQuantity, single }: Single, { customerId, items }: Asked): string {
+  const { creditsRequired, position } = single;
+  const affordable = affordableQuantity === null ? "" : `,"affordableQuantity":${affordableQuantity}`;
   return (
-    `"allowed":${reason === null},"reason":${reason === null ? "null" : `"${reason}"`},` +
-    `"customerId":${JSON.stringify(asked.customerId)},"feature":${JSON.stringify(asked.feature)},` +
-    `"quantity":${asked.quantity},"creditsRequired":${creditsRequired},"balance":${position?.balance ?? null},` +
-    `"resetsAt":${renderTime(position?.resetsAt)},"limit":${renderLimit(position?.limit)}`
+    `${renderReason(reason)},"customerId":${JSON.stringify(customerId)},` +
+    `"feature":${JSON.stringify(items[0]?.feature)},"quantity":${items[0]?.quantity},` +
+    `"creditsRequired":${creditsRequired},${renderPosition(position)}${affordable}`
+  );
+}
+
+function renderItems(verdict: Verdict, asked: Asked, { isCharge }: { isCharge: boolean }): string {
+  const { reason, deniedItem, affordableQuantity } = verdict;
+  const items = verdict.items.map(({ creditsRequired, pool, position }, index) => {
+    const item = asked.items[index];
+    assert(item !== undefined, "a response has the items of its request");
+    const charged = isCharge ? `"creditsCharged":${reason === null ? creditsRequired : 0},` : "";
+    return (
+      `{"feature":${JSON.stringify(item.feature)},"quantity":${item.quantity},"creditsRequired":${creditsRequired},` +
+      `${charged}"pool":${JSON.stringify(pool)},${renderPosition(position)}}`
+    );
+  });
+  const denial = reason === null ? "" : `"affordableQuantity":${affordableQuantity},`;
+  return (
+    `${renderReason(reason)},"deniedItem":${deniedItem},${denial}"customerId":${JSON.stringify(asked.customerId)},` +
+    `"items":[${items.join(",")}]`
+  );
+}
+
+function renderReason(reason: Reason | null): string {
+  return `"allowed":${reason === null},"reason":${reason === null ? "null" : `"${reason}"`}`;
+}
+
+function renderPosition(position: StoredPosition | null): string {
+  return (
+    `"balance":${position?.balance ?? null},"resetsAt":${renderTime(position?.resetsAt)},` +
+    `"limit":${renderLimit(position?.limit)}`
   );
 }
 
@@ -93,6 +112,6 @@ function renderLimit(limit: StoredPosition["limit"] | undefined): string {
   return `{"quantity":${quantity},"used":${used},"remaining":${remaining},"resetsAt":${renderTime(resetsAt)}}`;
 }
 
-function renderTime(at: Position["resetsAt"] | undefined): string {
+function renderTime(at: StoredPosition["resetsAt"] | undefined): string {
   return at === null || at === undefined ? "null" : `"${formatTimestamp(at)}"`;
 }

@@ -90,6 +90,12 @@ export function chargeFor(cost: Cost, quantity: number): number {
   return (product - rest) / cost.per + (rest > 0 ? 1 : 0);
 }
 
+export function getPool(catalog: Catalog, id: PoolId): Pool {
+  const pool = catalog.pools.get(id);
+  assert(pool !== undefined, "a pool is never deleted");
+  return pool;
+}
+
 export function getVersion(catalog: Catalog, id: PlanVersionId): PlanVersion {
   const version = catalog.versions.get(id);
   assert(version !== undefined, "a published version is never deleted");

@@ -5,23 +5,40 @@ import type { Metadata } from "./metadata.ts";
 /** The parsed body of a consume request. */
 export type Consumption = {
   readonly customerId: CustomerId;
-  readonly feature: FeatureKey;
-  readonly quantity: Quantity;
+  /** Each feature once. */
+  readonly items: readonly ConsumptionItem[];
+  /** Whether the caller sent `items`, and gets them back, or a single feature. */
+  readonly hasItems: boolean;
   readonly metadata: Metadata | null;
 };
 
+export type ConsumptionItem = { readonly feature: FeatureKey; readonly quantity: Quantity };
+
 export const QUANTITY_DEFAULT = 1;
 
-export function fingerprintConsumption({
-  customerId,
-  feature,
-  quantity,
-  metadata,
-}: Consumption): Fingerprint {
+/** The items as one text: equal only if features, quantities and order are equal. */
+export function canonicalItems(items: readonly ConsumptionItem[]): string {
+  return JSON.stringify(items.map(({ feature, quantity }) => [feature, quantity]));
+}
+
+export function parseItems(canonical: string): ConsumptionItem[] {
+  const items: readonly [FeatureKey, Quantity][] = JSON.parse(canonical);
+  return items.map(([feature, quantity]) => ({ feature, quantity }));
+}
+
+export function fingerprintConsumption(consumption: Consumption): Fingerprint {
+  const { customerId, items, hasItems, metadata } = consumption;
+  const [single] = items;
+  if (hasItems || single === undefined)
+    return fingerprint([
+      ["customerId", JSON.stringify(customerId)],
+      ["items", canonicalItems(items)],
+      ["metadata", metadata?.canonical ?? null],
+    ]);
   return fingerprint([
     ["customerId", JSON.stringify(customerId)],
-    ["feature", JSON.stringify(feature)],
+    ["feature", JSON.stringify(single.feature)],
     ["metadata", metadata?.canonical ?? null],
-    ["quantity", quantity === QUANTITY_DEFAULT ? null : String(quantity)],
+    ["quantity", single.quantity === QUANTITY_DEFAULT ? null : String(single.quantity)],
   ]);
 }

@@ -1,11 +1,17 @@
 import { expect, test } from "vitest";
-import { at, makeCatalog, monthly } from "../../test/catalog.ts";
+import { at, makeCatalog, monthly, STORAGE } from "../../test/catalog.ts";
 import { Timeline } from "../../test/timeline.ts";
 
 const catalog = makeCatalog({
   pro: [{ features: { image: null, text: null, export: { quantity: 5, period: "month" } } }],
   bare: [{ allowances: [] }],
   scale: [{ allowances: [monthly(1000)] }],
+  team: [
+    {
+      allowances: [monthly(100), { pool: STORAGE, credits: 50, period: "month", rollover: 0 }],
+      features: { image: null, export: { quantity: 5, period: "month" }, disk: null },
+    },
+  ],
 });
 
 function customerOn(plan: string): Timeline {
@@ -55,6 +61,88 @@ test("a reversal lowers only the limit counter that counted the consume", () => 
   customer.consume("2026-02-02", "export", 2);
   customer.reverse("2026-02-03", january.entry);
   expect(customer.check("2026-02-03", "export").before?.limit?.used).toBe(2);
+});
+
+test("reversing a request reverses all its charges, in order and with their places", () => {
+  const customer = customerOn("team");
+  const { wallet } = customer;
+  const request = customer.consumeItems("2026-01-02", { image: 3, disk: 20, export: 4 });
+  const charges = request.items.map(({ entry }) => entry?.sequence);
+  expect(customer.reverseItems("2026-01-03", request)).toMatchObject({
+    kind: "reversed",
+    quantity: 27,
+    credits: 50,
+    items: [
+      { item: 0, quantity: 3, credits: 30 },
+      { item: 1, quantity: 20, credits: 20 },
+      { item: 2, quantity: 4, credits: 0 },
+    ],
+  });
+  expect(customer.entries.slice(-3).map(({ kind, usage }) => [kind, usage?.reverses, usage?.place])).toEqual([
+    ["reverse", charges[0], { index: 0, of: 3 }],
+    ["reverse", charges[1], { index: 1, of: 3 }],
+    ["reverse", charges[2], { index: 2, of: 3 }],
+  ]);
+  expect(customer.wallet.grants).toEqual(wallet.grants);
+  expect(customer.check("2026-01-03", "export").before?.limit?.used).toBe(0);
+  expect(customer.reverseItems("2026-01-03", request)).toEqual({ kind: "nothing_left" });
+});
+
+test("one item of a request is reversed alone, in part or completely", () => {
+  const customer = customerOn("team");
+  const request = customer.consumeItems("2026-01-02", { image: 3, export: 4, disk: 20 });
+  const [image, , disk] = request.items;
+  expect(customer.reverse("2026-01-03", disk?.entry ?? null, 5)).toMatchObject({
+    credits: 5,
+    quantity: 5,
+    items: [{ item: 2, quantity: 5, credits: 5 }],
+  });
+  expect(customer.reverse("2026-01-03", disk?.entry ?? null, 16)).toEqual({
+    kind: "too_much",
+    reversible: 15,
+  });
+  expect(customer.balance).toBe(70);
+  expect(customer.reverse("2026-01-03", image?.entry ?? null)).toMatchObject({
+    items: [{ item: 0, quantity: 3, credits: 30 }],
+  });
+  expect(customer.balance).toBe(100);
+  expect(customer.check("2026-01-03", "export").before?.limit?.used).toBe(4);
+  expect(customer.check("2026-01-03", "disk").before?.balance).toBe(35);
+});
+
+test("after partial reversals, reversing the request returns only what is left", () => {
+  const customer = customerOn("team");
+  const request = customer.consumeItems("2026-01-02", { image: 3, export: 4, disk: 20 });
+  const [image, limited] = request.items;
+  customer.reverse("2026-01-03", image?.entry ?? null);
+  customer.reverse("2026-01-03", limited?.entry ?? null, 1);
+  expect(customer.reverseItems("2026-01-04", request)).toMatchObject({
+    quantity: 23,
+    credits: 20,
+    items: [
+      { item: 1, quantity: 3, credits: 0 },
+      { item: 2, quantity: 20, credits: 20 },
+    ],
+  });
+  expect(customer.reverseItems("2026-01-04", request)).toEqual({ kind: "nothing_left" });
+  expect(customer.balance).toBe(100);
+});
+
+test("if one charge does not fit below the largest balance, no charge of the request is reversed", () => {
+  const customer = customerOn("bare");
+  const largest = Number.MAX_SAFE_INTEGER - 2 ** 51;
+  expect(customer.topUp("2026-01-01", largest)).toBe("added");
+  const request = customer.consumeItems("2026-01-02", { image: 1, text: 1_000 }); // 10 and 3 credits
+  expect(customer.topUp("2026-01-03", 1)).toBe("added");
+  const { wallet } = customer;
+  expect(customer.reverseItems("2026-01-04", request)).toEqual({ kind: "balance_too_large" });
+  expect(customer.wallet).toBe(wallet);
+  const [image, text] = request.items;
+  expect(customer.reverse("2026-01-04", image?.entry ?? null)).toMatchObject({
+    kind: "reversed",
+    credits: 10,
+  });
+  expect(customer.reverse("2026-01-04", text?.entry ?? null)).toEqual({ kind: "balance_too_large" });
 });
 
 test("credits returned to an allowance from a past period expire immediately", () => {

@@ -59,9 +59,9 @@ test("denial reasons are checked in their documented order", () => {
   const customer = new Timeline(pro);
   const ask = () => customer.check("2026-02-01", "image", 1_000).reason;
   const question = { feature: brandAs<FeatureKey>("image"), quantity: 1 };
-  expect(decide(pro, null, question, at("2026-02-01"))).toMatchObject({
+  expect(decide(pro, null, [question], at("2026-02-01"))).toMatchObject({
     reason: "customer_not_found",
-    before: null,
+    items: [{ before: null }],
   });
   expect(ask()).toBe("no_active_plan");
   customer.assign("2026-01-31", "pro");
@@ -75,15 +75,18 @@ test("denial reasons are checked in their documented order", () => {
 
 test("an unknown feature is reported as such for every customer", () => {
   const question = { feature: brandAs<FeatureKey>("image2"), quantity: 1 };
-  expect(decide(pro, null, question, at("2026-02-01"))).toEqual({ kind: "feature_not_found" });
+  expect(decide(pro, null, [question], at("2026-02-01"))).toEqual({
+    kind: "feature_not_found",
+    feature: "image2",
+  });
 });
 
 test("an unknown customer is decided under the default plan, as if created now", () => {
   const catalog = makeCatalog({ free: [{ allowances: [monthly(30)] }] }, { defaultPlan: "free" });
   const question = { feature: brandAs<FeatureKey>("image"), quantity: 1 };
-  expect(decide(catalog, null, question, at("2026-02-01"))).toMatchObject({
+  expect(decide(catalog, null, [question], at("2026-02-01"))).toMatchObject({
     allowed: true,
-    before: { balance: 30, resetsAt: at("2026-03-01") },
+    items: [{ before: { balance: 30, resetsAt: at("2026-03-01") } }],
   });
 });
 

@@ -1,17 +1,21 @@
+import { assert } from "../primitives/assert.ts";
 import type { FeatureKey, Instant, PlanVersionId, PoolId } from "../primitives/brand.ts";
 import { isAhead } from "./assignment.ts";
 import { burn } from "./burn-order.ts";
+import { unitsFor } from "./buying-power.ts";
 import {
   type Catalog,
   chargeFor,
   type Feature,
+  getPool,
   getVersion,
   type PlanFeature,
   type PlanVersion,
+  type Pool,
 } from "./catalog.ts";
 import { applyDefaultPlan, catchUp } from "./catch-up.ts";
 import { Draft, decisionTime } from "./draft.ts";
-import type { Change, Entry } from "./entry.ts";
+import type { Change, Entry, ItemPlace } from "./entry.ts";
 import { periodAt } from "./period.ts";
 import { type Assignment, balanceOf, type LimitCounter, newWallet, type Wallet } from "./wallet.ts";
 
@@ -42,43 +46,67 @@ export type LimitPosition = {
   readonly resetsAt: Instant | null;
 };
 
-export type Decision =
-  | { kind: "feature_not_found" }
-  | {
-      kind: "decided";
-      allowed: boolean;
-      reason: Reason | null;
-      creditsRequired: number;
-      /** The position with all due changes applied. Null for an unknown customer. */
-      before: Position | null;
-      /** The position after the charge. For a denial, the same as `before`. */
-      after: Position | null;
-      change: Change | null;
-      /** The charge, which is also in `change`. */
-      entry: Entry | null;
-      feature: Feature;
-      planVersion: PlanVersionId | null;
-    };
+/** The decision about one feature of a request. */
+export type ItemDecision = {
+  readonly feature: Feature;
+  readonly pool: Pool;
+  readonly quantity: number;
+  readonly creditsRequired: number;
+  /** Credits that the items before this one need from the same pool. */
+  readonly creditsBefore: number;
+  /** The position with all due changes applied. Null for an unknown customer. */
+  readonly before: Position | null;
+  /** The position after the whole request. For a denial, the same as `before`. */
+  readonly after: Position | null;
+  /** The charge, which is also in the decision's change. Null if the request is denied. */
+  readonly entry: Entry | null;
+};
+
+export type Decided = {
+  readonly kind: "decided";
+  readonly allowed: boolean;
+  readonly reason: Reason | null;
+  /** The index of the first item that cannot be allowed. Null if the request is allowed. */
+  readonly deniedItem: number | null;
+  /** How much of the denied item the balance and limit allow, after the items before it. Null if the request is allowed. */
+  readonly affordableQuantity: number | null;
+  /** One for each question, in the same order. */
+  readonly items: readonly ItemDecision[];
+  readonly change: Change | null;
+  readonly planVersion: PlanVersionId | null;
+};
+
+export type Decision = { readonly kind: "feature_not_found"; readonly feature: FeatureKey } | Decided;
+
+/** One item, with the terms and the balance that it is decided by. */
+type Priced = {
+  readonly feature: Feature;
+  /** Undefined if the customer's plan does not include the feature. */
+  readonly terms: PlanFeature | undefined;
+  readonly pool: Pool;
+  readonly quantity: number;
+  readonly creditsRequired: number;
+  readonly creditsBefore: number;
+  readonly before: Position;
+};
 
 /**
- * Decides whether a customer may use a feature, and what it costs. Check and consume both call it; check discards the
- * change. Depends on its arguments only.
+ * Decides whether a customer may use one or several features, and what they cost. All items are charged, or none. Each feature occurs
+ * once. Check and consume both call it; check discards the change. Depends on its arguments only.
  */
-export function decide(catalog: Catalog, known: Wallet | null, question: Question, clock: Instant): Decision {
-  const feature = catalog.features.get(question.feature);
-  if (feature === undefined) return { kind: "feature_not_found" };
-  if (known === null && catalog.defaultPlan.plan === null) {
-    const creditsRequired = chargeFor(feature.cost, question.quantity);
-    const unknown = { before: null, after: null, change: null, entry: null, planVersion: null };
-    return {
-      kind: "decided",
-      allowed: false,
-      reason: "customer_not_found",
-      creditsRequired,
-      feature,
-      ...unknown,
-    };
+export function decide(
+  catalog: Catalog,
+  known: Wallet | null,
+  questions: readonly Question[],
+  clock: Instant,
+): Decision {
+  const features: Feature[] = [];
+  for (const { feature: key } of questions) {
+    const feature = catalog.features.get(key);
+    if (feature === undefined) return { kind: "feature_not_found", feature: key };
+    features.push(feature);
   }
+  if (known === null && catalog.defaultPlan.plan === null) return denyUnknown(catalog, features, questions);
   const wallet = known ?? newWallet(clock);
   const now = decisionTime(catalog, wallet, clock);
   const draft = new Draft(wallet);
@@ -87,55 +115,113 @@ export function decide(catalog: Catalog, known: Wallet | null, question: Questio
 
   const { assignment } = draft.wallet;
   const version = assignment === null ? null : getVersion(catalog, assignment.version);
-  const terms = version?.features.get(feature.id);
-  const { pool, cost } = terms ?? feature;
-  const creditsRequired = chargeFor(cost, question.quantity);
-  const before = positionOf(draft.wallet, version, terms, pool, now);
-  const reason = findReason(draft.wallet, terms, before, { quantity: question.quantity, creditsRequired });
-  const planVersion = assignment?.version ?? null;
-  if (reason !== null || assignment === null || terms === undefined) {
-    const outcome = { allowed: false, reason, before, after: before, change: draft.finish(now), entry: null };
-    return { kind: "decided", ...outcome, creditsRequired, feature, planVersion };
+  const priced: Priced[] = [];
+  for (const [index, feature] of features.entries()) {
+    const quantity = questions[index]?.quantity ?? 0;
+    const terms = version?.features.get(feature.id);
+    const { pool: poolId, cost } = terms ?? feature;
+    const pool = getPool(catalog, poolId);
+    const creditsRequired = chargeFor(cost, quantity);
+    const before = positionOf(draft.wallet, version, terms, poolId, now);
+    const creditsBefore = sumOfPool(priced, pool);
+    priced.push({ feature, terms, pool, quantity, creditsRequired, creditsBefore, before });
   }
-  const entry = charge(draft, assignment, terms, { quantity: question.quantity, creditsRequired, now });
-  const after = positionOf(draft.wallet, version, terms, pool, now);
-  const outcome = { allowed: true, reason, before, after, change: draft.finish(now), entry };
-  return { kind: "decided", ...outcome, creditsRequired, feature, planVersion };
+  const planVersion = assignment?.version ?? null;
+  const denial = findDenial(draft.wallet, priced);
+  if (denial !== null) {
+    const items = priced.map((item) => toItem(item, item.before, null));
+    return { kind: "decided", allowed: false, ...denial, items, change: draft.finish(now), planVersion };
+  }
+  const entries = priced.map((item, index) => {
+    const place = priced.length === 1 ? null : { index, of: priced.length };
+    return charge(draft, item, place, now);
+  });
+  const items = priced.map((item, index) =>
+    toItem(item, positionOf(draft.wallet, version, item.terms, item.pool.id, now), entries[index] ?? null),
+  );
+  const verdict = { allowed: true, reason: null, deniedItem: null, affordableQuantity: null };
+  return { kind: "decided", ...verdict, items, change: draft.finish(now), planVersion };
 }
 
-type Demand = { readonly quantity: number; readonly creditsRequired: number };
+/** Without a default plan, an unknown customer has no wallet to decide on. */
+function denyUnknown(
+  catalog: Catalog,
+  features: readonly Feature[],
+  questions: readonly Question[],
+): Decided {
+  const items = features.map((feature, index): ItemDecision => {
+    const quantity = questions[index]?.quantity ?? 0;
+    const unknown = { creditsBefore: 0, before: null, after: null, entry: null };
+    const pool = getPool(catalog, feature.pool);
+    return { feature, pool, quantity, creditsRequired: chargeFor(feature.cost, quantity), ...unknown };
+  });
+  const verdict = {
+    allowed: false,
+    reason: "customer_not_found",
+    deniedItem: 0,
+    affordableQuantity: 0,
+  } as const;
+  return { kind: "decided", ...verdict, items, change: null, planVersion: null };
+}
 
-function findReason(
-  wallet: Wallet,
-  terms: PlanFeature | undefined,
-  { balance, limit }: Position,
-  { quantity, creditsRequired }: Demand,
-): Reason | null {
+function toItem(item: Priced, after: Position, entry: Entry | null): ItemDecision {
+  const { feature, pool, quantity, creditsRequired, creditsBefore, before } = item;
+  return { feature, pool, quantity, creditsRequired, creditsBefore, before, after, entry };
+}
+
+function sumOfPool(items: readonly Priced[], pool: Pool): number {
+  let sum = 0;
+  for (const item of items) if (item.pool === pool) sum += item.creditsRequired;
+  return sum;
+}
+
+type Denial = { readonly reason: Reason; readonly deniedItem: number; readonly affordableQuantity: number };
+
+/** The first item that cannot be allowed, given what the items before it take. */
+function findDenial(wallet: Wallet, items: readonly Priced[]): Denial | null {
+  for (const [deniedItem, item] of items.entries()) {
+    const reason = findReason(wallet, item);
+    if (reason !== null) return { reason, deniedItem, affordableQuantity: affordable(item, reason) };
+  }
+  return null;
+}
+
+function findReason(wallet: Wallet, { terms, before, quantity, ...item }: Priced): Reason | null {
+  const { balance, limit } = before;
   if (wallet.isBlocked) return "customer_blocked";
   if (wallet.assignment === null) return "no_active_plan";
   if (terms === undefined) return "feature_not_in_plan";
   if (limit !== null && quantity > limit.remaining) return "limit_reached";
-  if (creditsRequired > balance) return "insufficient_credits";
+  if (item.creditsRequired > balance - item.creditsBefore) return "insufficient_credits";
   return null;
 }
 
-function charge(
-  draft: Draft,
-  assignment: Assignment,
-  terms: PlanFeature,
-  { quantity, creditsRequired, now }: Demand & { readonly now: Instant },
-): Entry {
-  const { feature, pool } = terms;
+/** More than zero only if a smaller quantity would be allowed. */
+function affordable({ terms, before, creditsBefore }: Priced, reason: Reason): number {
+  if (terms === undefined || (reason !== "limit_reached" && reason !== "insufficient_credits")) return 0;
+  const byLimit = before.limit?.remaining ?? Number.POSITIVE_INFINITY;
+  const byCredits =
+    terms.cost.credits === 0
+      ? Number.POSITIVE_INFINITY
+      : unitsFor(terms.cost, Math.max(0, before.balance - creditsBefore));
+  return Math.min(byLimit, byCredits);
+}
+
+function charge(draft: Draft, item: Priced, place: ItemPlace | null, now: Instant): Entry {
+  const { terms, pool, quantity, creditsRequired } = item;
+  const { assignment } = draft.wallet;
+  assert(terms !== undefined && assignment !== null, "only a feature of the customer's plan is charged");
   const entry = draft.move({
     kind: "consume",
-    pool,
-    parts: burn(draft.wallet.grants, pool, creditsRequired),
+    pool: pool.id,
+    parts: burn(draft.wallet.grants, pool.id, creditsRequired),
     usage: {
-      feature,
+      feature: terms.feature,
       quantity,
       planVersion: assignment.version,
       assignment: assignment.number,
       reverses: null,
+      place,
     },
   });
   const counters = count(assignment, terms, { quantity, sequence: entry.sequence, now });

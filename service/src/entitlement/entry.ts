@@ -28,7 +28,12 @@ export type Usage = {
   readonly assignment: number;
   /** The sequence of the reversed charge. Set only for a reversal. */
   readonly reverses: number | null;
+  /** Set for a charge that is one of several in a request, and for its reversals. */
+  readonly place: ItemPlace | null;
 };
+
+/** The place of a charge among the consecutive charges of one request. The first has index 0, and its sequence names the request. */
+export type ItemPlace = { readonly index: number; readonly of: number };
 
 /** A grant created by this change. */
 export type NewGrant = {

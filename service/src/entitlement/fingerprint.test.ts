@@ -1,14 +1,19 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { readConsumption } from "../runtime/consume/route.ts";
+import type { QuestionBody } from "../runtime/consume/schema.ts";
 import { readEvent } from "../runtime/events/read-event.ts";
 import type { EventBody } from "../runtime/events/schema.ts";
+import { fingerprintConsumption } from "./consumption.ts";
 import { fingerprint } from "./fingerprint.ts";
 import { fingerprintEvent } from "./usage-event.ts";
 
 const BODY: EventBody = { customerId: "customer_1", event: "tokens", quantity: 3 };
 
 const print = (body: EventBody) => fingerprintEvent(readEvent(body));
+const printConsume = (body: Omit<QuestionBody, "customerId">) =>
+  fingerprintConsumption(readConsumption({ customerId: "customer_1", ...body }));
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex").slice(0, 32);
 
 test("a fingerprint is 16 bytes of SHA-256 over the canonical request, with the timestamp in milliseconds", () => {
@@ -93,4 +98,47 @@ test("every difference in meaning gives another fingerprint", () => {
 
 test("the idempotency key is not part of the fingerprint", () => {
   expect(print({ ...BODY, idempotencyKey: "one" })).toBe(print({ ...BODY, idempotencyKey: "two" }));
+});
+
+test("the fingerprint of a consume request for one feature stays the same when items are supported", () => {
+  expect(printConsume({ feature: "image" })).toBe(sha256('{"customerId":"customer_1","feature":"image"}'));
+  expect(printConsume({ feature: "image", quantity: 1 })).toBe(printConsume({ feature: "image" }));
+  expect(printConsume({ feature: "image", quantity: 2, metadata: { a: 1 } })).toBe(
+    sha256('{"customerId":"customer_1","feature":"image","metadata":{"a":1},"quantity":2}'),
+  );
+});
+
+test("items are hashed with their features, quantities and order", () => {
+  const items = [{ feature: "text", quantity: 1_500 }, { feature: "image" }];
+  expect(printConsume({ items, metadata: { a: 1 } })).toBe(
+    sha256('{"customerId":"customer_1","items":[["text",1500],["image",1]],"metadata":{"a":1}}'),
+  );
+  expect(printConsume({ items })).toBe(
+    printConsume({
+      items: [
+        { quantity: 1_500, feature: "text" },
+        { feature: "image", quantity: 1 },
+      ],
+    }),
+  );
+});
+
+test("every difference between consume requests gives another fingerprint", () => {
+  const [image, text] = [{ feature: "image" }, { feature: "text" }];
+  const bodies: Omit<QuestionBody, "customerId">[] = [
+    { feature: "image" },
+    { feature: "image", quantity: 2 },
+    { feature: "text" },
+    // The response to `items` is another one, so the request is too.
+    { items: [image] },
+    { items: [text] },
+    { items: [image, text] },
+    { items: [text, image] },
+    { items: [image, { ...text, quantity: 2 }] },
+    { items: [{ ...image, quantity: 2 }, text] },
+    { items: [image, text, { feature: "disk" }] },
+    { items: [image, text], metadata: { a: 1 } },
+    { items: [{ feature: 'image",1],["text' }] },
+  ];
+  expect(new Set(bodies.map(printConsume)).size).toBe(bodies.length);
 });

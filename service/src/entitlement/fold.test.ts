@@ -1,9 +1,12 @@
 import { expect, test } from "vitest";
+import { at, makeCatalog } from "../../test/catalog.ts";
 import { HISTORIES, HISTORIES_TIMEOUT_MS } from "../../test/effort.ts";
 import { Book } from "../../test/model/book.ts";
 import { forEveryHistory } from "../../test/model/for-every-history.ts";
 import type { Script, ScriptStep } from "../../test/model/script.ts";
+import { brandAs, type FeatureKey } from "../primitives/brand.ts";
 import type { Catalog } from "./catalog.ts";
+import type { Entry, ItemPlace } from "./entry.ts";
 import { Fold, reversedConsumes } from "./fold.ts";
 import { newWallet, type Wallet } from "./wallet.ts";
 
@@ -51,6 +54,124 @@ test("a wallet that differs from its ledger in any number is always detected", {
     }
   });
 });
+
+test("an item that is omitted, moved or has another place is always detected", {
+  timeout: HISTORIES_TIMEOUT_MS,
+}, () => {
+  forEveryHistory(HISTORIES / 10, (script) => {
+    const { book, catalog } = play(script);
+    for (const [index, entry] of book.entries.entries()) {
+      const { kind, usage } = entry;
+      if (kind !== "consume" || usage?.place == null) continue;
+      const { place } = usage;
+      const next = book.entries[index + 1];
+      const others = [null, { ...place, index: place.index + 1 }, { ...place, of: place.of + 1 }];
+      const tampered = [
+        book.entries.toSpliced(index, 1),
+        ...(next === undefined ? [] : [book.entries.toSpliced(index, 2, next, entry)]),
+        ...others.map((other) => book.entries.with(index, { ...entry, usage: { ...usage, place: other } })),
+      ];
+      for (const entries of tampered) expect(verify(withEntries(book, entries), catalog)).not.toBeNull();
+    }
+  });
+});
+
+test("a request without one of its charges is reported", () => {
+  const { book, catalog } = consumeFree(["image", "text", "disk"]);
+  // Entry 1 grants the allowance.
+  const found = [1, 2, 3].map((index) =>
+    verify(withEntries(book, book.entries.toSpliced(index, 1)), catalog),
+  );
+  expect(found).toEqual([
+    "entry 2, consume, is charge 2 of 3 of a request, without the others",
+    "entry 3, consume, comes before charge 2 of 3 of a request",
+    "the ledger ends before charge 3 of 3 of a request",
+  ]);
+});
+
+test("a gap between the charges of a request is reported", () => {
+  const { book, catalog } = consumeFree(["image", "text"], ["export"]);
+  const [granted, image, text, other] = book.entries;
+  const moved = [granted, image, other, text].filter((entry) => entry !== undefined);
+  expect(verify(withEntries(book, moved), catalog)).toBe(
+    "entry 3, consume, comes before charge 2 of 2 of a request",
+  );
+});
+
+test.each([
+  [null, { index: 1, of: 2 }],
+  [{ index: 0, of: 2 }, null],
+  [
+    { index: 1, of: 2 },
+    { index: 0, of: 2 },
+  ],
+  [
+    { index: 0, of: 2 },
+    { index: 0, of: 2 },
+  ],
+  [
+    { index: 0, of: 2 },
+    { index: 1, of: 3 },
+  ],
+  [
+    { index: 0, of: 3 },
+    { index: 1, of: 3 },
+  ],
+])("two charges of one request with the places %o and %o are reported", (...places) => {
+  const { book, catalog } = consumeFree(["image", "text"]);
+  const entries = book.entries.map((entry, index) => withPlace(entry, places[index - 1] ?? null));
+  expect(verify(withEntries(book, entries), catalog)).toMatch(/of a request/);
+});
+
+test("a reversal with another place than its charge is reported", () => {
+  const { book, catalog } = consumeFree(["image", "text"]);
+  book.commit(catalog, { kind: "reverse_request", consume: 0 }, at("2026-01-02"));
+  expect(verify(book, catalog)).toBeNull();
+  for (const place of [null, { index: 0, of: 2 }, { index: 1, of: 3 }]) {
+    const last = book.entries.length - 1;
+    const entries = book.entries.map((entry, index) => (index === last ? withPlace(entry, place) : entry));
+    expect(verify(withEntries(book, entries), catalog)).toBe(
+      "entry 5, reverse, has another pool, feature, plan or place than consume 3",
+    );
+  }
+});
+
+/** Requests on a plan on which everything is free, so that only the places show which charges belong together. */
+function consumeFree(...requests: string[][]): { book: Book; catalog: Catalog } {
+  const features = { image: null, text: null, export: null, disk: null };
+  const catalog = makeCatalog(
+    { free: [{ features, cost: { credits: 0, per: 1 } }] },
+    { defaultPlan: "free" },
+  );
+  const book = new Book(null);
+  for (const request of requests) {
+    const items = request.map((feature) => ({ feature: brandAs<FeatureKey>(feature), quantity: 1 }));
+    book.commit(catalog, { kind: "decide", items }, at("2026-01-01"));
+  }
+  expect(verify(book, catalog)).toBeNull();
+  return { book, catalog };
+}
+
+function withPlace(entry: Entry, place: ItemPlace | null): Entry {
+  return entry.usage === null ? entry : { ...entry, usage: { ...entry.usage, place } };
+}
+
+/** A copy with these entries instead, numbered without a gap. */
+function withEntries(book: Book, entries: readonly Entry[]): Book {
+  const numbers = new Map(entries.map(({ sequence }, index) => [sequence, index + 1]));
+  const copy = book.copy();
+  copy.entries.length = 0;
+  for (const { sequence, usage, ...entry } of entries) {
+    const reverses = usage?.reverses == null ? null : (numbers.get(usage.reverses) ?? null);
+    copy.entries.push({
+      ...entry,
+      sequence: numbers.get(sequence) ?? 0,
+      usage: usage === null ? null : { ...usage, reverses },
+    });
+  }
+  if (copy.wallet !== null) copy.wallet = { ...copy.wallet, sequence: entries.length };
+  return copy;
+}
 
 /** Copies of the wallet, each with one number changed. */
 function tamperedWallets(wallet: Wallet | null): Wallet[] {

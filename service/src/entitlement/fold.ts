@@ -1,6 +1,6 @@
 import type { PlanVersionId, PoolId } from "../primitives/brand.ts";
 import { chargeFor, type PlanFeature, type PlanVersion } from "./catalog.ts";
-import type { Entry, EntryKind, Usage } from "./entry.ts";
+import type { Entry, EntryKind, ItemPlace, Usage } from "./entry.ts";
 import { FoldedGrants } from "./folded-grants.ts";
 import { FoldedLimits } from "./folded-limits.ts";
 import type { GrantFacts } from "./revoke-grant.ts";
@@ -32,6 +32,8 @@ export class Fold {
   readonly #grants: FoldedGrants;
   readonly #limits: FoldedLimits;
   #sequence = 0;
+  /** The next charge of a request whose charges are not complete yet. */
+  #due: ItemPlace | null = null;
 
   constructor(account: Account) {
     this.#account = account;
@@ -45,6 +47,7 @@ export class Fold {
       this.#follow(entry) ??
       findFlaw(entry) ??
       this.#grants.add(entry) ??
+      this.#followItems(entry) ??
       this.#judgeUse(entry, reversed) ??
       this.#limits.add(entry);
     return flaw === null ? null : `entry ${entry.sequence}, ${entry.kind}, ${flaw}`;
@@ -55,6 +58,7 @@ export class Fold {
     const { wallet } = this.#account;
     if (wallet.sequence !== this.#sequence)
       return `the wallet is at entry ${wallet.sequence}, its ledger at ${this.#sequence}`;
+    if (this.#due !== null) return `the ledger ends before ${describePlace(this.#due)} of a request`;
     return (
       this.#grants.compareRows(wallet) ??
       this.#grants.compareOpen(wallet) ??
@@ -74,6 +78,17 @@ export class Fold {
     if (balanceAfter < 0) return `leaves ${balanceAfter} in pool ${pool}`;
     this.#balances.set(pool, balanceAfter);
     return null;
+  }
+
+  /** The charges of one request follow each other without a gap. */
+  #followItems({ kind, usage }: Entry): string | null {
+    const place = kind === "consume" ? (usage?.place ?? null) : null;
+    const due = this.#due;
+    this.#due = place === null || place.index + 1 === place.of ? null : { ...place, index: place.index + 1 };
+    if (due !== null)
+      return isSamePlace(place, due) ? null : `comes before ${describePlace(due)} of a request`;
+    if (place === null || (place.index === 0 && place.of > 1)) return null;
+    return `is ${describePlace(place)} of a request, without the others`;
   }
 
   #judgeUse(entry: Entry, reversed: ReversedConsume | null): string | null {
@@ -107,6 +122,14 @@ export class Fold {
 
 /** The runtime's limit. A larger quantity cannot be priced. */
 const QUANTITY_MAX = 1_000_000;
+
+function describePlace({ index, of }: ItemPlace): string {
+  return `charge ${index + 1} of ${of}`;
+}
+
+function isSamePlace(a: ItemPlace | null, b: ItemPlace | null): boolean {
+  return a?.index === b?.index && a?.of === b?.of;
+}
 
 const SIGN = { grant: 1, reverse: 1, consume: -1, expire: -1, revoke: -1 } as const satisfies Record<
   EntryKind,
@@ -144,8 +167,9 @@ function findMisreversal(
     reversed.pool === entry.pool &&
     consume.feature === usage.feature &&
     consume.planVersion === usage.planVersion &&
-    consume.assignment === usage.assignment;
-  if (!isItsOwn) return `has another pool, feature or plan than consume ${reverses}`;
+    consume.assignment === usage.assignment &&
+    isSamePlace(consume.place, usage.place);
+  if (!isItsOwn) return `has another pool, feature, plan or place than consume ${reverses}`;
   for (const { grant, amount } of entry.parts) {
     const burned = reversed.parts.find((part) => part.grant === grant)?.amount ?? 0;
     if (amount + burned > 0)

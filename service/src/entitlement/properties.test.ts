@@ -6,6 +6,7 @@ import { forEveryHistory } from "../../test/model/for-every-history.ts";
 import { histories, steadyHistories } from "../../test/model/history.ts";
 import { hadPlan, look, nextEnd, seen } from "../../test/model/looking.ts";
 import { play, playStep, startBook } from "../../test/model/play.ts";
+import type { Request } from "../../test/model/request.ts";
 import type { Script } from "../../test/model/script.ts";
 import { brandAs, type Instant } from "../primitives/brand.ts";
 import { assignPlan } from "./assign-plan.ts";
@@ -31,12 +32,20 @@ always("a check predicts the consume, and the balance changes by exactly the cha
       const { answer: consume, change } = book.copy().commit(catalog, act.request, clock);
       expect(consume).toEqual(check);
       if (consume.kind !== "decided") return;
-      const { allowed, creditsRequired, before, after } = consume;
-      expect((before?.balance ?? 0) - (after?.balance ?? 0)).toBe(allowed ? creditsRequired : 0);
-      const used = (after?.limit?.used ?? 0) - (before?.limit?.used ?? 0);
-      expect(used).toBe(allowed && before?.limit ? act.request.quantity : 0);
+      const { allowed, items } = consume;
       const consumes = change?.entries.filter((entry) => entry.kind === "consume") ?? [];
-      expect(consumes.map((entry) => -entry.amount + 0)).toEqual(allowed ? [creditsRequired] : []);
+      const charges = consumes.map(({ pool, amount }) => ({ pool, credits: -amount + 0 }));
+      expect(charges.map(({ credits }) => credits)).toEqual(
+        allowed ? items.map(({ creditsRequired }) => creditsRequired) : [],
+      );
+      for (const [index, { before, after }] of items.entries()) {
+        // All items of the same pool change its balance.
+        const charged = charges.filter(({ pool }) => pool === charges[index]?.pool);
+        const credits = charged.reduce((sum, charge) => sum + charge.credits, 0);
+        expect((before?.balance ?? 0) - (after?.balance ?? 0)).toBe(credits);
+        const used = (after?.limit?.used ?? 0) - (before?.limit?.used ?? 0);
+        expect(used).toBe(allowed && before?.limit ? act.request.items[index]?.quantity : 0);
+      }
     },
   });
 });
@@ -160,9 +169,9 @@ always("reversing everything restores every grant and every limit", (script) => 
   const { catalog, clock } = step;
   book.block(false);
   const consume = (quantity: number): void => {
-    for (const feature of catalog.features.keys()) {
-      book.commit(catalog, { kind: "decide", feature, quantity }, clock);
-    }
+    const all = [...catalog.features.keys()].map((feature) => ({ feature, quantity }));
+    for (const item of all) book.commit(catalog, { kind: "decide", items: [item] }, clock);
+    book.commit(catalog, { kind: "decide", items: all }, clock);
   };
   consume(1);
   // Credits returned to a revoked grant are revoked again.
@@ -173,7 +182,11 @@ always("reversing everything restores every grant and every limit", (script) => 
   for (const [index, { usage }] of book.consumes().entries()) {
     if (index < first) continue;
     if (usage.quantity > 1) book.commit(catalog, { kind: "reverse", consume: index, quantity: 1 }, clock);
-    book.commit(catalog, { kind: "reverse", consume: index, quantity: null }, clock);
+    const rest: Request =
+      usage.place === null
+        ? { kind: "reverse", consume: index, quantity: null }
+        : { kind: "reverse_request", consume: index };
+    book.commit(catalog, rest, clock);
   }
   expect({ grants: openGrants(book), seen: seen(book, step) }).toEqual(before);
 });

@@ -10,63 +10,105 @@ import { type Assignment, hasRoomFor, type LimitCounter, type PausedPlan, type W
 
 /** A charge from the ledger, and how much of it is already reversed. */
 export type ConsumeFacts = Pick<Entry, "sequence" | "pool" | "parts"> &
-  Pick<Usage, "feature" | "quantity" | "planVersion" | "assignment"> & { readonly reversedQuantity: number };
+  Pick<Usage, "feature" | "quantity" | "planVersion" | "assignment" | "place"> & {
+    readonly reversedQuantity: number;
+  };
 
 type ReversalRequest = {
-  readonly consume: ConsumeFacts;
-  /** Null reverses everything not yet reversed. */
+  /** The charges of one request, or one of them. */
+  readonly consumes: readonly ConsumeFacts[];
+  /** Null reverses everything not yet reversed. Otherwise there is one charge. */
   readonly quantity: number | null;
-  /** All grants in the slots that the charge took credits from. */
+  /** All grants in the slots that the charges took credits from. */
   readonly grants: readonly GrantFacts[];
 };
 
+/** How much of one charge was reversed. */
+export type Reversed = { readonly item: number; readonly quantity: number; readonly credits: number };
+
+/** How much was reversed of each charge, and of all of them. */
+export type ReversedTotal = {
+  readonly quantity: number;
+  readonly credits: number;
+  readonly items: readonly Reversed[];
+};
+
+export function totalOf(items: readonly Reversed[]): ReversedTotal {
+  let [quantity, credits] = [0, 0];
+  for (const item of items) {
+    quantity += item.quantity;
+    credits += item.credits;
+  }
+  return { quantity, credits, items };
+}
+
 export type ReversalOutcome =
-  | { kind: "reversed"; credits: number; quantity: number; change: Change }
+  | ({ kind: "reversed"; change: Change } & ReversedTotal)
   | { kind: "nothing_left" }
   | { kind: "too_much"; reversible: number }
   | { kind: "balance_too_large" };
 
 /**
- * Reverses a charge, fully or in part. Credits return to the grants they came from and keep their expiry, and the limit
+ * Reverses one charge, fully or in part, or all charges of a request. Credits return to the grants they came from and keep their expiry, and the limit
  * counter decreases. The remaining charge is the cost of the remaining quantity, independent of the steps in which it was reversed.
  */
 export function reverseConsume(
   catalog: Catalog,
   wallet: Wallet,
-  { consume, quantity: wanted, grants }: ReversalRequest,
+  { consumes, quantity: wanted, grants }: ReversalRequest,
   clock: Instant,
 ): ReversalOutcome {
-  const reversible = consume.quantity - consume.reversedQuantity;
-  const quantity = wanted ?? reversible;
   assert(
-    wanted === null || (Number.isSafeInteger(wanted) && wanted >= 1),
-    "a quantity to reverse is a whole number",
+    wanted === null || (Number.isSafeInteger(wanted) && wanted >= 1 && consumes.length === 1),
+    "a quantity to reverse is a whole number, of one charge",
   );
-  if (reversible === 0) return { kind: "nothing_left" };
-  if (quantity > reversible) return { kind: "too_much", reversible };
+  const open = consumes.filter(({ quantity, reversedQuantity }) => quantity > reversedQuantity);
+  if (open.length === 0) return { kind: "nothing_left" };
   const now = decisionTime(catalog, wallet, clock);
   const draft = new Draft(wallet);
   catchUp(catalog, draft, now);
+  const reversed: Reversed[] = [];
+  for (const consume of open) {
+    const reversible = consume.quantity - consume.reversedQuantity;
+    const quantity = wanted ?? reversible;
+    if (quantity > reversible) return { kind: "too_much", reversible };
+    const terms = getVersion(catalog, consume.planVersion).features.get(consume.feature);
+    assert(terms !== undefined, "a charge was priced by its plan version");
+    const charged = chargeFor(terms.cost, reversible);
+    const kept = chargeFor(terms.cost, reversible - quantity);
+    const parts = partsBetween(consume.parts, kept, charged);
+    // The same limit as for added credits. Room is reserved for allowances.
+    const bought = parts.filter(({ grant }) => getFacts(grants, grant).kind !== "allowance");
+    if (!hasRoomFor(draft.wallet, sumOf(bought))) return { kind: "balance_too_large" };
+    giveBackParts(draft, { consume, quantity, parts, grants, now });
+    reversed.push({ item: consume.place?.index ?? 0, quantity, credits: charged - kept });
+  }
+  const change = draft.finish(now);
+  assert(change !== null, "a reversal is an entry");
+  return { kind: "reversed", ...totalOf(reversed), change };
+}
 
-  const terms = getVersion(catalog, consume.planVersion).features.get(consume.feature);
-  assert(terms !== undefined, "a charge was priced by its plan version");
-  const charged = chargeFor(terms.cost, reversible);
-  const kept = chargeFor(terms.cost, reversible - quantity);
-  const parts = partsBetween(consume.parts, kept, charged);
-  // The same limit as for added credits. Room is reserved for allowances.
-  const bought = parts.filter(({ grant }) => getFacts(grants, grant).kind !== "allowance");
-  if (!hasRoomFor(draft.wallet, sumOf(bought))) return { kind: "balance_too_large" };
+type ReversedPart = {
+  readonly consume: ConsumeFacts;
+  readonly quantity: number;
+  readonly parts: readonly Part[];
+  readonly grants: readonly GrantFacts[];
+  readonly now: Instant;
+};
+
+/** Reverses one charge, with the credits that are due for the quantity. */
+function giveBackParts(draft: Draft, { consume, quantity, parts, grants, now }: ReversedPart): void {
   const homes = parts.map(({ grant }) => findHome(draft.wallet, getFacts(grants, grant), now));
   for (const [index, { grant: number }] of parts.entries()) {
     const { kind, expiresAt } = getFacts(grants, number);
     if (homes[index] !== "open") draft.place({ number, pool: consume.pool, kind, expiresAt });
   }
-  const { feature, planVersion, assignment, sequence: reverses, pool } = consume;
+  const { feature, planVersion, assignment, place, sequence: reverses, pool } = consume;
   draft.move({
     kind: "reverse",
     pool,
     parts,
-    usage: { feature, quantity, planVersion, assignment, reverses },
+    usage: { feature, quantity, planVersion, assignment, place, reverses },
   });
   for (const [index, part] of parts.entries()) {
     const isHome = homes[index] === "open" || homes[index] === "spent";
@@ -75,9 +117,6 @@ export function reverseConsume(
     else takeAway(draft, part, pool, "expire");
   }
   lowerCounter(draft, consume, quantity);
-  const change = draft.finish(now);
-  assert(change !== null, "a reversal is an entry");
-  return { kind: "reversed", credits: charged - kept, quantity, change };
 }
 
 /** The credits to return: those burned from `kept` up to `charged`. The credits burned last are returned first. */

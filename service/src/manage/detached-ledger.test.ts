@@ -146,7 +146,7 @@ test("attaching a month during a reversal does not allow a second reversal", asy
   let before = "";
   // After the look-up by reference found nothing.
   const watched = openWatchedPool(database.serviceUrl, async (name) => {
-    if (before === "ledger.find_reversal") {
+    if (before === "ledger.list_reversals") {
       await attach?.();
       attach = null;
     }

@@ -82,7 +82,7 @@ test("a database newer than the files is rejected, and its state is ahead", asyn
   const { client } = await emptyDatabase();
   await migrate(client, await writeMigrations(THREE));
   const older = await writeMigrations(TWO);
-  await expect(migrate(client, older)).rejects.toThrow(/cell migration 2, newer than this release/);
+  await expect(migrate(client, older)).rejects.toThrow(/cell migration 2, which is newer than this release/);
   expect(await readMigrationState(client, older)).toEqual({ kind: "ahead", name: "cell 2" });
 });
 

@@ -61,7 +61,7 @@ const backends = new WeakMap<ClientBase, Backend>();
 
 /**
  * Applies the settings, including the caller's, and marks the backend as this client's. Rejects a standby, and data in a newer
- * format if the database is migrated. Takes one round trip, which fails after `timeoutMs`, because a pooler without a free server
+ * format if the database is migrated. Returns the format. Takes one round trip, which fails after `timeoutMs`, because a pooler without a free server
  * would make it wait.
  */
 export async function claimBackend(
@@ -72,7 +72,7 @@ export async function claimBackend(
     timeoutMs = CLAIM_TIMEOUT_MS,
     isMigrated = true,
   }: { name: string; settings?: string; timeoutMs?: number; isMigrated?: boolean },
-): Promise<void> {
+): Promise<{ readonly dataFormat: number }> {
   const mark = randomUUID();
   const timer = setTimeout(() => {
     if (client instanceof pg.Client) client.connection.stream.destroy();
@@ -92,6 +92,7 @@ export async function claimBackend(
   if (row?.is_standby !== false) throw new UnfitConnection("standby");
   if (row.data_format > DATA_FORMAT) throw new UnfitConnection("newer");
   backends.set(client, { mark, pid: Number(row.pid) });
+  return { dataFormat: Number(row.data_format) };
 }
 
 /** The backend's real process ID; a pooler may report another one to the driver. */

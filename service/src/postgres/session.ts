@@ -16,6 +16,8 @@ type SessionOptions = {
 export class Session implements Tx {
   readonly #client: pg.Client;
   #isOpen = true;
+  /** The data format of the database when it was last read. It may have risen since. */
+  dataFormat = 0;
 
   private constructor(client: pg.Client) {
     this.#client = client;
@@ -37,11 +39,12 @@ export class Session implements Tx {
     client.on("end", () => session.destroy());
     try {
       await client.connect();
-      await claimBackend(client, {
+      const { dataFormat } = await claimBackend(client, {
         name: options.name,
         settings: `${SETTINGS} set statement_timeout = ${statementTimeoutMs};`,
         timeoutMs: options.connectTimeoutMs,
       });
+      session.dataFormat = dataFormat;
       return session;
     } catch (error) {
       session.destroy();

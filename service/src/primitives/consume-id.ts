@@ -9,6 +9,9 @@ export type ConsumeId = {
   readonly sequence: number;
 };
 
+/** Charges that one request can make. */
+export const ITEMS_MAX = 20;
+
 const FIVE_BYTES = 2 ** 40;
 
 /** 6 bytes of milliseconds, 5 of customer number, 5 of sequence. Unique without a column or an index. */
@@ -19,6 +22,12 @@ export function consumeId({ recordedAt, customerNumber, sequence }: ConsumeId): 
   id.writeUIntBE(customerNumber, 6, 5);
   id.writeUIntBE(sequence, 11, 5);
   return id;
+}
+
+/** The ID of the request that a charge belongs to. Several charges of one request are consecutive, and the first one names it. */
+export function requestIdOf(charge: ConsumeId & { readonly place: { readonly index: number } | null }): Uuid {
+  const { recordedAt, customerNumber, sequence, place } = charge;
+  return consumeId({ recordedAt, customerNumber, sequence: sequence - (place?.index ?? 0) });
 }
 
 export function readConsumeId(id: Uuid): ConsumeId {

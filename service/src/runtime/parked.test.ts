@@ -80,7 +80,12 @@ test("checks that wait for one environment's catalog do not block other environm
   const { context, neighbour, parts } = await setupMissing();
   const reader = new Reader(parts);
   const ask: Ask = (environmentId) =>
-    reader.ask({ environmentId, customerId: CUSTOMER, feature: FEATURE, quantity: 1, span: null });
+    reader.ask({
+      environmentId,
+      customerId: CUSTOMER,
+      items: [{ feature: FEATURE, quantity: 1 }],
+      span: null,
+    });
   await expectNeighbourServed(ask, context.environmentId, neighbour);
   await reader.close();
 }, 30_000);

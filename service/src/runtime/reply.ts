@@ -1,12 +1,7 @@
 import type { FastifyReply } from "fastify";
 import { Problem } from "../edge/problem.ts";
-import {
-  type Asked,
-  renderAnswer,
-  renderCheck,
-  type StoredAnswer,
-  UnknownAnswerFormat,
-} from "../entitlement/answer.ts";
+import { type Asked, renderAnswer, renderCheck, UnknownAnswerFormat } from "../entitlement/answer.ts";
+import type { StoredAnswer } from "../entitlement/stored-answer.ts";
 import { assertNever } from "../primitives/assert.ts";
 import { formatTimestamp } from "../primitives/timestamp.ts";
 import type { CheckOutcome } from "./check/reader.ts";
@@ -71,6 +66,11 @@ function toProblem(outcome: Exclude<Outcome, { kind: "answered" | "feature_not_f
       return new Problem("metadata_limit_exceeded", {
         detail: `\`metadata\` has ${outcome.actual} ${outcome.limit}, and the workspace allows ${outcome.max}.`,
         extra: { limit: outcome.limit, max: outcome.max, actual: outcome.actual },
+      });
+    case "upgrade_unfinished":
+      return new Problem("upgrade_unfinished", {
+        detail:
+          "`items` can be used once the upgrade of Purser is finished with `purser migrate --finish`. Nothing was executed.",
       });
     case "overloaded":
       return new Problem("overloaded", {

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { readTraceId } from "../edge/trace-id.ts";
-import { QUANTITY_DEFAULT } from "../entitlement/consumption.ts";
+import { canonicalItems, QUANTITY_DEFAULT } from "../entitlement/consumption.ts";
 import { shortHash } from "../entitlement/fingerprint.ts";
 import { hashKey } from "../entitlement/key-hash.ts";
 import { parseMetadata } from "../entitlement/metadata.ts";
@@ -18,6 +18,8 @@ import {
   type Refused,
   type RequestCount,
 } from "../store/cell/request-log.ts";
+import { toItem } from "./consume/route.ts";
+import type { QuestionBody } from "./consume/schema.ts";
 import type { Caller } from "./runtime-route.ts";
 
 /** Bounds memory at any request rate, even while the database is unavailable. */
@@ -135,7 +137,7 @@ export class RequestLog {
       reason,
       isReplay: answered.isReplay,
       customerId: textOf(body["customerId"], 255),
-      subject: textOf(body[endpoint === "events" ? "event" : "feature"], 120),
+      subject: textOf(endpoint === "events" ? body["event"] : firstFeature(body), 120),
       idempotencyKey: textOf(body["idempotencyKey"], 255),
       // A rejected event is dated by its arrival.
       timestamp: endpoint === "events" && code === null ? textOf(body["timestamp"], 50) : null,
@@ -216,6 +218,13 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null;
 }
 
+/** With items, the first one stands for the request. */
+function firstFeature({ feature, items }: Readonly<Record<string, unknown>>): unknown {
+  if (!Array.isArray(items)) return feature;
+  const [first]: unknown[] = items;
+  return isObject(first) ? first["feature"] : undefined;
+}
+
 /** A rejected body may contain any value in any field. */
 function textOf(value: unknown, lengthMax: number): string | null {
   return typeof value === "string" && value.length <= lengthMax ? value : null;
@@ -257,10 +266,12 @@ function toCounts({ environmentId, counts }: Tally): RequestCount[] {
 /** The fields that a fingerprint covers, for explaining a reused key. The body is valid. */
 export function readRefused(body: Readonly<Record<string, unknown>>): Refused {
   const { quantity, metadata, timestamp } = body;
+  const question = body as QuestionBody;
   const parsed = typeof metadata === "object" && metadata !== null ? parseMetadata(metadata) : null;
   const time = typeof timestamp === "string" ? parseTimestamp(timestamp) : null;
   return {
     quantity: typeof quantity === "number" ? quantity : QUANTITY_DEFAULT,
+    items: question.items === undefined ? null : canonicalItems(question.items.map(toItem)),
     metadataHash: parsed?.kind === "metadata" ? shortHash(parsed.metadata.canonical) : null,
     timestamp: time?.kind === "instant" ? time.at : null,
   };

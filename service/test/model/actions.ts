@@ -6,7 +6,7 @@ import type { CreditSource } from "./request.ts";
 
 /** An action in a history. Numbers select a plan, feature or pool by position, modulo their count. */
 export type Action =
-  | { kind: "check" | "consume"; feature: number; quantity: AskedQuantity }
+  | { kind: "check" | "consume"; items: readonly AskedItem[] }
   | {
       kind: "assign";
       plan: number;
@@ -21,9 +21,13 @@ export type Action =
   | { kind: "add"; pool: number; source: CreditSource; credits: number; expiresAt: Moment; times: number }
   | { kind: "revoke"; named: "addition" | "burn_order"; nth: number }
   | { kind: "reverse"; nth: number; quantity: number | null }
+  | { kind: "reverse_request"; nth: number }
   | { kind: "publish"; plan: number; version: VersionSpec; reach: VersionReach }
   | { kind: "default"; plan: number | null }
   | { kind: "block" | "unblock" };
+
+/** A feature that an earlier item already names is skipped. */
+export type AskedItem = { feature: number; quantity: AskedQuantity };
 
 /** `drain` and `fill_limit` request exactly what is available, plus `more`. */
 export type AskedQuantity = { kind: "of"; quantity: number } | { kind: "drain" | "fill_limit"; more: number };
@@ -112,11 +116,16 @@ const quantities: fc.Arbitrary<AskedQuantity> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("fill_limit" as const), more: fc.nat({ max: 1 }) }) },
 );
 
-/** Weights of the actions, and the number of features, plans and pools they use. */
-type Mix = { among: number } & Record<Action["kind"], number>;
+const smallQuantities = fc
+  .integer({ min: 1, max: 3 })
+  .map((quantity): AskedQuantity => ({ kind: "of", quantity }));
+
+/** Weights of the actions, the number of features, plans and pools they use, and how many of ten requests have several items. */
+type Mix = { among: number; several: number } & Record<Action["kind"], number>;
 
 const NOTHING: Mix = {
   among: 1,
+  several: 0,
   check: 0,
   consume: 0,
   assign: 0,
@@ -125,6 +134,7 @@ const NOTHING: Mix = {
   add: 0,
   revoke: 0,
   reverse: 0,
+  reverse_request: 0,
   publish: 0,
   default: 0,
   block: 0,
@@ -132,6 +142,7 @@ const NOTHING: Mix = {
 };
 export const EVERYTHING: Mix = {
   among: 4,
+  several: 4,
   check: 4,
   consume: 24,
   assign: 12,
@@ -139,15 +150,17 @@ export const EVERYTHING: Mix = {
   drop_next: 1,
   add: 12,
   revoke: 4,
-  reverse: 10,
+  reverse: 8,
+  reverse_request: 5,
   publish: 6,
   default: 2,
   block: 1,
   unblock: 3,
 };
-export const CREDITS: Mix = { ...NOTHING, consume: 6, add: 6, revoke: 3, reverse: 4 };
+export const CREDITS: Mix = { ...NOTHING, consume: 6, add: 6, revoke: 3, reverse: 3, reverse_request: 2 };
 /** Additions are as large as possible, and consumes make room for more. */
 export const NEAR_CAP: Mix = { ...CREDITS, assign: 1, publish: 1 };
+export const ITEMS: Mix = { ...CREDITS, among: 4, several: 8, reverse_request: 4, assign: 1, publish: 1 };
 export const VERSIONS: Mix = { ...NOTHING, consume: 6, publish: 4, reverse: 1, assign: 1, end: 1 };
 
 const additions = mostly(fc.constantFrom(10, 1, 100), fc.constant(ADDABLE_BALANCE_MAX));
@@ -159,17 +172,18 @@ export const largeAdditions = fc.constantFrom(
   10_000_000,
 );
 
-export function actionsOf({ among, ...weights }: Mix, credits = additions): fc.Arbitrary<Action> {
+export function actionsOf({ among, several, ...weights }: Mix, credits = additions): fc.Arbitrary<Action> {
   const name = fc.nat({ max: among - 1 });
   const place = fc.nat({ max: 9 });
+  const items = itemsOf(name, several);
   const arbitraries: fc.WeightedArbitrary<Action>[] = [
     {
       weight: weights.check,
-      arbitrary: fc.record({ kind: fc.constant("check"), feature: name, quantity: quantities }),
+      arbitrary: fc.record({ kind: fc.constant("check"), items }),
     },
     {
       weight: weights.consume,
-      arbitrary: fc.record({ kind: fc.constant("consume"), feature: name, quantity: quantities }),
+      arbitrary: fc.record({ kind: fc.constant("consume"), items }),
     },
     {
       weight: weights.assign,
@@ -213,6 +227,10 @@ export function actionsOf({ among, ...weights }: Mix, credits = additions): fc.A
       }),
     },
     {
+      weight: weights.reverse_request,
+      arbitrary: fc.record({ kind: fc.constant("reverse_request"), nth: place }),
+    },
+    {
       weight: weights.publish,
       arbitrary: fc.record({
         kind: fc.constant("publish"),
@@ -229,6 +247,16 @@ export function actionsOf({ among, ...weights }: Mix, credits = additions): fc.A
     { weight: weights.unblock, arbitrary: fc.constant({ kind: "unblock" }) },
   ];
   return fc.oneof(...arbitraries);
+}
+
+function itemsOf(feature: fc.Arbitrary<number>, several: number): fc.Arbitrary<readonly AskedItem[]> {
+  const item = fc.record({ feature, quantity: quantities });
+  // Small quantities more often: each item must be allowed for the next one to matter.
+  const small = fc.record({ feature, quantity: fc.oneof(smallQuantities, quantities) });
+  return fc.oneof(
+    { weight: 10 - several, arbitrary: fc.tuple(item) },
+    { weight: several, arbitrary: fc.array(small, { minLength: 2, maxLength: 4, size: "max" }) },
+  );
 }
 
 function mostly<T>(usual: fc.Arbitrary<T>, rare: fc.Arbitrary<T>): fc.Arbitrary<T> {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Entry } from "../../src/entitlement/entry.ts";
 import type { Assignment, Grant, LimitCounter, Wallet } from "../../src/entitlement/wallet.ts";
 import type { Book } from "./book.ts";
@@ -10,6 +11,7 @@ export function audit(book: Book): string[] {
     ...auditGrants(book, book.wallet),
     ...auditCounters(book, book.wallet),
     ...auditReversals(book),
+    ...auditItems(book),
     ...auditNextPlan(book, book.wallet),
   ];
 }
@@ -111,6 +113,29 @@ function auditReversals(book: Book): string[] {
     );
     const isTooMuch = book.reversedOf(sequence) > usage.quantity || back > -amount;
     return isTooMuch ? [`${sequence} was reversed beyond what it charged`] : [];
+  });
+}
+
+/** The charges of a request follow each other, at one time, each for another feature. A reversal has the place of its charge. */
+function auditItems({ entries }: Book): string[] {
+  return entries.flatMap(({ sequence, effectiveAt, usage }) => {
+    const place = usage?.place ?? null;
+    if (usage !== null && usage.reverses !== null) {
+      const isSame = isDeepStrictEqual(place, entries[usage.reverses - 1]?.usage?.place);
+      return isSame ? [] : [`${sequence} has another place than the charge it reverses`];
+    }
+    if (place === null) return [];
+    const first = sequence - 1 - place.index;
+    const request = entries.slice(first, first + place.of);
+    const isComplete = request.length === place.of && place.of > 1;
+    const isOrdered = request.every(
+      (entry, index) =>
+        entry.kind === "consume" &&
+        entry.effectiveAt === effectiveAt &&
+        isDeepStrictEqual(entry.usage?.place, { index, of: place.of }),
+    );
+    const isOfEachOnce = new Set(request.map((entry) => entry.usage?.feature)).size === place.of;
+    return isComplete && isOrdered && isOfEachOnce ? [] : [`${sequence} is not where its request is`];
   });
 }
 

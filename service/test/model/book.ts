@@ -11,6 +11,8 @@ import { newWallet, type Wallet } from "../../src/entitlement/wallet.ts";
 import type { Instant } from "../../src/primitives/brand.ts";
 import type { Answer, Asked, NamedGrant, Request, View } from "./request.ts";
 
+type Charge = Entry & { usage: Usage };
+
 /** The service's pure core with the rows that a database would store: a wallet, its ledger and its grants. */
 export class Book {
   wallet: Wallet | null;
@@ -57,11 +59,12 @@ export class Book {
         if (outcome.kind === "already_revoked") return { answer: outcome, change: null };
         return { answer: { kind: "revoked", credits: outcome.credits }, change: outcome.change };
       }
-      case "reverse": {
+      case "reverse":
+      case "reverse_request": {
         const outcome = reverseConsume(catalog, wallet, this.#reversal(request), clock);
         if (outcome.kind !== "reversed") return { answer: outcome, change: null };
-        const { kind, credits, quantity, change } = outcome;
-        return { answer: { kind, credits, quantity }, change };
+        const { kind, credits, quantity, items, change } = outcome;
+        return { answer: { kind, credits, quantity, items }, change };
       }
     }
   }
@@ -82,7 +85,8 @@ export class Book {
 
   /** Whether the grant or consume of a request exists. It may not if a planned change was not written. */
   has(request: Request): boolean {
-    if (request.kind === "reverse") return this.consumes().length > request.consume;
+    if (request.kind === "reverse" || request.kind === "reverse_request")
+      return this.consumes().length > request.consume;
     return request.kind !== "revoke" || this.#findNamed(request.named) !== undefined;
   }
 
@@ -101,7 +105,7 @@ export class Book {
     if (this.wallet === null || feature === undefined) return null;
     if (this.wallet.assignmentCount === 0) return viewDue(catalog, this.wallet, clock);
     const { isBlocked } = this.wallet;
-    const decision = decide(catalog, { ...this.wallet, isBlocked: true }, { feature, quantity: 1 }, clock);
+    const decision = decide(catalog, { ...this.wallet, isBlocked: true }, [{ feature, quantity: 1 }], clock);
     if (decision.kind !== "decided" || decision.change === null) return null;
     return { ...decision.change, wallet: { ...decision.change.wallet, isBlocked } };
   }
@@ -134,7 +138,7 @@ export class Book {
     if (this.wallet !== null) this.wallet = { ...this.wallet, isBlocked };
   }
 
-  consumes(): (Entry & { usage: Usage })[] {
+  consumes(): Charge[] {
     return this.entries.flatMap((entry) =>
       entry.kind === "consume" && entry.usage !== null ? [{ ...entry, usage: entry.usage }] : [],
     );
@@ -151,11 +155,22 @@ export class Book {
       .reduce((sum, entry) => sum + (entry.usage?.quantity ?? 0), 0);
   }
 
+  /** The charges of the request that this charge belongs to. Their entries follow each other. */
+  #chargesWith({ sequence, usage: { place } }: Charge): Charge[] {
+    const first = sequence - (place?.index ?? 0);
+    return this.consumes().filter((it) => it.sequence >= first && it.sequence < first + (place?.of ?? 1));
+  }
+
   #decide(catalog: Catalog, request: Asked<"decide">, clock: Instant) {
-    const decision = decide(catalog, this.wallet, request, clock);
+    const decision = decide(catalog, this.wallet, request.items, clock);
     if (decision.kind === "feature_not_found") return { answer: { kind: decision.kind }, change: null };
-    const { kind, allowed, reason, creditsRequired, before, after, planVersion, change } = decision;
-    return { answer: { kind, allowed, reason, creditsRequired, before, after, planVersion }, change };
+    const { kind, allowed, reason, deniedItem, affordableQuantity, planVersion, change } = decision;
+    const items = decision.items.map(({ creditsRequired, before, after }) => ({
+      creditsRequired,
+      before,
+      after,
+    }));
+    return { answer: { kind, allowed, reason, deniedItem, affordableQuantity, items, planVersion }, change };
   }
 
   #named(named: NamedGrant): { grant: GrantFacts; slot: readonly GrantFacts[] } {
@@ -170,18 +185,21 @@ export class Book {
     return this.grants.find((it) => it.number === open?.number);
   }
 
-  #reversal({ consume: index, quantity }: Asked<"reverse">): {
-    consume: ConsumeFacts;
+  #reversal(request: Asked<"reverse" | "reverse_request">): {
+    consumes: readonly ConsumeFacts[];
     quantity: number | null;
     grants: readonly GrantFacts[];
   } {
-    const entry = this.consumes()[index];
-    if (entry === undefined) throw new Error("the consume does not exist");
-    const { sequence, pool, parts, usage } = entry;
-    const slots = new Set(parts.map((part) => part.grant));
+    const charge = this.consumes()[request.consume];
+    if (charge === undefined) throw new Error("the consume does not exist");
+    const charges = request.kind === "reverse" ? [charge] : this.#chargesWith(charge);
+    const slots = new Set(charges.flatMap(({ parts }) => parts.map((part) => part.grant)));
     return {
-      consume: { sequence, pool, parts, ...usage, reversedQuantity: this.reversedOf(sequence) },
-      quantity,
+      consumes: charges.map(({ sequence, pool, parts, usage }) => {
+        const reversedQuantity = this.reversedOf(sequence);
+        return { sequence, pool, parts, ...usage, reversedQuantity };
+      }),
+      quantity: request.kind === "reverse" ? request.quantity : null,
       grants: this.grants.filter((grant) => slots.has(grant.slot)),
     };
   }

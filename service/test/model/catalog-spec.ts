@@ -59,10 +59,15 @@ const inPlan = fc.record({
   edited: fc.oneof({ weight: 5, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: featureSpecs }),
 });
 
-export const versionSpecs: fc.Arbitrary<VersionSpec> = fc.record({
-  allowances: fc.array(fc.option(allowances, { freq: 4 }), { minLength: 2, maxLength: 2 }),
-  features: fc.array(fc.option(inPlan, { freq: 6 }), { minLength: 4, maxLength: 4 }),
-});
+const versionSpecsWith = (
+  feature: fc.Arbitrary<VersionSpec["features"][number]>,
+): fc.Arbitrary<VersionSpec> =>
+  fc.record({
+    allowances: fc.array(fc.option(allowances, { freq: 4 }), { minLength: 2, maxLength: 2 }),
+    features: fc.array(feature, { minLength: 4, maxLength: 4 }),
+  });
+
+export const versionSpecs = versionSpecsWith(fc.option(inPlan, { freq: 6 }));
 
 export const reaches = fc.constantFrom<VersionReach>("now", "next_period", "new_assignments");
 
@@ -71,6 +76,14 @@ export const catalogSpecs: fc.Arbitrary<CatalogSpec> = fc.record({
   features: fc.array(featureSpecs, { minLength: 1, maxLength: 4 }),
   plans: fc.array(versionSpecs, { minLength: 2, maxLength: 3 }),
   defaultPlan: fc.option(fc.nat({ max: 2 }), { freq: 3 }),
+});
+
+/** A default plan with four features, so that requests with several items are often allowed. */
+export const wideCatalogSpecs: fc.Arbitrary<CatalogSpec> = fc.record({
+  pools: fc.integer({ min: 1, max: 2 }),
+  features: fc.array(featureSpecs, { minLength: 4, maxLength: 4 }),
+  plans: fc.array(versionSpecsWith(inPlan), { minLength: 2, maxLength: 2 }),
+  defaultPlan: fc.constant(0),
 });
 
 const poolId = (at: number): PoolId => brandAs<PoolId>(at + 1);

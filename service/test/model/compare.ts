@@ -65,14 +65,16 @@ function playRequest(
   return { found, next: isCheck ? customer : change === null ? unwritten : model.customer };
 }
 
-/** After a step, checks of all features have the same responses. */
+/** After a step, checks of each feature, and of all of them in one request, have the same responses. */
 function checkEveryFeature(step: ScriptStep, book: Book, customer: Customer | null): Found | null {
   const now = noticed(step.catalog, customer, step.clock);
-  for (const feature of step.catalog.features.keys()) {
-    const request: Request = { kind: "decide", feature, quantity: 1 };
+  const all = [...step.catalog.features.keys()].map((feature) => ({ feature, quantity: 1 }));
+  for (const items of [...all.map((item) => [item]), all]) {
+    const request: Request = { kind: "decide", items };
     const { answer: model } = ask(step.catalog, now, request, step.clock);
     const { answer: service } = book.ask(step.catalog, request, step.clock);
-    const found = differ(`a check of ${feature} afterwards`, { model, service });
+    const about = items.map(({ feature }) => feature).join(" and ");
+    const found = differ(`a check of ${about} afterwards`, { model, service });
     if (found !== null) return found;
   }
   return null;

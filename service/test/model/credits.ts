@@ -1,6 +1,14 @@
 import type { Cost } from "../../src/entitlement/catalog.ts";
-import { burnList, type CreditGrant, type Customer, isOver, isSpendable } from "./customer.ts";
-import type { Answer, Asked, NamedGrant } from "./request.ts";
+import {
+  burnList,
+  type Consume,
+  type CreditGrant,
+  type Customer,
+  copyOf,
+  isOver,
+  isSpendable,
+} from "./customer.ts";
+import type { Answer, Asked, NamedGrant, ReversedItem } from "./request.ts";
 
 const OPEN_GRANTS_MAX = 50;
 
@@ -79,9 +87,9 @@ export function getNamed(customer: Customer, named: NamedGrant): { grant: Credit
 }
 
 export function reverse(customer: Customer, request: Asked<"reverse">): Answer {
-  const consume = customer.consumes[request.consume];
-  const cost = consume?.version.features.get(consume.feature)?.cost;
-  if (consume === undefined || cost === undefined) throw new Error("the consume does not exist");
+  const consume = getConsume(customer, request.consume);
+  const cost = consume.version.features.get(consume.feature)?.cost;
+  if (cost === undefined) throw new Error("the feature was not in the plan");
   const reversible = consume.quantity - consume.reversed;
   const quantity = request.quantity ?? reversible;
   if (reversible === 0) return { kind: "nothing_left" };
@@ -103,7 +111,31 @@ export function reverse(customer: Customer, request: Asked<"reverse">): Answer {
     giveBack(customer, { grant: part.grant, credits: back });
   }
   consume.reversed += quantity;
-  return { kind: "reversed", credits, quantity };
+  const item = request.consume - consume.request;
+  return { kind: "reversed", credits, quantity, items: [{ item, quantity, credits }] };
+}
+
+/** Reverses the charges of a request one after the other. If one of them is refused, none is reversed. */
+export function reverseRequest(customer: Customer, request: Asked<"reverse_request">): Answer {
+  const { request: first } = getConsume(customer, request.consume);
+  const draft = copyOf(customer);
+  const items: ReversedItem[] = [];
+  for (const [index, consume] of draft.consumes.entries()) {
+    if (consume.request !== first || consume.reversed === consume.quantity) continue;
+    const answer = reverse(draft, { kind: "reverse", consume: index, quantity: null });
+    if (answer.kind !== "reversed") return answer;
+    items.push(...answer.items);
+  }
+  if (items.length === 0) return { kind: "nothing_left" };
+  Object.assign(customer, draft);
+  const sum = (of: "credits" | "quantity"): number => items.reduce((total, item) => total + item[of], 0);
+  return { kind: "reversed", credits: sum("credits"), quantity: sum("quantity"), items };
+}
+
+function getConsume(customer: Customer, index: number): Consume {
+  const consume = customer.consumes[index];
+  if (consume === undefined) throw new Error("the consume does not exist");
+  return consume;
 }
 
 /** Credits returned to an expired or revoked grant are lost. */

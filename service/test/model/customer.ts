@@ -75,7 +75,10 @@ export type CreditGrant = {
 
 export type Addition = { credits: number; isRevoked: boolean };
 
+/** One charge. A request with several items has several. */
 export type Consume = {
+  /** The index in `consumes` of the first charge of its request. */
+  request: number;
   feature: FeatureId;
   pool: PoolId;
   quantity: number;

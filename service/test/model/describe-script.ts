@@ -51,6 +51,8 @@ function describeStep({ catalog, act }: ScriptStep, before: Catalog): string {
 }
 
 function describeValue(name: string, value: unknown): string {
+  if (name === "items" && Array.isArray(value))
+    return value.map(({ feature, quantity }) => `${quantity} of ${feature}`).join(" and ");
   if (typeof value === "number" && /At$|^anchor$/.test(name)) return time(value);
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }

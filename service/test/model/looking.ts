@@ -35,8 +35,9 @@ export function seen(
     const name = `${kind} of pool ${pool} from ${givenAt} until ${expiresAt}`;
     credits[name] = (credits[name] ?? 0) + remaining;
   }
-  const answers = [...catalog.features.keys()].map((feature) => {
-    const { answer } = book.ask(catalog, { kind: "decide", feature, quantity: 1 }, clock);
+  const all = [...catalog.features.keys()].map((feature) => ({ feature, quantity: 1 }));
+  const answers = [...all.map((item) => [item]), all].map((items) => {
+    const { answer } = book.ask(catalog, { kind: "decide", items }, clock);
     return answer;
   });
   return { plan: view.plan, next: view.next, credits, answers };

@@ -1,7 +1,7 @@
-import type { Catalog, Feature, PlanFeature } from "../../src/entitlement/catalog.ts";
+import type { Catalog, Feature } from "../../src/entitlement/catalog.ts";
 import { assign, dropNext, end } from "./assign.ts";
 import { periodHolding } from "./calendar.ts";
-import { add, charge, getNamed, reverse, revoke } from "./credits.ts";
+import { add, charge, getNamed, reverse, reverseRequest, revoke } from "./credits.ts";
 import { balanceIn, burnList, type Customer, copyOf, isOver, newCustomer, usedOf } from "./customer.ts";
 import { passTime, settle, takeUpDefaultPlan } from "./pass-time.ts";
 import type { Answer, Asked, Position, Request, View } from "./request.ts";
@@ -83,57 +83,99 @@ function answerFor(catalog: Catalog, customer: Customer, request: Request): Answ
       return revoke(customer, request.named);
     case "reverse":
       return reverse(customer, request);
+    case "reverse_request":
+      return reverseRequest(customer, request);
   }
 }
 
+type AskedItem = { feature: Feature; quantity: number };
+
+/** Null if a feature does not exist. */
+function findItems(catalog: Catalog, { items }: Asked<"decide">): AskedItem[] | null {
+  const found = items.flatMap(({ feature: key, quantity }) => {
+    const feature = catalog.features.get(key);
+    return feature === undefined ? [] : [{ feature, quantity }];
+  });
+  return found.length === items.length ? found : null;
+}
+
 function denyUnknownCustomer(catalog: Catalog, request: Asked<"decide">): Answer {
-  const feature = catalog.features.get(request.feature);
-  if (feature === undefined) return { kind: "feature_not_found" };
+  const asked = findItems(catalog, request);
+  if (asked === null) return { kind: "feature_not_found" };
   return {
     kind: "decided",
     allowed: false,
     reason: "customer_not_found",
-    creditsRequired: charge(feature.cost, request.quantity),
-    before: null,
-    after: null,
+    deniedItem: 0,
+    affordableQuantity: 0,
+    items: asked.map(({ feature, quantity }) => ({
+      creditsRequired: charge(feature.cost, quantity),
+      before: null,
+      after: null,
+    })),
     planVersion: null,
   };
 }
 
 function decide(catalog: Catalog, customer: Customer, request: Asked<"decide">): Answer {
-  const { quantity } = request;
-  const feature = catalog.features.get(request.feature);
-  if (feature === undefined) return { kind: "feature_not_found" };
+  const asked = findItems(catalog, request);
+  if (asked === null) return { kind: "feature_not_found" };
   takeUpDefaultPlan(catalog, customer);
   settle(catalog, customer);
-  const inPlan = customer.plan?.version.features.get(feature.id);
-  const creditsRequired = charge(inPlan?.cost ?? feature.cost, quantity);
-  const before = positionOf(customer, feature);
-  const reason = findReason(customer, inPlan, { before, quantity, creditsRequired });
-  if (reason === null && inPlan !== undefined) consume(customer, inPlan, { quantity, creditsRequired });
+  const befores = asked.map(({ feature }) => positionOf(customer, feature));
+  const denial = chargeAll(customer, asked);
   return {
     kind: "decided",
-    allowed: reason === null,
-    reason,
-    creditsRequired,
-    before,
-    after: positionOf(customer, feature),
+    allowed: denial === null,
+    ...(denial ?? { reason: null, deniedItem: null, affordableQuantity: null }),
+    items: asked.map((item, index) => ({
+      creditsRequired: priceOf(customer, item),
+      before: befores[index] ?? null,
+      after: positionOf(customer, item.feature),
+    })),
     planVersion: customer.plan?.version.id ?? null,
   };
 }
 
-function findReason(
-  customer: Customer,
-  inPlan: PlanFeature | undefined,
-  asked: { before: Position; quantity: number; creditsRequired: number },
-): string | null {
-  const { limit, balance } = asked.before;
+type Denial = { reason: string; deniedItem: number; affordableQuantity: number };
+
+/** Charges one item after the other, each on what those before it left. The first denial undoes all of them. */
+function chargeAll(customer: Customer, asked: readonly AskedItem[]): Denial | null {
+  // A single item leaves nothing to undo. Copies of long histories are slow.
+  const draft = asked.length === 1 ? customer : copyOf(customer);
+  const request = draft.consumes.length;
+  for (const [deniedItem, item] of asked.entries()) {
+    const reason = findReason(draft, item);
+    if (reason !== null) return { reason, deniedItem, affordableQuantity: affordable(draft, item) };
+    consume(draft, item, request);
+  }
+  Object.assign(customer, draft);
+  return null;
+}
+
+function findReason(customer: Customer, item: AskedItem): string | null {
+  const { limit, balance } = positionOf(customer, item.feature);
   if (customer.isBlocked) return "customer_blocked";
   if (customer.plan === null) return "no_active_plan";
-  if (inPlan === undefined) return "feature_not_in_plan";
-  if (limit !== null && limit.used + asked.quantity > limit.quantity) return "limit_reached";
-  if (asked.creditsRequired > balance) return "insufficient_credits";
+  if (!customer.plan.version.features.has(item.feature.id)) return "feature_not_in_plan";
+  if (limit !== null && limit.used + item.quantity > limit.quantity) return "limit_reached";
+  if (priceOf(customer, item) > balance) return "insufficient_credits";
   return null;
+}
+
+/** The largest quantity that would be allowed instead of the denied one. Found by trying. */
+function affordable(customer: Customer, { feature, quantity }: AskedItem): number {
+  let [allowed, denied] = [0, quantity];
+  while (denied - allowed > 1) {
+    const tried = Math.floor((allowed + denied) / 2);
+    if (findReason(customer, { feature, quantity: tried }) === null) allowed = tried;
+    else denied = tried;
+  }
+  return allowed;
+}
+
+function priceOf({ plan }: Customer, { feature, quantity }: AskedItem): number {
+  return charge((plan?.version.features.get(feature.id) ?? feature).cost, quantity);
 }
 
 function positionOf(customer: Customer, feature: Feature): Position {
@@ -158,15 +200,12 @@ function positionOf(customer: Customer, feature: Feature): Position {
   return position;
 }
 
-function consume(
-  customer: Customer,
-  inPlan: PlanFeature,
-  { quantity, creditsRequired }: { quantity: number; creditsRequired: number },
-): void {
+function consume(customer: Customer, item: AskedItem, request: number): void {
   const { plan, now } = customer;
-  if (plan === null) throw new Error("a consume needs a plan");
+  const inPlan = plan?.version.features.get(item.feature.id);
+  if (plan === null || inPlan === undefined) throw new Error("a consume needs a plan with the feature");
   const parts: { grant: number; credits: number }[] = [];
-  let open = creditsRequired;
+  let open = priceOf(customer, item);
   for (const grant of burnList(customer).filter((it) => it.pool === inPlan.pool)) {
     const credits = Math.min(open, grant.remaining);
     if (credits === 0) break;
@@ -176,7 +215,8 @@ function consume(
     parts.push({ grant: grant.id, credits });
   }
   const { feature, pool } = inPlan;
-  customer.consumes.push({ feature, pool, quantity, reversed: 0, version: plan.version, parts });
+  const { quantity } = item;
+  customer.consumes.push({ request, feature, pool, quantity, reversed: 0, version: plan.version, parts });
   const index = customer.consumes.length - 1;
   const live = plan.counters.find((it) => it.feature === feature && !isOver(it.end, now));
   if (live !== undefined) live.consumes.push(index);

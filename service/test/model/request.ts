@@ -2,7 +2,7 @@ import type { FeatureKey, Instant, PlanId, PlanVersionId, PoolId } from "../../s
 
 /** A request, for the model and for the service. */
 export type Request =
-  | { kind: "decide"; feature: FeatureKey; quantity: number }
+  | { kind: "decide"; items: readonly Item[] }
   | {
       kind: "assign";
       plan: PlanId;
@@ -16,7 +16,13 @@ export type Request =
   | { kind: "drop_next" }
   | { kind: "add"; pool: PoolId; source: CreditSource; credits: number; expiresAt: Instant | null }
   | { kind: "revoke"; named: NamedGrant }
-  | { kind: "reverse"; consume: number; quantity: number | null };
+  /** One charge, by its index among all charges. Without a quantity, everything that is left of it. */
+  | { kind: "reverse"; consume: number; quantity: number | null }
+  /** All charges of the request that this charge belongs to. */
+  | { kind: "reverse_request"; consume: number };
+
+/** A request names each feature once. */
+export type Item = { feature: FeatureKey; quantity: number };
 
 export type Asked<Kind extends Request["kind"]> = Extract<Request, { kind: Kind }>;
 
@@ -39,13 +45,13 @@ export type Answer =
       kind: "decided";
       allowed: boolean;
       reason: string | null;
-      creditsRequired: number;
-      before: Position | null;
-      after: Position | null;
+      deniedItem: number | null;
+      affordableQuantity: number | null;
+      items: { creditsRequired: number; before: Position | null; after: Position | null }[];
       planVersion: PlanVersionId | null;
     }
   | { kind: "revoked"; credits: number }
-  | { kind: "reversed"; credits: number; quantity: number }
+  | { kind: "reversed"; credits: number; quantity: number; items: readonly ReversedItem[] }
   | { kind: "too_much"; reversible: number }
   | {
       kind:
@@ -67,6 +73,9 @@ export type Answer =
         | "already_revoked"
         | "nothing_left";
     };
+
+/** `item` is the index of the charge in its request. */
+export type ReversedItem = { item: number; quantity: number; credits: number };
 
 /** A rejected operation writes nothing, not even changes that are due. */
 export function isRefusal({ kind }: Answer): boolean {

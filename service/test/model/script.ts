@@ -1,12 +1,12 @@
 import type { Catalog, Cost, Feature } from "../../src/entitlement/catalog.ts";
 import { brandAs, type FeatureKey, type Instant } from "../../src/primitives/brand.ts";
-import type { Action, AskedQuantity, Moment } from "./actions.ts";
+import type { Action, AskedItem, AskedQuantity, Moment } from "./actions.ts";
 import { chooseDefault, featureAt, firstCatalog, planAt, poolAt, publish } from "./catalog-spec.ts";
 import { burnList, type Customer, copyOf, newCustomer } from "./customer.ts";
 import type { History, Wait } from "./history.ts";
 import { ask, noticed } from "./model.ts";
 import { nextMoment, passTime } from "./pass-time.ts";
-import { isRefusal, type Request } from "./request.ts";
+import { type Item, isRefusal, type Request } from "./request.ts";
 
 /** A history with concrete times and quantities, derived with the model. */
 export type Script = {
@@ -90,11 +90,8 @@ function actsOf(action: Action, scene: Scene): ScriptStep["act"][] {
       return [{ kind: "block", isBlocked: action.kind === "block" }];
     case "check":
     case "consume": {
-      const feature = featureAt(catalog, action.feature);
-      const quantity = quantityOf(action.quantity, feature, scene);
-      return [
-        { kind: "ask", request: { kind: "decide", feature, quantity }, isCheck: action.kind === "check" },
-      ];
+      const items = itemsOf(action.items, scene);
+      return [{ kind: "ask", request: { kind: "decide", items }, isCheck: action.kind === "check" }];
     }
     case "assign": {
       const startsAt = timeOf(action.startsAt, scene);
@@ -122,10 +119,13 @@ function actsOf(action: Action, scene: Scene): ScriptStep["act"][] {
         ...asks({ kind: "revoke", named: { by: action.named, index: action.nth % count } }),
       ];
     }
-    case "reverse": {
+    case "reverse":
+    case "reverse_request": {
       const count = customer?.consumes.length ?? 0;
       if (count === 0) return [];
-      return asks({ kind: "reverse", consume: action.nth % count, quantity: action.quantity });
+      const consume = action.nth % count;
+      if (action.kind === "reverse_request") return asks({ kind: action.kind, consume });
+      return asks({ kind: "reverse", consume, quantity: action.quantity });
     }
   }
 }
@@ -153,11 +153,32 @@ function openNow({ catalog, customer, clock }: Scene): unknown[] {
   return ahead === null ? [] : burnList(ahead);
 }
 
-function quantityOf(asked: AskedQuantity, feature: FeatureKey, { catalog, customer, clock }: Scene): number {
+function itemsOf(asked: readonly AskedItem[], scene: Scene): Item[] {
+  const items: Item[] = [];
+  for (const item of asked) {
+    const feature = featureAt(scene.catalog, item.feature);
+    if (items.some((earlier) => earlier.feature === feature)) continue;
+    items.push({ feature, quantity: quantityOf(item.quantity, feature, items, scene) });
+  }
+  return items;
+}
+
+/** What is available is what the items before this one leave. */
+function quantityOf(
+  asked: AskedQuantity,
+  feature: FeatureKey,
+  earlier: readonly Item[],
+  { catalog, customer, clock }: Scene,
+): number {
   if (asked.kind === "of") return asked.quantity;
-  const { answer } = ask(catalog, customer, { kind: "decide", feature, quantity: 1 }, clock);
-  if (answer.kind !== "decided" || answer.before === null) return 1;
-  const { balance, limit } = answer.before;
+  const left =
+    earlier.length === 0
+      ? customer
+      : ask(catalog, customer, { kind: "decide", items: earlier }, clock).customer;
+  const { answer } = ask(catalog, left, { kind: "decide", items: [{ feature, quantity: 1 }] }, clock);
+  const before = answer.kind === "decided" ? (answer.items[0]?.before ?? null) : null;
+  if (answer.kind !== "decided" || before === null) return 1;
+  const { balance, limit } = before;
   const version = answer.planVersion === null ? undefined : catalog.versions.get(answer.planVersion);
   const { id, cost } = getFeature(catalog, feature);
   const available =

@@ -25,6 +25,7 @@ export function RequestsTab() {
   const customerScope = route.useParams();
   const pages = useSuspenseInfiniteQuery(customerRequestsQuery(customerScope));
   const requests = pages.data.pages.flatMap(({ items }) => items);
+  const shared = sharedIds(requests);
   const windowStart = pages.data.pages[0]?.windowStart ?? null;
   const edge = windowStart !== null && !pages.hasNextPage && (
     <div className="border-t border-line p-4">
@@ -52,25 +53,32 @@ export function RequestsTab() {
     <Card flush>
       <PagedTable
         label="Requests"
-        columns={columnsOf(customerScope)}
+        columns={columnsOf(customerScope, shared)}
         rows={requests}
-        keyOf={({ id }) => id}
+        // Charges of one request are for different features.
+        keyOf={({ id, feature }) => `${id} ${feature}`}
         details={{
-          label: ({ endpoint, recordedAt }) => `Details of ${endpoint}, ${recordedAt}`,
+          label: ({ endpoint, feature, recordedAt }) => `Details of ${feature ?? endpoint}, ${recordedAt}`,
           show: (request) => <CodeBlock label="the request" code={JSON.stringify(request, null, 2)} />,
         }}
         pages={pages}
-        what="requests"
+        what={shared.size === 0 ? "requests" : "requests and items"}
       />
       {edge}
     </Card>
   );
 }
 
-function columnsOf(customerScope: CustomerScope): Column<Request>[] {
+/** IDs of requests with several charges, each in its own row. */
+function sharedIds(requests: readonly Request[]): ReadonlySet<string> {
+  const ids = requests.map(({ id }) => id);
+  return new Set(ids.filter((id, index) => ids.indexOf(id) !== index));
+}
+
+function columnsOf(customerScope: CustomerScope, shared: ReadonlySet<string>): Column<Request>[] {
   return [
     { name: "Time", hidesWhenNarrow: true, cell: ({ recordedAt }) => <Time at={recordedAt} /> },
-    { name: "Request", cell: (request) => <Asked request={request} /> },
+    { name: "Request", cell: (request) => <Asked request={request} isItem={shared.has(request.id)} /> },
     {
       name: "Outcome",
       isWide: true,
@@ -95,13 +103,20 @@ function columnsOf(customerScope: CustomerScope): Column<Request>[] {
   ];
 }
 
-function Asked({ request: { endpoint, feature, event, quantity, recordedAt } }: { request: Request }) {
+function Asked({
+  request: { endpoint, feature, event, quantity, recordedAt },
+  isItem,
+}: {
+  request: Request;
+  isItem: boolean;
+}) {
   return (
     <div className="max-md:whitespace-normal">
       <span className="font-medium">{feature ?? event ?? "Unknown"}</span>
       {quantity !== null && <span className="text-muted tabular-nums"> × {formatCount(quantity)}</span>}
       <div className="text-caption text-muted">
         {endpoint}
+        {isItem && ", one of several items"}
         <span className="block md:hidden">
           <Time at={recordedAt} />
         </span>
@@ -153,7 +168,7 @@ function Charge({
 }) {
   if (kind !== "charge" || credits === null) return null;
   return (
-    <ChargeLink customerScope={customerScope} charge={id} to={null}>
+    <ChargeLink customerScope={customerScope} charge={id} item={null} to={null}>
       {formatChange(-credits)}
     </ChargeLink>
   );

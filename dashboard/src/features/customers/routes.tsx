@@ -8,6 +8,7 @@ import { readClock } from "../../ui/time.tsx";
 import {
   customerRequestsQuery,
   grantsQuery,
+  isLinkTarget,
   knownGrantsQuery,
   ledgerQuery,
   planChangesQuery,
@@ -77,7 +78,7 @@ const ledgerRoute = createRoute({
       readUntil(
         queryClient,
         ledgerQuery(params, deps),
-        ({ entry }) => deps.charge === undefined || entry.consumeId === deps.charge,
+        ({ entry }) => deps.charge === undefined || isLinkTarget(entry, deps),
       ),
       queryClient.ensureQueryData(knownGrantsQuery(params)),
       queryClient.ensureQueryData(featuresQuery(params)),

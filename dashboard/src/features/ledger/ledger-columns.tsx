@@ -70,19 +70,19 @@ function What({ entry, context }: { entry: Entry; context: LedgerContext }) {
 
 /** Links a charge and its reversal. */
 function Reversed({ entry, context: { customerScope, lines } }: { entry: Entry; context: LedgerContext }) {
-  const { consumeId, reverses, quantity, reversedQuantity } = entry;
+  const { consumeId, reverses, item, quantity, reversedQuantity } = entry;
   if (reverses !== null) {
-    const charge = lines.find((line) => line.entry.consumeId === reverses)?.entry;
+    const charge = lines.find((line) => line.entry.consumeId === reverses && line.entry.item === item)?.entry;
     return (
-      <ChargeLink customerScope={customerScope} charge={reverses} to={charge ?? null}>
+      <ChargeLink customerScope={customerScope} charge={reverses} item={item} to={charge ?? null}>
         of a charge
       </ChargeLink>
     );
   }
   if (consumeId === null || reversedQuantity === null || reversedQuantity === 0) return null;
-  const reversal = lines.find((line) => line.entry.reverses === consumeId)?.entry;
+  const reversal = lines.find((line) => line.entry.reverses === consumeId && line.entry.item === item)?.entry;
   return (
-    <ChargeLink customerScope={customerScope} charge={consumeId} to={reversal ?? null}>
+    <ChargeLink customerScope={customerScope} charge={consumeId} item={item} to={reversal ?? null}>
       {reversedQuantity === quantity
         ? "Reversed"
         : `${formatCount(reversedQuantity)} of ${formatCount(quantity ?? 0)} reversed`}

@@ -32,7 +32,8 @@ export function LedgerDetails({ line, context }: { line: LedgerLine; context: Le
 }
 
 function itemsOf({ entry, by }: LedgerLine, { customerScope }: LedgerContext): Item[] {
-  const { effectiveAt, recordedAt, feature, quantity, plan, consumeId, idempotencyKey, reverses } = entry;
+  const { effectiveAt, recordedAt, feature, quantity, plan, consumeId, idempotencyKey, reverses, item } =
+    entry;
   const note = entry.kind === "reverse" ? textOf(entry.metadata?.["note"]) : null;
   const items: (Item | null)[] = [
     { name: "Entry", value: formatCount(entry.sequence) },
@@ -52,13 +53,14 @@ function itemsOf({ entry, by }: LedgerLine, { customerScope }: LedgerContext): I
             </KeyLink>
           ),
         },
+    item === null ? null : { name: "Item", value: `${item + 1} of the request` },
     consumeId === null ? null : { name: "Charge", value: <Copyable text={consumeId} /> },
     reverses === null
       ? null
       : {
           name: "Reverses",
           value: (
-            <ChargeLink customerScope={customerScope} charge={reverses} to={null}>
+            <ChargeLink customerScope={customerScope} charge={reverses} item={item} to={null}>
               <span className="font-mono text-caption">{reverses}</span>
             </ChargeLink>
           ),

@@ -3,15 +3,20 @@ import { TextLink } from "../../ui/button.tsx";
 import type { CustomerScope } from "../customers/queries.ts";
 import type { Actor, Entry } from "./queries.ts";
 
-/** Link to a charge and its reversals in the ledger; `to` is the entry if it is already loaded. */
+/**
+ * Link to a charge and its reversals in the ledger; `to` is the entry if it is already loaded. `item` is the index among the
+ * request's charges; null for the only one, or to link all of them.
+ */
 export function ChargeLink({
   customerScope,
   charge,
+  item,
   to,
   children,
 }: {
   customerScope: CustomerScope;
   charge: string;
+  item: number | null;
   to: Entry | null;
   children: ReactNode;
 }) {
@@ -19,7 +24,7 @@ export function ChargeLink({
     <TextLink
       to="/projects/$projectId/$environment/customers/$customerId/ledger"
       params={customerScope}
-      search={{ charge }}
+      search={item === null ? { charge } : { charge, item }}
       {...(to === null ? {} : { hash: `entry-${to.sequence}` })}
     >
       {children}

@@ -17,7 +17,14 @@ import { ledgerColumns } from "./ledger-columns.tsx";
 import { LedgerDetails } from "./ledger-details.tsx";
 import { findDuplicates } from "./ledger-duplicates.ts";
 import { useShowRow } from "./ledger-links.tsx";
-import { knownGrantsQuery, type LedgerFilters, type LedgerLine, ledgerQuery } from "./queries.ts";
+import {
+  isLinked,
+  isLinkTarget,
+  knownGrantsQuery,
+  type LedgerFilters,
+  type LedgerLine,
+  ledgerQuery,
+} from "./queries.ts";
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers/$customerId/ledger");
 
@@ -32,7 +39,7 @@ export function LedgerTab() {
   const lines = pages.data.pages.flatMap(({ items }) => items);
   const duplicates = findDuplicates(lines, (entry) => grantOfEntry(entry, grants));
   const { charge } = filters;
-  const linked = charge === undefined ? undefined : lines.find(({ entry }) => entry.consumeId === charge);
+  const linked = lines.find(({ entry }) => isLinkTarget(entry, filters));
   const hash = useLocation({ select: (location) => location.hash });
   useShowRow(hash !== "" ? hash : linked === undefined ? null : rowIdOf(linked));
   const context = { customerScope, lines, grants, features, duplicates, mayReverse };
@@ -55,7 +62,7 @@ export function LedgerTab() {
             keyOf={({ entry }) => entry.sequence}
             idOf={rowIdOf}
             toneOf={({ entry }) => {
-              if (charge !== undefined && (entry.consumeId ?? entry.reverses) === charge) return "accent";
+              if (isLinked(entry, filters)) return "accent";
               return duplicates.has(entry.sequence) ? "warn" : null;
             }}
             details={{
@@ -120,7 +127,7 @@ function LedgerFilterBar({ filters, features }: { filters: LedgerFilters; featur
   function change(name: "kind" | "feature", value: string): void {
     // A filter change ends the search for one charge.
     void navigate({
-      search: ({ [name]: _, charge: __, ...others }) => ({
+      search: ({ [name]: _, charge: __, item: ___, ...others }) => ({
         ...others,
         ...(value === "" ? {} : { [name]: value }),
       }),

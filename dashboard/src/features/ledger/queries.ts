@@ -20,20 +20,33 @@ export type PlanLine = { readonly change: PlanChange; readonly by: Actor | null 
 const FILTERS = {
   kind: choice(Object.keys(ENTRY_NAMES) as EntryKind[]),
   feature: text(),
-  /** The linked charge. */
+  /** The linked request, and the index of the linked item. Without it, all charges of the request are linked. */
   charge: text(),
+  item: whole(),
 };
 
 /** Ledger filters in the URL. */
 export type LedgerFilters = SearchOf<typeof FILTERS>;
 export const readLedgerFilters = searchOf(FILTERS);
 
+/** Whether the entry is a linked charge, or reverses one. */
+export function isLinked({ consumeId, reverses, item }: Entry, linked: LedgerFilters): boolean {
+  const { charge } = linked;
+  if (charge === undefined || (consumeId ?? reverses) !== charge) return false;
+  return linked.item === undefined || linked.item === item;
+}
+
+/** Whether the entry is the linked charge to show: with several, the first item, which the ledger lists last. */
+export function isLinkTarget(entry: Entry, linked: LedgerFilters): boolean {
+  return entry.consumeId !== null && isLinked(entry, linked) && (entry.item ?? 0) === (linked.item ?? 0);
+}
+
 /** The linked grant. */
 export const readGrantFilters = searchOf({ grant: whole(1) });
 
 const CUSTOMER_PATH = "/manage/v1/projects/{projectId}/{environment}/customers/{customerId}";
 
-export function ledgerQuery(customerScope: CustomerScope, { charge: _, ...query }: LedgerFilters) {
+export function ledgerQuery(customerScope: CustomerScope, { charge: _, item: __, ...query }: LedgerFilters) {
   const path = `${CUSTOMER_PATH}/ledger` as const;
   const request = { params: { path: customerScopeOf(customerScope), query } };
   return pagesBy(["get", path, request], async (cursor) => {

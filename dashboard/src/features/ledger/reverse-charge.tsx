@@ -48,6 +48,7 @@ export function ReverseButton({
           <>
             {countOf(-entry.amount, "credit")} {entry.amount === -1 ? "was" : "were"} charged for {name} ×{" "}
             {formatCount(entry.quantity ?? 1)} on <Time at={entry.effectiveAt} />.
+            {entry.item !== null && " The other items of the request stay charged."}
           </>
         }
       >
@@ -63,7 +64,7 @@ type Props = { customerScope: CustomerScope; entry: Entry; onDone: () => void };
 
 /** Reads the reversible quantity when the dialog opens, because the list can be stale. */
 function ReverseForm({ customerScope, entry, onDone }: Props) {
-  const { data: all, error } = useQuery(reversalPreviewQuery(customerScope, entry.consumeId ?? "", null));
+  const { data: all, error } = useQuery(reversalPreviewQuery(customerScope, entry, null));
   if (error !== null) return <ProblemCallout error={error} />;
   if (all === undefined) return <SkeletonRows rows={4} />;
   return <Reversing customerScope={customerScope} entry={entry} all={all} onDone={onDone} />;
@@ -78,7 +79,7 @@ function Reversing({ customerScope, entry, all, onDone }: Props & { all: Reversa
   const typed = useWatch({ control });
   const quantity = readQuantity(typed.quantity ?? "", left);
   const part = useQuery({
-    ...reversalPreviewQuery(customerScope, entry.consumeId ?? "", quantity),
+    ...reversalPreviewQuery(customerScope, entry, quantity),
     enabled: quantity !== null && quantity !== left,
   });
   const preview = quantity === null || quantity === left ? all : part.data;
@@ -153,7 +154,7 @@ function useReversal({ customerScope, entry, onDone }: Props) {
   const [reference] = useState(() => `dashboard-${randomHex(12)}`);
   const requestOf = (quantity: number, note: string) => ({
     params: { path: { ...customerScope, consumeId: entry.consumeId ?? "" } },
-    body: { quantity, reference, ...(note.trim() === "" ? {} : { note: note.trim() }) },
+    body: { ...itemOf(entry), quantity, reference, ...(note.trim() === "" ? {} : { note: note.trim() }) },
   });
   const reverse = useWrite("post", REVERSE_PATH, {
     onSuccess: ({ credits, quantity, customer }) => {
@@ -168,6 +169,11 @@ function useReversal({ customerScope, entry, onDone }: Props) {
     onSettled: () => refresh("customers"),
   });
   return { requestOf, reverse };
+}
+
+/** Names the charge if the request has several. */
+function itemOf({ item }: Entry): { item?: number } {
+  return item === null ? {} : { item };
 }
 
 /** Data needed to render a ledger row. */
@@ -249,12 +255,13 @@ function describeRest({ spendable, credits, rest }: Return): string | null {
 type ReversalPreview = Answer<"previewReversal">;
 
 /** Preview of a reversal; a null quantity reverses the rest. */
-function reversalPreviewQuery(customerScope: CustomerScope, consumeId: string, quantity: number | null) {
+function reversalPreviewQuery(customerScope: CustomerScope, entry: Entry, quantity: number | null) {
+  const path = { ...customerScopeOf(customerScope), consumeId: entry.consumeId ?? "" };
   return queryOptions({
     ...queryOf(
       "post",
       "/manage/v1/projects/{projectId}/{environment}/customers/{customerId}/consumes/{consumeId}/reverse/preview",
-      { params: { path: { ...customerScopeOf(customerScope), consumeId } }, body: { quantity } },
+      { params: { path }, body: { ...itemOf(entry), quantity } },
     ),
     // Once per opened dialog. The API detects later changes.
     staleTime: Number.POSITIVE_INFINITY,

@@ -115,7 +115,7 @@ export function DenialCharges({ denial: { chargesBefore, customerId } }: { denia
         label="Charges before the denial"
         columns={chargeColumns(customerId)}
         rows={chargesBefore}
-        keyOf={({ consumeId }) => consumeId}
+        keyOf={({ consumeId, item }) => `${consumeId} ${item}`}
       />
     </Card>
   );
@@ -157,7 +157,7 @@ function chargeColumns(customerId: string | null): Column<Charge>[] {
 }
 
 function At({
-  charge: { recordedAt, consumeId },
+  charge: { recordedAt, consumeId, item },
   customerId,
 }: {
   charge: Charge;
@@ -169,7 +169,7 @@ function At({
     <TextLink
       to="/projects/$projectId/$environment/customers/$customerId/ledger"
       params={{ ...scope, customerId }}
-      search={{ charge: consumeId }}
+      search={item === null ? { charge: consumeId } : { charge: consumeId, item }}
     >
       <Time at={recordedAt} as="second" />
     </TextLink>

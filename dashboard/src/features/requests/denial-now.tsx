@@ -47,10 +47,11 @@ export function DenialNow({ denial }: { denial: Denial }) {
 }
 
 /** Empty if nothing changed since the denial. */
-function otherSum({ now, quantity, ...then }: Denial): SumLine[] {
+function otherSum(denial: Denial): SumLine[] {
+  const { now } = denial;
   if (now === null || now.allowed) return [];
-  const lines = sumOf(now, quantity);
-  return JSON.stringify(lines) === JSON.stringify(sumOf(then, quantity)) ? [] : lines;
+  const lines = sumOf(denial, now);
+  return JSON.stringify(lines) === JSON.stringify(sumOf(denial)) ? [] : lines;
 }
 
 /** Link to an action that resolves the denial. */

@@ -2,8 +2,8 @@ import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { callOf } from "../../api/use-write.ts";
-import { sumOf, whyDenied } from "../../format/denial-sentences.ts";
-import { countOf, formatCount } from "../../format/numbers.ts";
+import { describeRequired, sumOf, whyDenied } from "../../format/denial-sentences.ts";
+import { formatCount } from "../../format/numbers.ts";
 import { describeReason } from "../../format/request-sentences.ts";
 import { formatTime } from "../../format/times.ts";
 import { CustomerLink, KeyLink } from "../../frame/links.tsx";
@@ -13,6 +13,7 @@ import { ApiCall, CodeBlock, Json } from "../../ui/code-block.tsx";
 import { Card, Details, Page } from "../../ui/page.tsx";
 import { Mono } from "../../ui/text.tsx";
 import { Time, useClock } from "../../ui/time.tsx";
+import { askedRows } from "./asked-rows.tsx";
 import { DenialCharges, DenialGrants } from "./denial-history.tsx";
 import { DenialNow, Sum } from "./denial-now.tsx";
 import { DENIAL_PATH, type Denial, denialQuery } from "./queries.ts";
@@ -69,7 +70,7 @@ function Why({ denial }: { denial: Denial }) {
             </p>
           ))}
         </div>
-        <Sum lines={sumOf(denial, denial.quantity)} label="Calculation" />
+        <Sum lines={sumOf(denial)} label="Calculation" />
       </div>
     </Card>
   );
@@ -79,9 +80,8 @@ function DenialRequest({ denial }: { denial: Denial }) {
   const { plan, resetsAt, limit, metadata } = denial;
   const items: { name: string; value: ReactNode }[] = [
     { name: "Customer", value: <CustomerLink customerId={denial.customerId} missing="Erased" /> },
-    { name: "Feature", value: <Mono>{denial.feature}</Mono> },
-    { name: "Quantity", value: formatCount(denial.quantity) },
-    { name: "Cost", value: countOf(denial.creditsRequired, "credit") },
+    ...askedRows(denial),
+    { name: denial.items === null ? "Cost" : "Required", value: describeRequired(denial) },
     {
       name: "Balance",
       value: `${formatCount(denial.balance)}${denial.pool === "credits" ? "" : ` in ${denial.pool}`}`,

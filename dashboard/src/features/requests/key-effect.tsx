@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { describeRequired } from "../../format/denial-sentences.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
 import { describeReason } from "../../format/request-sentences.ts";
 import { CustomerLink } from "../../frame/links.tsx";
@@ -8,16 +9,18 @@ import { TextLink } from "../../ui/button.tsx";
 import { classNames } from "../../ui/class-names.ts";
 import { CodeBlock } from "../../ui/code-block.tsx";
 import { Card, Details } from "../../ui/page.tsx";
-import { Mono } from "../../ui/text.tsx";
+import { type Column, Table } from "../../ui/table.tsx";
+import { Mono, Muted } from "../../ui/text.tsx";
 import { Time } from "../../ui/time.tsx";
-import { type Compared, compareReuse } from "./compare-reuse.ts";
+import { askedRows } from "./asked-rows.tsx";
+import { type Compared, compareReuse, itemsOf } from "./compare-reuse.ts";
 import type { KeyHistory } from "./queries.ts";
 
 type Item = { name: string; value: ReactNode };
 
 /** The charge, denial or event behind an idempotency key. */
 export function KeyEffect({ history }: { history: KeyHistory }) {
-  const { charge, denial, event } = history;
+  const { charge, charges, denial, event } = history;
   const metadata = (charge ?? denial ?? event)?.metadata ?? null;
   return (
     <Card title="Result">
@@ -45,14 +48,22 @@ export function KeyEffect({ history }: { history: KeyHistory }) {
             ...eventItems(history),
           ]}
         />
+        {charges.length > 1 && <Charges charges={charges} />}
         {metadata !== null && <CodeBlock label="the metadata" code={JSON.stringify(metadata, null, 2)} />}
       </div>
     </Card>
   );
 }
 
-function chargeItems({ charge, customerId }: KeyHistory): Item[] {
+function chargeItems({ charge, charges, customerId }: KeyHistory): Item[] {
   if (charge === null) return [];
+  if (charges.length > 1) {
+    const credits = charges.reduce((sum, each) => sum + each.credits, 0);
+    return [
+      { name: "Charged", value: countOf(credits, "credit") },
+      { name: "Ledger entries", value: <LedgerLink customerId={customerId} consumeId={charge.consumeId} /> },
+    ];
+  }
   const { feature, quantity, credits, balanceAfter, consumeId, reversedQuantity, reversedCredits } = charge;
   return [
     { name: "Feature", value: <Mono>{feature}</Mono> },
@@ -71,13 +82,55 @@ function chargeItems({ charge, customerId }: KeyHistory): Item[] {
   ];
 }
 
-function denialItems({ denial }: KeyHistory): Item[] {
-  if (denial === null) return [];
+type Charge = KeyHistory["charges"][number];
+
+const CHARGE_COLUMNS: readonly Column<Charge>[] = [
+  {
+    name: "Feature",
+    isWide: true,
+    cell: ({ feature, quantity }) => (
+      <>
+        <Mono>{feature}</Mono>
+        <span className="text-muted md:hidden"> × {formatCount(quantity)}</span>
+      </>
+    ),
+  },
+  {
+    name: "Quantity",
+    isNumber: true,
+    hidesWhenNarrow: true,
+    cell: ({ quantity }) => formatCount(quantity),
+  },
+  { name: "Credits", isNumber: true, cell: ({ credits }) => formatCount(credits) },
+  {
+    name: "Reversed",
+    isNumber: true,
+    cell: ({ quantity, reversedQuantity }) =>
+      reversedQuantity === 0 ? <Muted /> : `${formatCount(reversedQuantity)} of ${formatCount(quantity)}`,
+  },
+];
+
+/** The charges of a request with several items. */
+function Charges({ charges }: { charges: readonly Charge[] }) {
+  return (
+    <div className="overflow-hidden rounded-md border border-line">
+      <Table
+        label="Charges of the request"
+        columns={CHARGE_COLUMNS}
+        rows={charges}
+        keyOf={({ feature }) => feature}
+      />
+    </div>
+  );
+}
+
+function denialItems(history: KeyHistory): Item[] {
+  if (history.denial === null) return [];
+  const denial = { ...history.denial, items: itemsOf(history) };
   return [
-    { name: "Feature", value: <Mono>{denial.feature}</Mono> },
-    { name: "Quantity", value: formatCount(denial.quantity) },
+    ...askedRows(denial),
     { name: "Reason", value: describeReason(denial.reason ?? "") },
-    { name: "Required", value: countOf(denial.creditsRequired, "credit") },
+    { name: "Required", value: describeRequired(denial) },
     { name: "Available", value: countOf(denial.balance, "credit") },
     { name: "Explanation", value: <WhyLink denialId={denial.denialId} /> },
   ];

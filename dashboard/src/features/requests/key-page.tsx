@@ -14,6 +14,7 @@ import { TextField } from "../../ui/field.tsx";
 import { Card, EmptyState, Page } from "../../ui/page.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
+import { itemsOf } from "./compare-reuse.ts";
 import { KeyEffect, KeyRefusals } from "./key-effect.tsx";
 import { KEY_PATH, type KeyHistory, keyQuery } from "./queries.ts";
 import { TestRequestDialog, type TestRequestStart } from "./test-request-form.tsx";
@@ -78,12 +79,13 @@ function KeyDetails({ history }: { history: KeyHistory }) {
   );
 }
 
-/** Offers to resend a consume request without metadata. The dashboard cannot reproduce metadata. */
+/** Offers to resend a consume request without items and metadata. Test requests have neither. */
 function SendAgain({ history }: { history: KeyHistory }) {
   const isOperator = useMayActAs("operator");
   const [isOpen, setOpen] = useState(false);
   const asked = history.charge ?? history.denial;
-  if (!isOperator || asked === null || asked.metadata !== null || history.customerId === null) return null;
+  if (!isOperator || asked === null || history.customerId === null) return null;
+  if (asked.metadata !== null || itemsOf(history) !== null) return null;
   const start: TestRequestStart = {
     customerId: history.customerId,
     feature: asked.feature,

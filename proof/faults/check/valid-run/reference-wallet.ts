@@ -11,9 +11,16 @@ import { encodeWalletState } from "../../../../service/src/store/cell/wallet-sta
 import { Book } from "../../../../service/test/model/book.ts";
 import type { Answer, Request } from "../../../../service/test/model/request.ts";
 import type { PlanKey } from "../../catalog.ts";
-import type { CallOutcome, CheckRequest, ConsumeRequest } from "../../history.ts";
+import {
+  type CallOutcome,
+  type CheckRequest,
+  type ConsumeRequest,
+  hasItems,
+  type Item,
+  itemsOf,
+} from "../../history.ts";
 import { catalogOf } from "../catalog-of.ts";
-import type { StoredEntry, StoredGrant } from "../stored.ts";
+import { packItems, type StoredEntry, type StoredGrant } from "../stored.ts";
 import { chargeId, keyHashOf } from "../subjects.ts";
 import { addKey, publicIdOf, type Run, uuidOf } from "./run.ts";
 
@@ -22,7 +29,9 @@ const RUN_STARTED_MS = 1_790_000_000_000;
 /** Fields that a row takes from its request. */
 type Caused = Partial<Pick<StoredEntry, "marker" | "keyHash"> & Pick<StoredGrant, "reference">>;
 
-type Decided = Extract<Answer, { kind: "decided" }>;
+type DecidedItems = Extract<Answer, { kind: "decided" }>;
+/** A decision about one feature, with its only item. */
+type Decided = DecidedItems & DecidedItems["items"][number];
 
 /** A customer's wallet, decided by the service's pure core, and the rows that the service would store for it. */
 export class ReferenceWallet {
@@ -57,13 +66,19 @@ export class ReferenceWallet {
     return answer;
   }
 
-  decide(feature: string, quantity: number, caused: Caused = {}): Decided {
-    return expectDecided(this.commit(toDecide(feature, quantity), caused));
+  decide(items: readonly Item[], caused: Caused = {}): Decided {
+    return expectDecided(this.commit(toDecide(items), caused));
   }
 
-  check(feature: string, quantity: number): Decided {
+  check(items: readonly Item[]): Decided {
     const clock = brandAs<Instant>(this.#nowMs);
-    return expectDecided(this.#book.ask(this.#catalog, toDecide(feature, quantity), clock).answer);
+    return expectDecided(this.#book.ask(this.#catalog, toDecide(items), clock).answer);
+  }
+
+  /** The key of the feature's pool. */
+  poolOf(feature: string): string {
+    const pool = this.run.features.find(({ key }) => key === feature)?.pool;
+    return this.run.pools.find(({ id }) => id === pool)?.key ?? "";
   }
 
   assign(key: PlanKey, startsAtMs: number | null = null): void {
@@ -73,9 +88,12 @@ export class ReferenceWallet {
     this.commit({ kind: "assign", plan, ...terms });
   }
 
-  reverse({ sequence }: StoredEntry, quantity: number | null): Answer {
+  /** Reverses a charge, or all charges of its request. */
+  reverse({ sequence }: StoredEntry, quantity: number | null, isWhole: boolean): Answer {
     const consume = this.#book.consumes().findIndex((entry) => entry.sequence === sequence);
-    return this.commit({ kind: "reverse", consume, quantity });
+    return this.commit(
+      isWhole ? { kind: "reverse_request", consume } : { kind: "reverse", consume, quantity },
+    );
   }
 
   /** Applies expiries and other changes that are due by then. */
@@ -98,11 +116,16 @@ export class ReferenceWallet {
     const { run, customer } = this;
     const recordedAtMs = this.#nowMs;
     for (const { effectiveAt: effectiveAtMs, parts, usage, kind, ...entry } of entries) {
-      const { feature = null, ...used } = usage ?? {
+      const {
+        feature = null,
+        place,
+        ...used
+      } = usage ?? {
         quantity: null,
         planVersion: null,
         assignment: null,
         reverses: null,
+        place: null,
       };
       run.ledger.push({
         ...{ customer, recordedAtMs, effectiveAtMs, kind, marker: null, keyHash: null },
@@ -110,6 +133,8 @@ export class ReferenceWallet {
         parts: formatParts(parts),
         feature: run.features.find(({ id }) => id === feature)?.key ?? null,
         ...used,
+        item: place?.index ?? null,
+        items: place?.of ?? null,
         ...(kind === "consume" && caused),
       });
     }
@@ -120,65 +145,102 @@ export class ReferenceWallet {
   }
 }
 
-function toDecide(feature: string, quantity: number): Request {
-  return { kind: "decide", feature: brandAs<FeatureKey>(feature), quantity };
+function toDecide(items: readonly Item[]): Request {
+  return {
+    kind: "decide",
+    items: items.map(({ feature, quantity }) => ({ feature: brandAs<FeatureKey>(feature), quantity })),
+  };
 }
 
 function expectDecided(answer: Answer): Decided {
-  if (answer.kind !== "decided") throw new Error(`the core returned ${answer.kind}`);
-  return answer;
+  const [item] = answer.kind === "decided" ? answer.items : [];
+  if (answer.kind !== "decided" || item === undefined) throw new Error(`the core returned ${answer.kind}`);
+  return { ...answer, ...item };
 }
 
-/** Decides a request and stores the result: an entry or a denial, and the key. Returns the response. */
+/** Decides a request and stores the result: its entries or a denial, and the key. Returns the response. */
 export function consume(wallet: ReferenceWallet, request: ConsumeRequest): CallOutcome {
   const { run, customer } = wallet;
-  const { feature, quantity, key, marker } = request;
+  const { key, marker } = request;
+  const asked = itemsOf(request);
   const keyHash = keyHashOf(key);
-  const decided = wallet.decide(feature, quantity, { marker, keyHash });
-  const { reason, before, planVersion, creditsRequired } = decided;
-  const entry = run.ledger.at(-1);
-  if (decided.allowed && entry !== undefined) {
+  const decided = wallet.decide(asked, { marker, keyHash });
+  const { allowed, reason, deniedItem, planVersion } = decided;
+  const entry = run.ledger.at(-asked.length);
+  if (allowed && entry !== undefined) {
     addKey(run, key, "consume", chargeId(entry));
-    return answerOf(request, decided, { consumeId: consumeIdOf(entry), creditsCharged: creditsRequired });
+    return answerOf(wallet, request, decided, consumeIdOf(entry));
   }
+  const denied = asked[deniedItem ?? 0];
+  const before = decided.items[deniedItem ?? 0]?.before;
+  if (deniedItem === null || denied === undefined || !before) throw new Error("a denial has a denied item");
+  const pool = wallet.poolOf(denied.feature);
+  const needed = decided.items.filter(
+    (_, index) => index <= deniedItem && wallet.poolOf(asked[index]?.feature ?? "") === pool,
+  );
   const id = uuidOf(1_000 + run.denials.length);
   const { sequence, nowMs: recordedAtMs } = wallet;
   run.denials.push({
-    ...{ id, customer, recordedAtMs, sequence, feature, quantity, keyHash, marker },
-    ...{ creditsRequired, planVersion },
+    ...{ id, customer, recordedAtMs, sequence, ...denied, keyHash, marker, planVersion },
+    ...(hasItems(request) ? { item: deniedItem, items: packItems(asked) } : { item: null, items: null }),
+    creditsRequired: needed.reduce((sum, { creditsRequired }) => sum + creditsRequired, 0),
     reason: reason ?? "",
-    balance: before?.balance ?? 0,
-    limitQuantity: before?.limit?.quantity ?? null,
-    limitUsed: before?.limit?.used ?? null,
+    balance: before.balance,
+    limitQuantity: before.limit?.quantity ?? null,
+    limitUsed: before.limit?.used ?? null,
   });
   addKey(run, key, "consume", id);
-  return answerOf(request, decided, { consumeId: null, creditsCharged: 0 });
+  return answerOf(wallet, request, decided, null);
 }
 
-/** The response to a check, with the balance before the charge. */
+/** The response to a check, with the balances before the charge. */
 export function okCheck(wallet: ReferenceWallet, request: CheckRequest): CallOutcome {
-  const decided = wallet.check(request.feature, request.quantity);
-  return answerOf(request, { ...decided, after: decided.before }, {});
+  const decided = wallet.check(itemsOf(request));
+  const items = decided.items.map((item) => ({ ...item, after: item.before }));
+  return answerOf(wallet, request, { ...decided, items }, null);
 }
 
-export function reverse(wallet: ReferenceWallet, entry: StoredEntry, quantity: number | null): void {
-  const outcome = wallet.reverse(entry, quantity);
+/** Reverses a charge. Without an item, it reverses all charges of the request. */
+export function reverse(
+  wallet: ReferenceWallet,
+  entry: StoredEntry,
+  quantity: number | null,
+  item: number | null = null,
+): void {
+  const outcome = wallet.reverse(entry, quantity, entry.items !== null && item === null);
   if (outcome.kind !== "reversed") throw new Error(`the core returned ${outcome.kind}`);
+  const consumeId = consumeIdOf({ ...entry, sequence: entry.sequence - (entry.item ?? 0) });
   wallet.run.manageCalls.push({
-    request: { operation: "reverseConsume", consumeId: consumeIdOf(entry), quantity },
+    request: { operation: "reverseConsume", consumeId, item, quantity },
     startMs: 0,
     endMs: 5,
     outcome,
   });
 }
 
+/** Independent of the service's rendering, which has its own tests. */
 function answerOf(
-  { customerId, feature, quantity }: ConsumeRequest | CheckRequest,
-  { allowed, reason, creditsRequired, after }: Decided,
-  done: { readonly consumeId?: string | null; readonly creditsCharged?: number },
+  wallet: ReferenceWallet,
+  request: ConsumeRequest | CheckRequest,
+  decided: Decided,
+  consumeId: string | null,
 ): CallOutcome {
-  const asked = { allowed, reason, customerId, feature, quantity, creditsRequired };
-  return { kind: "ok", body: JSON.stringify({ ...asked, ...after, ...done }), isReplay: false };
+  const { allowed, reason, deniedItem, affordableQuantity } = decided;
+  const { customerId } = request;
+  const isSeveral = hasItems(request);
+  const affordable = allowed ? {} : { affordableQuantity };
+  const name = request.endpoint === "check" ? {} : { consumeId };
+  const items = itemsOf(request).map(({ feature, quantity }, index) => {
+    const { creditsRequired = 0, after } = decided.items[index] ?? {};
+    const charged = request.endpoint === "check" ? {} : { creditsCharged: allowed ? creditsRequired : 0 };
+    const pool = isSeveral ? { pool: wallet.poolOf(feature) } : {};
+    return { feature, quantity, creditsRequired, ...charged, ...pool, ...after };
+  });
+  const [single] = items;
+  const body = isSeveral
+    ? { allowed, reason, deniedItem, ...affordable, customerId, items, ...name }
+    : { allowed, reason, customerId, ...single, ...affordable, ...name };
+  return { kind: "ok", body: JSON.stringify(body), isReplay: false };
 }
 
 export function consumeIdOf(entry: StoredEntry): string {

@@ -1,6 +1,6 @@
 import { publicId } from "../../../../service/src/primitives/public-id.ts";
-import { POOL } from "../../../harness/project.ts";
-import { FEATURES, PLANS } from "../../catalog.ts";
+import { type FeatureContent, POOL } from "../../../harness/project.ts";
+import { FEATURES, isFeatureKey, PLANS, POOLS } from "../../catalog.ts";
 import type { Call, CallOutcome, ClientRequest, EventRequest, ManageCall } from "../../history.ts";
 import type { Stored, StoredEvent } from "../stored.ts";
 import { keyHashOf } from "../subjects.ts";
@@ -12,6 +12,12 @@ export type Run = { calls: Call[]; manageCalls: ManageCall[] } & {
 
 const named = (keys: readonly string[]) => keys.map((key, index) => ({ id: index + 1, key }));
 const plans = named(Object.keys(PLANS));
+const pools = named(POOLS);
+
+function poolOf(feature: string): number {
+  const content: FeatureContent | undefined = isFeatureKey(feature) ? FEATURES[feature] : undefined;
+  return pools.find(({ key }) => key === (content?.pool ?? POOL))?.id ?? 0;
+}
 
 export function emptyRun(): Run {
   return {
@@ -25,8 +31,8 @@ export function emptyRun(): Run {
     ledger: [],
     denials: [],
     assignments: [],
-    pools: [{ id: 1, key: POOL }],
-    features: named(Object.keys(FEATURES)),
+    pools,
+    features: named(Object.keys(FEATURES)).map((feature) => ({ ...feature, pool: poolOf(feature.key) })),
     plans,
     // A version's ID is ten times the ID of its plan.
     planVersions: plans.map(({ id }) => ({ id: id * 10, plan: id })),

@@ -1,5 +1,6 @@
 import { brandAs, type Instant, type PoolId } from "../../../../service/src/primitives/brand.ts";
-import { type FeatureKey, type PlanKey, UNKNOWN_FEATURE } from "../../catalog.ts";
+import { POOL } from "../../../harness/project.ts";
+import { type FeatureKey, MINUTES, type PlanKey, type PoolKey, UNKNOWN_FEATURE } from "../../catalog.ts";
 import type { CallOutcome, ClientRequest, ConsumeRequest, ManageRequest } from "../../history.ts";
 import type { StoredEntry } from "../stored.ts";
 import { consume, okCheck, ReferenceWallet, reverse } from "./reference-wallet.ts";
@@ -25,6 +26,7 @@ export function validRun(): Run {
   // Created by an event, without any decision.
   new ReferenceWallet(run, "customer_3").close();
   playExpired(run);
+  playItems(run);
   return run;
 }
 
@@ -104,6 +106,66 @@ function playExpired(run: Run): void {
   wallet.close();
 }
 
+/** Requests with items of both pools, on a plan with allowances in both. */
+function playItems(run: Run): void {
+  const wallet = new ReferenceWallet(run, "customer_5");
+  const { customerId } = wallet;
+  const request = (marker: string, items: Partial<Record<FeatureKey, number>>): ConsumeRequest => ({
+    ...{ endpoint: "consume", key: `key-${marker}`, marker, customerId },
+    items: Object.entries(items).map(([feature, quantity]) => ({ feature, quantity })),
+  });
+  const play = (asked: ConsumeRequest): void => addCall(run, asked, consume(wallet, asked));
+  const check = (asked: ConsumeRequest): void => {
+    const sent = { ...asked, endpoint: "check" as const, marker: `${asked.marker}-check` };
+    addCall(run, sent, okCheck(wallet, sent));
+  };
+  assign(wallet, "studio");
+  addCredits(wallet, "pay-3", 40, { pool: MINUTES });
+  const three = request("three", { "images.render": 2, "audio.transcribe": 90, "tokens.generate": 1_001 });
+  check(three);
+  play(three);
+  addReplay(run);
+  addCall(run, { ...request("three-rival", { "images.render": 2 }), key: three.key }, reused("payload"));
+  play(request("one", { "video.encode": 5 }));
+  const stored = request("items-unknown-stored", { "video.encode": 30, "reports.export": 4 });
+  consume(wallet, stored);
+  addCall(run, stored, RESET);
+  addCall(run, request("items-unknown-lost", { "images.render": 1, "video.encode": 1 }), OUTCOME_UNKNOWN);
+  addCall(run, request("items-refused", { "images.render": 1, "video.encode": 1 }), UNAVAILABLE);
+  const invalid = {
+    ...request("items-invalid", {}),
+    items: [
+      { feature: "images.render", quantity: 1 },
+      { feature: UNKNOWN_FEATURE, quantity: 1 },
+    ],
+  };
+  addCall(run, invalid, { kind: "fail", status: 404, code: "feature_not_found", conflict: null });
+  // 58 minutes are left: the second item of the pool cannot have all that it asks for.
+  const dry = request("items-dry", { "audio.transcribe": 600, "images.render": 1, "video.encode": 25 });
+  check(dry);
+  play(dry);
+  addReplay(run);
+  const lost = request("items-dry-unknown", { "images.render": 5, "tokens.generate": 60_000 });
+  consume(wallet, lost);
+  addCall(run, lost, RESET);
+  play(request("items-limited", { "images.render": 1, "reports.export": 47, "video.encode": 1 }));
+  play(request("one-dry", { "video.encode": 100 }));
+  const charges = run.ledger.filter(({ marker }) => marker === "three");
+  const [image, audio] = charges;
+  if (image === undefined || audio === undefined) throw new Error("three has no charges");
+  reverse(wallet, audio, 30, 1);
+  reverse(wallet, image, null);
+  play(request("two", { "images.render": 1, "video.encode": 2 }));
+  wallet.close();
+  const other = new ReferenceWallet(run, "customer_6");
+  const missing = {
+    ...request("items-missing", { "tokens.generate": 1, "video.encode": 1 }),
+    customerId: other.customerId,
+  };
+  addCall(run, missing, consume(other, missing));
+  other.close();
+}
+
 /** Each call starts after the previous one has ended. */
 function addCall(run: Run, request: ClientRequest, outcome: CallOutcome): void {
   run.calls.push(callOf(request, outcome, run.calls.length * 10));
@@ -123,17 +185,14 @@ function addCredits(
   wallet: ReferenceWallet,
   reference: string,
   credits: number,
-  more: { kind: "purchase" | "promotion"; expiresAtMs: number | null } = {
-    kind: "purchase",
-    expiresAtMs: null,
-  },
+  more: { pool?: PoolKey; kind?: "purchase" | "promotion"; expiresAtMs?: number | null } = {},
 ): void {
   const { run, customerId } = wallet;
-  const { kind: source, expiresAtMs } = more;
-  const pool = brandAs<PoolId>(run.pools[0]?.id ?? 0);
+  const { pool: key = POOL, kind = "purchase", expiresAtMs = null } = more;
+  const pool = brandAs<PoolId>(run.pools.find((other) => other.key === key)?.id ?? 0);
   const expiresAt = expiresAtMs === null ? null : brandAs<Instant>(expiresAtMs);
-  done(run, { operation: "addCredits", customerId, reference, credits, ...more });
-  wallet.commit({ kind: "add", pool, source, credits, expiresAt }, { reference });
+  done(run, { operation: "addCredits", customerId, pool: key, reference, credits, kind, expiresAtMs });
+  wallet.commit({ kind: "add", pool, source: kind, credits, expiresAt }, { reference });
 }
 
 function done(run: Run, request: ManageRequest): void {

@@ -41,6 +41,7 @@ export function ask(world: World, known: Known, act: Asking, past: readonly Mome
     newcomers: new Map(),
     catalogs: new Map([[environmentId, world.catalog]]),
     now: act.at,
+    hasNewFormats: true,
   });
   const [outcome] = plan.outcomes;
   assert(
@@ -98,7 +99,7 @@ type Checking = Extract<RuntimeAct, { kind: "check" }> & { readonly at: Instant 
 /** Decides a check like a consume request, but changes nothing. */
 export function askOnly({ catalog }: World, known: Known, act: Checking): Moment {
   const question = { feature: brandAs<FeatureKey>(act.feature), quantity: act.quantity };
-  const decision = decide(catalog, known.wallet, question, act.at);
+  const decision = decide(catalog, known.wallet, [question], act.at);
   const logged = describeRequest(known, act, {
     requestId: publicId("req", uuidV7(act.at)),
     code: decision.kind === "decided" ? null : decision.kind,

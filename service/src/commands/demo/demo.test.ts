@@ -137,7 +137,7 @@ test("the double charge has one job and two keys; a retry replays and a reversal
   });
   expect(replayed.headers.get("idempotent-replayed")).toBe("true");
   const consumeId = String(replayed.body["consumeId"]);
-  expect(await reverseConsume(cell, context, { consumeId, quantity: null })).toEqual({
+  expect(await reverseConsume(cell, context, { consumeId, quantity: null })).toMatchObject({
     kind: "reversed",
     credits: 50,
     quantity: 1,

@@ -125,7 +125,7 @@ function reverse(
       isRevoked: false,
     })),
   );
-  const outcome = reverseConsume(catalog, known.wallet, { consume, quantity: null, grants }, at);
+  const outcome = reverseConsume(catalog, known.wallet, { consumes: [consume], quantity: null, grants }, at);
   assert(outcome.kind === "reversed", "the demo reverses a charge once");
   const { change, credits, quantity } = outcome;
   const { customerNumber } = known;

@@ -126,8 +126,8 @@ test("the customer in the printed curl command has credits for months", async ()
   const wallet = simulateAll(catalog, now).get(RICH_COMPANY)?.at(-1)?.wallet ?? null;
   for (const days of [0, 1, 31, 365]) {
     const question = { feature: brandAs<FeatureKey>("image.generate"), quantity: 1 };
-    const decision = decide(catalog, wallet, question, brandAs<Instant>(now + days * DAY_MS));
-    expect(decision).toMatchObject({ allowed: true, creditsRequired: 10 });
+    const decision = decide(catalog, wallet, [question], brandAs<Instant>(now + days * DAY_MS));
+    expect(decision).toMatchObject({ allowed: true, items: [{ creditsRequired: 10 }] });
   }
 });
 

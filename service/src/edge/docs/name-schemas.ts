@@ -33,9 +33,10 @@ export function nameSchemas(document: Document, named: Readonly<Record<string, o
       // Fastify copies the response's description into its schema.
       const { description, ...bare } = media.schema;
       if (description === responses?.["200"]?.description) media.schema = bare;
-      // A body that may be absent is an object or null; the object has the name.
+      // A body that may be absent is an object or null; the object has the name. Several alternatives have it together.
       const alternatives = (media.schema["anyOf"] ?? []) as Json[];
-      const object = [media.schema, ...alternatives].find((part) => part["properties"] !== undefined);
+      const objects = [media.schema, ...alternatives].filter((part) => part["properties"] !== undefined);
+      const object = objects.length > 1 ? media.schema : objects[0];
       const form = object === undefined ? null : formOf(object);
       if (form !== null && !names.has(form)) names.set(form, title);
       media.schema = refer(media.schema, names, components);

@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { Problem } from "../../edge/problem.ts";
 import { assertNever } from "../../primitives/assert.ts";
+import { ITEMS_MAX } from "../../primitives/consume-id.ts";
 import { Customer } from "../customers/describe-customer.ts";
 import {
   CUSTOMER_PATH,
@@ -9,7 +10,7 @@ import {
   customerParams,
   readOrNotFound,
 } from "../customers/operations.ts";
-import { nullable, strictObject } from "../fields.ts";
+import { invalidField, nullable, strictObject } from "../fields.ts";
 import { contextOf, type Operation, operation, principalOf, scopeOf } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
 import {
@@ -44,7 +45,20 @@ const quantityField = Type.Optional(
   ),
 );
 
+const itemField = Type.Optional(
+  nullable(
+    Type.Integer({
+      minimum: 0,
+      maximum: ITEMS_MAX - 1,
+      description:
+        "The index in the request's `items`, to reverse one of several charges. If omitted or null, all of them are reversed.",
+      examples: [0],
+    }),
+  ),
+);
+
 const ReversalBody = strictObject({
+  item: itemField,
   quantity: quantityField,
   reference: Type.Optional(
     nullable(
@@ -169,38 +183,48 @@ function reversing({ cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "Reverse a charge",
     description:
-      "Reverses the whole charge or part of its quantity. Credits return to the grants they came from and keep those grants' " +
+      "Reverses the whole charge or part of its quantity. For a request with several `items`, reverses all of them, or the one named by " +
+      "`item`; a `quantity` needs the `item`. Credits return to the grants they came from and keep those grants' " +
       "expiry, and the limit counter decreases. Never reverses more than was charged. Without a `reference`, repeating a " +
       "partial reversal reverses another part.",
     params: consumeParams,
     body: ReversalBody,
     answer: Type.Object({
       outcome: Type.Enum(["reversed", "already_reversed"]),
-      quantity: Type.Integer({ examples: [1] }),
+      quantity: Type.Integer({ description: "Reversed quantity, of all items.", examples: [1] }),
       credits: Type.Integer({
-        description: "Returned credits. Credits returned to an expired grant expire again immediately.",
+        description:
+          "Returned credits, of all items. Credits returned to an expired grant expire again immediately.",
         examples: [10],
       }),
+      items: Type.Array(
+        Type.Object({
+          item: Type.Integer({ examples: [0] }),
+          quantity: Type.Integer({ examples: [1] }),
+          credits: Type.Integer({ examples: [10] }),
+        }),
+        {
+          description:
+            "What this call reversed of each item. A charge without `items` has one, with the index 0.",
+        },
+      ),
       customer: Customer,
     }),
     codes: ["nothing_to_reverse", "reference_reused", "balance_too_large", "ledger_detached"],
     handle: async (call) => {
-      const { quantity = null, reference = null, note = null } = call.body;
+      const { item = null, quantity = null, reference = null, note = null } = call.body;
       const outcome = await reverseConsume(cellOf(scopeOf(call).cell), contextOf(call), {
         customerId: customerIdOf(call),
         consumeId: call.params.consumeId,
+        item,
         quantity,
         reference,
         note,
       });
       if (outcome.kind !== "reversed" && outcome.kind !== "already_reversed") throw toProblem(outcome);
       const customer = await readOrNotFound(cellOf, call);
-      return {
-        outcome: outcome.kind,
-        quantity: outcome.quantity,
-        credits: outcome.credits,
-        customer,
-      };
+      const { kind, quantity: reversed, credits, items } = outcome;
+      return { outcome: kind, quantity: reversed, credits, items: [...items], customer };
     },
   });
 }
@@ -215,17 +239,17 @@ function previewingReversal({ cellOf }: ManageParts): Operation {
     summary: "Preview reversing a charge",
     description:
       "Returns what reversing the charge would do, and writes nothing: balance before and after, the grants that get credits back, " +
-      "and how much can be spent again. Also works for charges before the workspace's history window, because they can be " +
+      "and how much can be spent again. Of several `items`, one has to be named. Also works for charges before the workspace's history window, because they can be " +
       "reversed too.",
     params: consumeParams,
-    body: strictObject({ quantity: quantityField }),
+    body: strictObject({ item: itemField, quantity: quantityField }),
     answer: ReversalPreview,
     codes: ["nothing_to_reverse", "balance_too_large", "ledger_detached"],
     handle: async (call) => {
       const { cell, environmentId } = scopeOf(call);
-      const { quantity = null } = call.body;
+      const { item = null, quantity = null } = call.body;
       const { consumeId } = call.params;
-      const asked = { customerId: customerIdOf(call), consumeId, quantity };
+      const asked = { customerId: customerIdOf(call), consumeId, item, quantity };
       const outcome = await previewReversal(cellOf(cell), environmentId, asked);
       if (outcome.kind !== "preview") throw toProblem(outcome);
       return outcome.preview;
@@ -243,9 +267,15 @@ function toProblem(outcome: Refusal): Problem {
       return customerNotFound();
     case "consume_not_found":
       return new Problem("not_found", { detail: "This customer has no such charge." });
+    case "item_required":
+      return invalidField({
+        field: "item",
+        code: "required",
+        message: "is required, because the request charged several items",
+      });
     case "reference_reused":
       return new Problem("reference_reused", {
-        detail: "This charge was already reversed with this reference and another quantity.",
+        detail: "This charge was already reversed with this reference, and another item or quantity.",
       });
     case "nothing_left":
       return new Problem("nothing_to_reverse", {

@@ -14,11 +14,12 @@ import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { readClock } from "../../store/cell/clock.ts";
 import { findCustomerRecord } from "../../store/cell/customer-list.ts";
 import { listGrantsOfSlots } from "../../store/cell/grants.ts";
-import { findConsume } from "../../store/cell/ledger.ts";
+import { listConsumes } from "../../store/cell/ledger.ts";
 import { holdLedger } from "../../store/cell/usage/attached-months.ts";
 import { CatalogNames } from "../customers/catalog-names.ts";
 import { nullable, timeField, timeOrNull } from "../fields.ts";
 import { refuseUnknownReversals } from "../refuse-detached-ledger.ts";
+import { chooseConsumes, slotsOf } from "./reverse-consume.ts";
 
 export const ReversalPreview = Type.Object({
   quantity: Type.Integer({ description: "Quantity that would be reversed.", examples: [1] }),
@@ -52,7 +53,7 @@ export type ReversalPreview = Static<typeof ReversalPreview>;
 
 export type PreviewOutcome =
   | { kind: "preview"; preview: ReversalPreview }
-  | { kind: "consume_not_found" | "customer_not_found" }
+  | { kind: "consume_not_found" | "customer_not_found" | "item_required" }
   | Exclude<ReversalOutcome, { kind: "reversed" }>;
 
 /**
@@ -62,7 +63,12 @@ export type PreviewOutcome =
 export function previewReversal(
   cell: Pool,
   environmentId: EnvironmentId,
-  input: { readonly customerId: CustomerId; readonly consumeId: string; readonly quantity: number | null },
+  input: {
+    readonly customerId: CustomerId;
+    readonly consumeId: string;
+    readonly item: number | null;
+    readonly quantity: number | null;
+  },
 ): Promise<PreviewOutcome> {
   return snapshot<PreviewOutcome>(cell, async (tx) => {
     await holdLedger(tx);
@@ -73,14 +79,17 @@ export function previewReversal(
     const id = uuid === null ? null : readConsumeId(uuid);
     if (id === null || id.customerNumber !== customerNumber) return { kind: "consume_not_found" };
     const { sequence, recordedAt } = id;
-    const consume = await findConsume(tx, { environmentId, customerNumber, sequence, recordedAt });
+    const all = await listConsumes(tx, { environmentId, customerNumber, sequence, recordedAt });
     await refuseUnknownReversals(tx, recordedAt);
-    if (consume === null) return { kind: "consume_not_found" };
-    const slots = consume.parts.map(({ grant }) => grant);
-    const grants = await listGrantsOfSlots(tx, { environmentId, customerNumber }, slots);
+    const consumes = chooseConsumes(all, input);
+    if ("kind" in consumes) return consumes;
+    const [consume] = consumes;
+    // One pool and one list of grants can be shown.
+    if (consume === undefined || consumes.length > 1) return { kind: "item_required" };
+    const grants = await listGrantsOfSlots(tx, { environmentId, customerNumber }, slotsOf(consumes));
     const catalog = await loadCatalog(tx, environmentId);
     const clock = await readClock(tx);
-    const outcome = decideReversal(catalog, wallet, { consume, quantity: input.quantity, grants }, clock);
+    const outcome = decideReversal(catalog, wallet, { consumes, quantity: input.quantity, grants }, clock);
     if (outcome.kind !== "reversed") return outcome;
     const { quantity, credits, change } = outcome;
     const preview = {

@@ -2,6 +2,8 @@ import {
   type ConsumeFacts,
   reverseConsume as decideReversal,
   type ReversalOutcome,
+  type ReversedTotal,
+  totalOf,
 } from "../../entitlement/reverse-consume.ts";
 import { revokeGrant as decideRevocation } from "../../entitlement/revoke-grant.ts";
 import { compareWallets } from "../../entitlement/view-wallet.ts";
@@ -13,7 +15,7 @@ import { type ConsumeId, readConsumeId } from "../../primitives/consume-id.ts";
 import { parseTimedId } from "../../primitives/public-id.ts";
 import { findCustomerId } from "../../store/cell/customers.ts";
 import { findGrant, listGrantsOfSlots, markGrantRevoked } from "../../store/cell/grants.ts";
-import { findConsume, findReversal } from "../../store/cell/ledger.ts";
+import { listConsumes, listReversals } from "../../store/cell/ledger.ts";
 import { type OpenWallet, openWallet } from "../../store/cell/open-wallets.ts";
 import { saveEdits } from "../../store/cell/wallet-changes.ts";
 import type { Context } from "../context.ts";
@@ -22,6 +24,8 @@ import { walletTransaction } from "../wallet-transaction.ts";
 
 export type ReverseInput = {
   readonly consumeId: string;
+  /** The index of one charge among those of the request. Null reverses all of them. */
+  readonly item?: number | null;
   /** Null reverses everything not yet reversed. */
   readonly quantity: number | null;
   /** Must be the customer of the charge. Undefined allows any customer. */
@@ -32,12 +36,12 @@ export type ReverseInput = {
 };
 
 export type ReverseOutcome =
-  | { kind: "reversed"; credits: number; quantity: number }
-  | { kind: "already_reversed"; credits: number; quantity: number }
-  | { kind: "consume_not_found" | "customer_not_found" | "reference_reused" }
+  | ({ kind: "reversed" } & ReversedTotal)
+  | ({ kind: "already_reversed" } & ReversedTotal)
+  | { kind: "consume_not_found" | "customer_not_found" | "item_required" | "reference_reused" }
   | Exclude<ReversalOutcome, { kind: "reversed" }>;
 
-/** Reverses a charge or part of its quantity with a new ledger entry; the charge stays in the ledger. */
+/** Reverses charges, or part of one charge's quantity, with new ledger entries; the charges stay in the ledger. */
 export function reverseConsume(cell: Pool, context: Context, input: ReverseInput): Promise<ReverseOutcome> {
   const reverseIn = async (tx: Tx): Promise<ReverseOutcome> => {
     const uuid = parseTimedId("con", input.consumeId);
@@ -51,9 +55,10 @@ export function reverseConsume(cell: Pool, context: Context, input: ReverseInput
     const earlier = await findEarlier(tx, id, input);
     if (earlier !== null) return earlier;
     const { environmentId, customerNumber } = open;
-    const consume = await findConsume(tx, { ...id, environmentId, customerNumber });
+    const all = await listConsumes(tx, { ...id, environmentId, customerNumber });
     await refuseUnknown();
-    return consume === null ? { kind: "consume_not_found" } : reverse(tx, context, open, consume, input);
+    const chosen = chooseConsumes(all, input);
+    return "kind" in chosen ? chosen : reverse(tx, context, open, chosen, input);
   };
   const { customerId } = input;
   return customerId === undefined
@@ -74,45 +79,69 @@ async function openOwner(
   return customerId === null ? null : openWallet(tx, context, customerId);
 }
 
+/** The charges to reverse: all charges of the request, or the one that the caller names. */
+export function chooseConsumes(
+  all: readonly ConsumeFacts[],
+  { item = null, quantity }: Pick<ReverseInput, "item" | "quantity">,
+): readonly ConsumeFacts[] | { readonly kind: "consume_not_found" | "item_required" } {
+  const chosen = item === null ? all : all.slice(item, item + 1);
+  if (chosen.length === 0) return { kind: "consume_not_found" };
+  return quantity !== null && chosen.length > 1 ? { kind: "item_required" } : chosen;
+}
+
 async function findEarlier(
   tx: Tx,
   id: ConsumeId,
-  { reference = null, quantity }: ReverseInput,
+  { reference = null, item = null, quantity }: ReverseInput,
 ): Promise<ReverseOutcome | null> {
   if (reference === null) return null;
-  const earlier = await findReversal(tx, id, reference);
-  if (earlier === null) return null;
+  const earlier = await listReversals(tx, id, reference);
+  const [first] = earlier;
+  if (first === undefined) return null;
   // A repeated request to reverse everything that is left is the same request, even if nothing is left now.
-  const isSame = quantity === null || quantity === earlier.quantity;
-  return isSame ? { kind: "already_reversed", ...earlier } : { kind: "reference_reused" };
+  const isOne =
+    (earlier.length === 1 && (item === null || item === first.item)) || (item ?? quantity) === null;
+  const isSame = isOne && (quantity === null || quantity === first.quantity);
+  return isSame ? { kind: "already_reversed", ...totalOf(earlier) } : { kind: "reference_reused" };
 }
 
 async function reverse(
   tx: Tx,
   context: Context,
   open: OpenWallet,
-  consume: ConsumeFacts,
-  { consumeId, quantity: wanted, reference = null, note = null }: ReverseInput,
+  consumes: readonly ConsumeFacts[],
+  { consumeId, item = null, quantity: wanted, reference = null, note = null }: ReverseInput,
 ): Promise<ReverseOutcome> {
   const { catalog, wallet, clock } = open;
-  const slots = consume.parts.map(({ grant }) => grant);
-  const grants = await listGrantsOfSlots(tx, open, slots);
-  const outcome = decideReversal(catalog, wallet, { consume, quantity: wanted, grants }, clock);
+  const grants = await listGrantsOfSlots(tx, open, slotsOf(consumes));
+  const outcome = decideReversal(catalog, wallet, { consumes, quantity: wanted, grants }, clock);
   if (outcome.kind !== "reversed") return outcome;
-  const { credits, quantity, change } = outcome;
-  const annotation = { ...(reference === null ? {} : { reference }), ...(note === null ? {} : { note }) };
+  const { quantity, credits, items, change } = outcome;
+  const annotation = {
+    ...(reference === null ? {} : { reference }),
+    ...(note === null ? {} : { note }),
+  };
   const metadata = Object.keys(annotation).length === 0 ? null : JSON.stringify(annotation);
   const { before, after } = compareWallets(open, change.wallet);
+  const named = item === null ? {} : { item };
   const edit = {
     ...open,
     change,
     annotation: { entry: { kind: "reverse" as const, keyHash: null, metadata } },
     audits: [
-      { action: "consume.reversed", subject: consumeId, before, after: { ...after, credits, quantity } },
+      {
+        ...{ action: "consume.reversed", subject: consumeId, before },
+        after: { ...after, ...named, credits, quantity },
+      },
     ],
   };
   await saveEdits(tx, { ...context, clock }, [edit]);
-  return { kind: "reversed", credits, quantity };
+  return { kind: "reversed", quantity, credits, items };
+}
+
+/** The grants that the charges took credits from. */
+export function slotsOf(consumes: readonly ConsumeFacts[]): number[] {
+  return [...new Set(consumes.flatMap(({ parts }) => parts.map(({ grant }) => grant)))];
 }
 
 type RevokeOutcome =

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { type Catalog, getPlan, getVersion } from "../../entitlement/catalog.ts";
+import { type Catalog, getPlan, getPool, getVersion } from "../../entitlement/catalog.ts";
 import { assert } from "../../primitives/assert.ts";
 import type { FeatureId, PlanVersionId, PoolId } from "../../primitives/brand.ts";
 
@@ -21,9 +21,7 @@ export class CatalogNames {
   }
 
   pool(id: PoolId): string {
-    const pool = this.#catalog.pools.get(id);
-    assert(pool !== undefined, "a pool is never deleted");
-    return pool.key;
+    return getPool(this.#catalog, id).key;
   }
 
   feature(id: FeatureId): string {

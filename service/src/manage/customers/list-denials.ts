@@ -17,13 +17,17 @@ import { type DenialRecord, listDenialRecords } from "../../store/cell/denials.t
 import { listKeyTexts } from "../../store/cell/key-records.ts";
 import { invalidField, nullable, timeField, timeOf, timeOrNull } from "../fields.ts";
 import { CatalogNames, PlanName } from "./catalog-names.ts";
+import { deniedItemsFields, describeDeniedItems } from "./denied-items.ts";
 
 export const Denial = Type.Object({
   denialId: Type.String({ examples: ["den_01m7e9sv4w7w8rj0k3v3k4fb8p"] }),
   reason: Type.Enum([...REASONS]),
   feature: Type.String({ examples: ["image.generate"] }),
   quantity: Type.Integer({ examples: [3] }),
-  creditsRequired: Type.Integer({ examples: [30] }),
+  creditsRequired: Type.Integer({
+    description: "With `items`: for the denied item and those before it that use the same pool.",
+    examples: [30],
+  }),
   balance: Type.Integer({ description: "The balance of the feature's pool at that moment.", examples: [12] }),
   limit: nullable(
     Type.Object({ quantity: Type.Integer({ examples: [5] }), used: Type.Integer({ examples: [5] }) }),
@@ -32,6 +36,7 @@ export const Denial = Type.Object({
   plan: nullable(PlanName),
   idempotencyKey: nullable(Type.String({ examples: ["render-7f3a"] })),
   metadata: nullable(Type.Record(Type.String(), Type.Unknown())),
+  ...deniedItemsFields,
   recordedAt: timeField,
 });
 
@@ -103,6 +108,7 @@ function describeDenial(
     plan: planVersion === null ? null : names.plan(planVersion),
     idempotencyKey: keys.get(record.keyHash) ?? null,
     metadata,
+    ...describeDeniedItems(record),
     recordedAt: formatTimestamp(record.recordedAt),
   };
 }

@@ -13,7 +13,7 @@ import {
   type Instant,
   type ProjectId,
 } from "../../primitives/brand.ts";
-import { consumeId } from "../../primitives/consume-id.ts";
+import { requestIdOf } from "../../primitives/consume-id.ts";
 import { publicId } from "../../primitives/public-id.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
@@ -46,7 +46,17 @@ export const LedgerEntry = Type.Object({
   quantity: nullable(Type.Integer({ description: "Quantity charged or reversed.", examples: [3] })),
   plan: nullable(PlanName),
   consumeId: nullable(
-    Type.String({ description: "Set only for charges.", examples: ["con_01m7e9sv4w0000000000a00002"] }),
+    Type.String({
+      description: "Set only for charges. The same for all items of a request.",
+      examples: ["con_01m7e9sv4w0000000000a00002"],
+    }),
+  ),
+  item: nullable(
+    Type.Integer({
+      description:
+        "The index of the charge, or of the reversed charge, in the request's `items`. Null if it is the request's only charge.",
+      examples: [0],
+    }),
   ),
   reversedQuantity: nullable(
     Type.Integer({
@@ -175,8 +185,9 @@ type Known = {
 
 function describeEntry(record: LedgerRecord, { customerNumber, names, keys, since }: Known): LedgerEntry {
   const { sequence, kind, recordedAt, reverses, feature, planVersion, keyHash } = record;
-  const nameConsume = (consume: { sequence: number; recordedAt: Instant }): string =>
-    publicId("con", consumeId({ customerNumber, ...consume }));
+  const { place } = record;
+  const nameRequest = (charge: { sequence: number; recordedAt: Instant }): string =>
+    publicId("con", requestIdOf({ ...charge, customerNumber, place }));
   return {
     sequence,
     kind,
@@ -188,9 +199,10 @@ function describeEntry(record: LedgerRecord, { customerNumber, names, keys, sinc
     feature: feature === null ? null : names.feature(feature),
     quantity: record.quantity,
     plan: planVersion === null ? null : names.plan(planVersion),
-    consumeId: kind === "consume" ? nameConsume({ sequence, recordedAt }) : null,
+    consumeId: kind === "consume" ? nameRequest({ sequence, recordedAt }) : null,
+    item: place?.index ?? null,
     reversedQuantity: record.reversedQuantity,
-    reverses: reverses === null || reverses.recordedAt < since ? null : nameConsume(reverses),
+    reverses: reverses === null || reverses.recordedAt < since ? null : nameRequest(reverses),
     idempotencyKey: keyHash === null ? null : (keys.get(keyHash) ?? null),
     metadata: record.metadata,
     parts: [...record.parts],

@@ -71,6 +71,7 @@ test("a ledger entry shows what happened, and a charge its reversed quantity", a
     quantity: 3,
     plan: { key: "pro", version: 1 },
     consumeId,
+    item: null,
     reversedQuantity: 1,
     reverses: null,
     idempotencyKey: "first",
@@ -212,6 +213,8 @@ test("denials are listed with their numbers", async () => {
     plan: { key: "pro", version: 1 },
     idempotencyKey: "denied",
     metadata: { key: "denied" },
+    deniedItem: null,
+    items: null,
     recordedAt: expect.any(String),
   });
 });

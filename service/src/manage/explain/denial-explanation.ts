@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
 import { REASONS } from "../../entitlement/decide.ts";
 import { assertNever } from "../../primitives/assert.ts";
+import { deniedItemsFields } from "../customers/denied-items.ts";
 import { nullable, timeField } from "../fields.ts";
 import { reasonField } from "../requests/describe-request.ts";
 import { ChargeDetails } from "./key-story.ts";
@@ -32,6 +33,7 @@ export const DenialExplanation = Type.Object({
   ),
   feature: Type.String({ examples: ["image.generate"] }),
   quantity: Type.Integer({ examples: [5] }),
+  ...deniedItemsFields,
   idempotencyKey: nullable(Type.String({ examples: ["job-7f3a-charge"] })),
   metadata: nullable(Type.Record(Type.String(), Type.Unknown())),
   plan: nullable(
@@ -42,7 +44,10 @@ export const DenialExplanation = Type.Object({
     }),
   ),
   pool: Type.String({ examples: ["credits"] }),
-  creditsRequired: Type.Integer({ examples: [50] }),
+  creditsRequired: Type.Integer({
+    description: "With `items`: for the denied item and those before it that use the same pool.",
+    examples: [50],
+  }),
   balance: Type.Integer({ description: "The balance of the pool.", examples: [12] }),
   resetsAt: nullable(timeField),
   limit: LimitPosition,
@@ -70,6 +75,11 @@ export const DenialExplanation = Type.Object({
       {
         allowed: Type.Boolean(),
         reason: reasonField,
+        feature: Type.String({
+          description:
+            "The feature that the next fields describe. With `items`, the one that would be denied.",
+          examples: ["image.generate"],
+        }),
         creditsRequired: Type.Integer({ examples: [50] }),
         balance: Type.Integer({ examples: [512] }),
         resetsAt: nullable(timeField),
@@ -98,7 +108,8 @@ function whyDenied(facts: Facts): string[] {
   switch (reason) {
     case "insufficient_credits": {
       const where = pool === "credits" ? "" : ` in the pool ${pool}`;
-      const needed = `The request needed ${credits(facts.creditsRequired)} for ${facts.quantity} × ${feature}.`;
+      const before = (facts.deniedItem ?? 0) > 0 ? " and the items before it in the same pool" : "";
+      const needed = `The request needed ${credits(facts.creditsRequired)} for ${facts.quantity} × ${feature}${before}.`;
       const rest = `${left(facts.balance)}${where}.`;
       return [`${needed} ${rest}`, resetSentence(facts.resetsAt)];
     }

@@ -1,5 +1,7 @@
 import type { Catalog } from "../../entitlement/catalog.ts";
+import { parseItems } from "../../entitlement/consumption.ts";
 import { decide, type Position } from "../../entitlement/decide.ts";
+import { type StoredAnswer, type StoredPosition, unpackVerdict } from "../../entitlement/stored-answer.ts";
 import type { Wallet } from "../../entitlement/wallet.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import type { Tx } from "../../postgres/statement.ts";
@@ -19,6 +21,7 @@ import { findKeptRequest, type KeptRequest } from "../../store/cell/key-records.
 import { sumParts } from "../../store/cell/ledger-balances.ts";
 import type { WalletName } from "../../store/cell/wallets.ts";
 import type { Scope } from "../../store/control/scopes.ts";
+import { describeDeniedItems } from "../customers/denied-items.ts";
 import { timeOrNull } from "../fields.ts";
 import { type DenialExplanation, denialSentences } from "./denial-explanation.ts";
 import { describeCharge, parseMetadata } from "./key-story.ts";
@@ -52,6 +55,7 @@ export function explainDenial(
       customerId: customer?.customerId ?? null,
       feature: denial.feature,
       quantity: denial.quantity,
+      ...describeDeniedItems(denial),
       idempotencyKey: kept?.key ?? null,
       metadata: parseMetadata(denial.metadata),
       plan: describePlan(catalog, denial),
@@ -90,7 +94,7 @@ type PositionFacts = Pick<DenialExplanation, "reason" | "creditsRequired" | "bal
 /** The denial stores one of the two reset times; the response kept under its key has both. */
 function describePosition(denial: Denial, kept: KeptRequest | null): PositionFacts {
   const { reason, creditsRequired, balance, limit } = denial;
-  const position = kept?.answer.verdict?.position ?? null;
+  const position = kept === null ? null : positionIn(kept.answer, denial);
   const isLimit = reason === "limit_reached";
   const resetsAt = isLimit ? (position?.resetsAt ?? null) : denial.resetsAt;
   const limitResetsAt = isLimit ? denial.resetsAt : (position?.limit?.resetsAt ?? null);
@@ -104,6 +108,12 @@ function describePosition(denial: Denial, kept: KeptRequest | null): PositionFac
         ? null
         : { ...limit, remaining: remainingOf(limit), resetsAt: timeOrNull(limitResetsAt) },
   };
+}
+
+/** The position of the denied item in the stored response. */
+function positionIn({ verdict }: StoredAnswer, { request }: Denial): StoredPosition | null {
+  if (verdict === null || request === null) return verdict?.single?.position ?? null;
+  return unpackVerdict(verdict).items[request.deniedItem]?.position ?? null;
 }
 
 function remainingOf({ quantity, used }: { readonly quantity: number; readonly used: number }): number {
@@ -164,13 +174,17 @@ async function sumFromEnd(
 function decideNow(
   catalog: Catalog,
   wallet: Wallet,
-  { feature, quantity }: Denial,
+  { feature, quantity, request }: Denial,
   clock: Instant,
 ): DenialExplanation["now"] {
-  const decision = decide(catalog, wallet, { feature, quantity }, clock);
+  const questions = request === null ? [{ feature, quantity }] : parseItems(request.items);
+  const decision = decide(catalog, wallet, questions, clock);
   if (decision.kind !== "decided") return null;
-  const { allowed, reason, creditsRequired, before } = decision;
-  return { allowed, reason, creditsRequired, ...describeNow(before) };
+  const { allowed, reason, deniedItem } = decision;
+  const item = decision.items[deniedItem ?? request?.deniedItem ?? 0];
+  if (item === undefined) return null;
+  const creditsRequired = item.creditsBefore + item.creditsRequired;
+  return { allowed, reason, feature: item.feature.key, creditsRequired, ...describeNow(item.before) };
 }
 
 function describeNow(position: Position | null) {

@@ -14,6 +14,12 @@ const quantityField = Type.Integer({ examples: [1] });
 export const ChargeDetails = Type.Object({
   consumeId: Type.String({ examples: ["con_06fd5n0r000000000a00000001"] }),
   recordedAt: timeField,
+  item: nullable(
+    Type.Integer({
+      description: "The index in the request's `items`. Null if it is the request's only charge.",
+      examples: [0],
+    }),
+  ),
   feature: Type.String({ examples: ["image.generate"] }),
   quantity: quantityField,
   credits: Type.Integer({ examples: [10] }),
@@ -62,6 +68,9 @@ export const KeyStory = Type.Object({
     }),
   ),
   charge: nullable(ChargeDetails),
+  charges: Type.Array(ChargeDetails, {
+    description: "All charges of the request: `charge`, and those of its other `items`.",
+  }),
   denial: nullable(DenialDetails),
   event: nullable(EventDetails),
   uses: Type.Array(
@@ -88,16 +97,19 @@ export type KeyStory = Static<typeof KeyStory>;
 
 /** The row behind a key's response. */
 export type Subject =
-  | { readonly kind: "charge"; readonly row: Charge }
+  /** All charges of the request; `row` is the first. */
+  | { readonly kind: "charge"; readonly row: Charge; readonly rows: readonly Charge[] }
   | { readonly kind: "denial"; readonly row: Denial }
   | { readonly kind: "event"; readonly row: StoredEvent };
 
-export function describeSubject(subject: Subject | null): Pick<KeyStory, "charge" | "denial" | "event"> {
-  const nothing = { charge: null, denial: null, event: null };
+export function describeSubject(
+  subject: Subject | null,
+): Pick<KeyStory, "charge" | "charges" | "denial" | "event"> {
+  const nothing = { charge: null, charges: [], denial: null, event: null };
   if (subject === null) return nothing;
   switch (subject.kind) {
     case "charge":
-      return { ...nothing, charge: describeCharge(subject.row) };
+      return { ...nothing, charge: describeCharge(subject.row), charges: subject.rows.map(describeCharge) };
     case "denial":
       return { ...nothing, denial: describeDenial(subject.row) };
     case "event":
@@ -111,6 +123,7 @@ export function describeCharge(charge: Charge): Static<typeof ChargeDetails> {
   return {
     consumeId: publicId("con", charge.id),
     recordedAt: formatTimestamp(charge.recordedAt),
+    item: charge.place?.index ?? null,
     feature: charge.feature,
     quantity: charge.quantity,
     credits: charge.credits,

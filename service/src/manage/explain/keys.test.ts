@@ -112,6 +112,7 @@ test("a key from the other environment shows only that, and an unused one is not
     customerId: null,
     answer: null,
     charge: null,
+    charges: [],
     denial: null,
     event: null,
     uses: [],

@@ -1,12 +1,9 @@
-import {
-  type Asked,
-  renderAnswer,
-  type StoredAnswer,
-  UnknownAnswerFormat,
-} from "../../entitlement/answer.ts";
+import { type Asked, renderAnswer, UnknownAnswerFormat } from "../../entitlement/answer.ts";
+import { type ConsumptionItem, canonicalItems, parseItems } from "../../entitlement/consumption.ts";
 import { shortHash } from "../../entitlement/fingerprint.ts";
 import { hashKey } from "../../entitlement/key-hash.ts";
 import { parseMetadata } from "../../entitlement/metadata.ts";
+import { ANSWER_FORMAT_ITEMS, type StoredAnswer } from "../../entitlement/stored-answer.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { single } from "../../postgres/transaction.ts";
@@ -17,10 +14,11 @@ import {
   type EnvironmentId,
   type FeatureKey,
   type Instant,
+  type Quantity,
 } from "../../primitives/brand.ts";
 import { readConsumeId } from "../../primitives/consume-id.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
-import { findCharge } from "../../store/cell/charges.ts";
+import { listChargesOfRequest } from "../../store/cell/charges.ts";
 import { mapCustomerIds } from "../../store/cell/customers.ts";
 import { findDenial, nameDenial } from "../../store/cell/denials.ts";
 import { findEvent } from "../../store/cell/event-list.ts";
@@ -121,6 +119,7 @@ const NOTHING = {
   customerId: null,
   answer: null,
   charge: null,
+  charges: [],
   denial: null,
   event: null,
 };
@@ -137,8 +136,9 @@ async function findSubject(
     return row === null ? null : { kind: "event", row };
   }
   if (verdict?.reason === null) {
-    const row = await findCharge(tx, environmentId, readConsumeId(subjectId));
-    return row === null ? null : { kind: "charge", row };
+    const rows = await listChargesOfRequest(tx, environmentId, readConsumeId(subjectId));
+    const [row] = rows;
+    return row === undefined ? null : { kind: "charge", row, rows };
   }
   const row = await findDenial(tx, environmentId, nameDenial(subjectId));
   return row === null ? null : { kind: "denial", row };
@@ -152,14 +152,23 @@ function renderKept(
 ): Record<string, unknown> | null {
   if (endpoint === "events") return render(answer, null);
   if (subject === null || subject.kind === "event") return null;
-  const { feature, quantity } = subject.row;
   const asked: Asked = {
     customerId: customerId ?? brandAs<CustomerId>(""),
-    feature: brandAs<FeatureKey>(feature),
-    quantity,
+    items: itemsOf(subject),
+    hasItems: answer.format === ANSWER_FORMAT_ITEMS,
   };
   const rendered = render(answer, asked);
   return rendered === null ? null : { ...rendered, customerId };
+}
+
+/** What the request asked for. */
+function itemsOf(subject: Exclude<Subject, { kind: "event" }>): ConsumptionItem[] {
+  if (subject.kind === "denial" && subject.row.request !== null) return parseItems(subject.row.request.items);
+  const rows = subject.kind === "charge" ? subject.rows : [subject.row];
+  return rows.map(({ feature, quantity }) => ({
+    feature: brandAs<FeatureKey>(feature),
+    quantity: brandAs<Quantity>(quantity),
+  }));
 }
 
 /** Null if it was written by a newer release during a rollout. */
@@ -172,10 +181,14 @@ function render(answer: StoredAnswer, asked: Asked | null): Record<string, unkno
   }
 }
 
-function toAsked({ endpoint }: KeptRequest, subject: Subject, customerId: CustomerId | null): AskedBefore {
+function toAsked(kept: KeptRequest, subject: Subject, customerId: CustomerId | null): AskedBefore {
+  const { endpoint, answer } = kept;
   const { customerNumber, quantity, metadata } = subject.row;
-  const shared = { endpoint, customerNumber, isErased: customerId === null, quantity, metadata };
-  if (subject.kind !== "event") return { ...shared, subject: subject.row.feature, timestamp: null };
+  const shared = { endpoint, customerNumber, isErased: customerId === null, quantity, metadata, items: null };
+  if (subject.kind !== "event") {
+    const items = answer.format === ANSWER_FORMAT_ITEMS ? canonicalItems(itemsOf(subject)) : null;
+    return { ...shared, subject: subject.row.feature, items, timestamp: null };
+  }
   const { event, occurredAt, recordedAt } = subject.row;
   return { ...shared, subject: event, timestamp: occurredAt === recordedAt ? null : occurredAt };
 }
@@ -210,6 +223,8 @@ type AskedBefore = {
   readonly isErased: boolean;
   readonly subject: string;
   readonly quantity: number;
+  /** In canonical form. Null for a request without items. */
+  readonly items: string | null;
   /** JSON. */
   readonly metadata: string | null;
   /** Null if the event had none. */
@@ -223,10 +238,14 @@ function differingFields(asked: AskedBefore, sent: LogRecord): string[] {
   const { quantity, metadataHash, timestamp } = sent.refused;
   const { isErased } = asked;
   const isEvent = asked.endpoint === "events";
+  // Entries in the log from before 0.2 have no items.
+  const items = sent.refused.items ?? null;
+  const isSingle = items === null && asked.items === null;
   const differing = [
     ...(!isErased && sent.customerNumber !== asked.customerNumber ? ["customerId"] : []),
-    ...(sent.subject !== asked.subject ? [isEvent ? "event" : "feature"] : []),
-    ...(quantity !== asked.quantity ? ["quantity"] : []),
+    ...(isSingle && sent.subject !== asked.subject ? [isEvent ? "event" : "feature"] : []),
+    ...(isSingle && quantity !== asked.quantity ? ["quantity"] : []),
+    ...(items !== asked.items ? ["items"] : []),
     ...(!isErased && metadataHash !== hashOf(asked.metadata) ? ["metadata"] : []),
     ...(isEvent && timestamp !== asked.timestamp ? ["timestamp"] : []),
   ];

@@ -2,7 +2,7 @@ import type { EntryKind } from "../../entitlement/entry.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import { single } from "../../postgres/transaction.ts";
 import type { EnvironmentId, Instant } from "../../primitives/brand.ts";
-import { consumeId } from "../../primitives/consume-id.ts";
+import { requestIdOf } from "../../primitives/consume-id.ts";
 import { publicId } from "../../primitives/public-id.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
@@ -33,8 +33,8 @@ type Row = ExportedEntry & {
   readonly from: Instant;
 };
 
-const nameConsume = ({ owner }: Row, consume: { sequence: number; recordedAt: Instant }): string =>
-  publicId("con", consumeId({ customerNumber: owner.customerNumber, ...consume }));
+const nameRequest = ({ owner, place }: Row, charge: { sequence: number; recordedAt: Instant }): string =>
+  publicId("con", requestIdOf({ ...charge, customerNumber: owner.customerNumber, place }));
 
 const column = (name: string, about: string, of: Column<Row>["of"]): Column<Row> => ({ name, about, of });
 
@@ -64,11 +64,17 @@ const METADATA = column("metadata", "metadata as JSON", ({ metadata }) =>
   metadata === null ? null : { json: metadata },
 );
 
+const ITEM = column(
+  "item",
+  "index in the request's `items`; empty if it is the only charge",
+  ({ place }) => place?.index ?? null,
+);
+
 export const chargeSource: Source<Row> = {
   kind: "charges",
   about: "Charges by customer, oldest first.",
   columns: [
-    column("consumeId", "consume ID", (row) => nameConsume(row, row)),
+    column("consumeId", "consume ID; the same for all items of a request", (row) => nameRequest(row, row)),
     CUSTOMER,
     FEATURE,
     { ...QUANTITY, about: "quantity charged" },
@@ -83,6 +89,7 @@ export const chargeSource: Source<Row> = {
     column("reversedQuantity", "quantity reversed so far", (row) => row.reversedQuantity),
     column("reversedCredits", "credits reversed so far", ({ reversedCredits }) => reversedCredits),
     METADATA,
+    ITEM,
   ],
   readPosition: (values) => readNumbers(values),
   pages: (job, after) => readPages(job, after, "consume"),
@@ -106,17 +113,18 @@ export const ledgerSource: Source<Row> = {
     QUANTITY,
     PLAN,
     VERSION,
-    column("consumeId", "set for charges", (row) => (row.kind === "consume" ? nameConsume(row, row) : null)),
+    column("consumeId", "set for charges", (row) => (row.kind === "consume" ? nameRequest(row, row) : null)),
     column(
       "reverses",
       "set for reversals: the charge's `consumeId`, unless it is older than the export",
       (row) =>
-        row.reverses === null || row.reverses.recordedAt < row.from ? null : nameConsume(row, row.reverses),
+        row.reverses === null || row.reverses.recordedAt < row.from ? null : nameRequest(row, row.reverses),
     ),
     column("parts", "changed grants and amounts as JSON", ({ parts }) => ({
       json: JSON.stringify(parts),
     })),
     METADATA,
+    ITEM,
   ],
   readPosition: (values) => readNumbers(values),
   pages: (job, after) => readPages(job, after, null),

@@ -19,8 +19,7 @@ test("a check that waited too long is rejected, so that the queue stays short", 
     reader.ask({
       environmentId: context.environmentId,
       customerId: brandAs<CustomerId>("ada"),
-      feature: brandAs<FeatureKey>("image.render"),
-      quantity: 1,
+      items: [{ feature: brandAs<FeatureKey>("image.render"), quantity: 1 }],
       span: null,
     });
   expect(await ask()).toMatchObject({ kind: "decided" });

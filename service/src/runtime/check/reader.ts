@@ -1,10 +1,9 @@
 import type { RequestSpan } from "../../edge/tracing.ts";
-import { type Decision, decide } from "../../entitlement/decide.ts";
+import { type Decision, decide, type Question } from "../../entitlement/decide.ts";
 import { MissingData } from "../../postgres/missing-data.ts";
 import type { Session } from "../../postgres/session.ts";
 import { decodeSqlError } from "../../postgres/sql-error.ts";
 import { assert } from "../../primitives/assert.ts";
-import type { FeatureKey } from "../../primitives/brand.ts";
 import type { CatalogCache } from "../../store/cell/catalogs.ts";
 import { type CustomerName, customerKey } from "../../store/cell/customers.ts";
 import { readForCheck } from "../../store/cell/wallets.ts";
@@ -12,8 +11,7 @@ import { KeptSession, type OpenSession } from "../kept-session.ts";
 import { Parked } from "../parked.ts";
 
 export type CheckRequest = CustomerName & {
-  readonly feature: FeatureKey;
-  readonly quantity: number;
+  readonly items: readonly Question[];
   /** Null unless the request is traced. */
   readonly span: RequestSpan | null;
 };
@@ -160,7 +158,7 @@ export class Reader {
       const read = byCustomer.get(customerKey(request)) ?? null;
       const outcome = answerOne(() => {
         if (catalog instanceof MissingData) throw catalog;
-        return decide(catalog, read === null ? null : read(), request, now);
+        return decide(catalog, read === null ? null : read(), request.items, now);
       });
       if (outcome instanceof MissingData) parked.push({ missing: outcome, pending: waiting });
       else settle(outcome);

@@ -1,13 +1,7 @@
 import { type Static, Type } from "typebox";
-import {
-  customerIdField,
-  featureField,
-  idempotencyKeyField,
-  metadataField,
-  quantityField,
-} from "../../edge/request-fields.ts";
+import { customerIdField, idempotencyKeyField, metadataField } from "../../edge/request-fields.ts";
 import { readConsumption } from "../consume/route.ts";
-import { verdictFields } from "../consume/schema.ts";
+import { CheckAnswer, questionFields } from "../consume/schema.ts";
 import type { FeatureFinder } from "../missing-feature.ts";
 import { type Answer, toCheckAnswer } from "../reply.ts";
 import { type Asking, runtimeRoute } from "../runtime-route.ts";
@@ -39,7 +33,7 @@ export async function answerCheck(
   const asked = readConsumption(body);
   const { environmentId, cell } = key;
   const outcome = await parts.readerOf(cell).ask({ environmentId, ...asked, span });
-  if (outcome.kind === "feature_not_found") throw await parts.missing(key, asked.feature);
+  if (outcome.kind === "feature_not_found") throw await parts.missing(key, outcome.feature);
   return toCheckAnswer(outcome, asked);
 }
 
@@ -47,8 +41,7 @@ export async function answerCheck(
 const CheckBody = Type.Object(
   {
     customerId: customerIdField("An unknown customer is decided under the default plan, and is not created."),
-    feature: featureField,
-    quantity: Type.Optional(quantityField),
+    ...questionFields,
     idempotencyKey: Type.Optional(
       idempotencyKeyField("Accepted and ignored, so that you can send the same body to check and consume."),
     ),
@@ -61,5 +54,3 @@ const CheckBody = Type.Object(
 );
 
 type CheckBody = Static<typeof CheckBody>;
-
-const CheckAnswer = Type.Object(verdictFields, { additionalProperties: false });

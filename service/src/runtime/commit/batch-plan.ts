@@ -1,5 +1,5 @@
-import type { StoredAnswer } from "../../entitlement/answer.ts";
 import type { Catalog } from "../../entitlement/catalog.ts";
+import type { StoredAnswer } from "../../entitlement/stored-answer.ts";
 import type { MissingData } from "../../postgres/missing-data.ts";
 import type { CustomerNumber, EnvironmentId, Instant } from "../../primitives/brand.ts";
 import {
@@ -25,6 +25,8 @@ export type BatchFacts = {
   readonly newcomers: ReadonlyMap<string, CustomerNumber>;
   readonly catalogs: ReadonlyMap<EnvironmentId, Catalog | MissingData>;
   readonly now: Instant;
+  /** Whether responses may be stored in formats that releases before 0.2 cannot render. */
+  readonly hasNewFormats: boolean;
 };
 
 /** Everything a batch writes in one transaction, and each request's outcome once it is committed. */

@@ -1,4 +1,5 @@
 import { exceededLimit } from "../../entitlement/metadata.ts";
+import { DATA_FORMAT_OF_ITEMS } from "../../entitlement/stored-answer.ts";
 import { OutcomeUnknown } from "../../postgres/commit.ts";
 import { MissingData } from "../../postgres/missing-data.ts";
 import type { Session } from "../../postgres/session.ts";
@@ -18,6 +19,7 @@ import {
   insertMissingCustomers,
   reserveCustomerNumbers,
 } from "../../store/cell/customers.ts";
+import { readDataFormat } from "../../store/cell/data-format.ts";
 import { insertDenials } from "../../store/cell/denials.ts";
 import { type EventName, insertEvents, lockStoredEvents } from "../../store/cell/events.ts";
 import {
@@ -74,18 +76,24 @@ export async function readFacts(
   }
   const lock = waits ? lockWallets : lockFreeWallets;
   const names = distinctCustomers(consumers);
-  const [, wallets, foundKeys, storedEvents, customers, revisions, now] = await session.roundTrip(() => [
-    session.begin(),
-    names.length > 0 ? lock(session, names) : [],
-    keys.size > 0 ? lockKeyedRequests(session, [...keys.values()].sort(compareKeys), idempotencyDays) : [],
-    uncertain.length > 0 ? lockStoredEvents(session, uncertain) : new Set<never>(),
-    reporters.length > 0 ? findCustomers(session, distinctCustomers(reporters)) : [],
-    environments.size > 0 ? readCatalogRevisions(session, [...environments]) : NO_REVISIONS,
-    readClock(session),
-  ]);
+  const [dataFormat, , wallets, foundKeys, storedEvents, customers, revisions, now] = await session.roundTrip(
+    () => [
+      // Before the transaction, so that it keeps no lock. It only rises: once it is high enough, it is not read again.
+      session.dataFormat < DATA_FORMAT_OF_ITEMS ? readDataFormat(session) : session.dataFormat,
+      session.begin(),
+      names.length > 0 ? lock(session, names) : [],
+      keys.size > 0 ? lockKeyedRequests(session, [...keys.values()].sort(compareKeys), idempotencyDays) : [],
+      uncertain.length > 0 ? lockStoredEvents(session, uncertain) : new Set<never>(),
+      reporters.length > 0 ? findCustomers(session, distinctCustomers(reporters)) : [],
+      environments.size > 0 ? readCatalogRevisions(session, [...environments]) : NO_REVISIONS,
+      readClock(session),
+    ],
+  );
+  session.dataFormat = dataFormat;
+  const hasNewFormats = dataFormat >= DATA_FORMAT_OF_ITEMS;
   const current = await catalogs.findAll(session, environments, revisions, urgent);
   const keyedRequests = clocksAgree(now) ? foundKeys : foundKeys.map((key) => ({ ...key, isEnded: false }));
-  const facts = { wallets, keyedRequests, storedEvents, customers, catalogs: current, now };
+  const facts = { wallets, keyedRequests, storedEvents, customers, catalogs: current, now, hasNewFormats };
   // The usual case: all customers exist.
   if (wallets.length === names.length) return { ...facts, newcomers: new Map<never, never>() };
   return { ...facts, newcomers: await numberNewcomers(session, batch, facts) };
@@ -116,13 +124,15 @@ async function numberNewcomers(
 /** No number is reserved for a request that is rejected for every customer, because numbers are limited. */
 function mayCreate(
   { environmentId, consumption, metadataLimits }: ConsumeRequest,
-  { catalogs }: Pick<BatchFacts, "catalogs">,
+  { catalogs, hasNewFormats }: Pick<BatchFacts, "catalogs" | "hasNewFormats">,
 ): boolean {
+  if (consumption.hasItems && !hasNewFormats) return false;
   const catalog = catalogs.get(environmentId);
   if (catalog === undefined || catalog instanceof MissingData || catalog.defaultPlan.plan === null)
     return false;
   return (
-    catalog.features.has(consumption.feature) && exceededLimit(consumption.metadata, metadataLimits) === null
+    consumption.items.every(({ feature }) => catalog.features.has(feature)) &&
+    exceededLimit(consumption.metadata, metadataLimits) === null
   );
 }
 

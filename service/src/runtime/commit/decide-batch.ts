@@ -1,6 +1,7 @@
-import { ANSWER_FORMAT_CONSUME, ANSWER_FORMAT_EVENT } from "../../entitlement/answer.ts";
-import { type Decision, decide, type Reason } from "../../entitlement/decide.ts";
+import { canonicalItems } from "../../entitlement/consumption.ts";
+import { type Decided, decide, type Reason } from "../../entitlement/decide.ts";
 import { exceededLimit } from "../../entitlement/metadata.ts";
+import { ANSWER_FORMAT_EVENT, storeAnswer } from "../../entitlement/stored-answer.ts";
 import { decideEvent } from "../../entitlement/usage-event.ts";
 import { newWallet, type Wallet } from "../../entitlement/wallet.ts";
 import { MissingData } from "../../postgres/missing-data.ts";
@@ -75,8 +76,6 @@ function findConflict(request: RuntimeRequest, earlier: KeyedRequest): KeyConfli
   return null;
 }
 
-type Decided = Extract<Decision, { kind: "decided" }>;
-
 /** Denials that are not stored under the key, so that a consume request that arrives before the customer's plan can be retried. */
 const PASSING_REASONS: ReadonlySet<Reason | null> = new Set(["customer_not_found", "no_active_plan"]);
 
@@ -90,6 +89,7 @@ function decideConsume(
   const { environmentId, consumption } = request;
   const exceeded = exceededLimit(consumption.metadata, request.metadataLimits);
   if (exceeded !== null) return refuse(pending, exceeded);
+  if (consumption.hasItems && !facts.hasNewFormats) return refuse(pending, { kind: "upgrade_unfinished" });
   const catalog = facts.catalogs.get(environmentId);
   assert(catalog !== undefined, "a batch reads the catalog of each environment in it");
   if (catalog instanceof MissingData) return { kind: "missing_data", missing: catalog };
@@ -104,15 +104,14 @@ function decideConsume(
     found !== undefined && hasNumber ? plan.changes.wallets.get(found.customerNumber) : undefined;
   const wallet = changed?.wallet ?? found?.readWallet?.() ?? null;
   const known = wallet ?? (isKnown ? newWallet(facts.now) : null);
-  const decision = orMissing(() => decide(catalog, known, consumption, facts.now));
+  const decision = orMissing(() => decide(catalog, known, consumption.items, facts.now));
   if (decision.kind === "missing_data") return decision;
   if (decision.kind !== "decided") return refuse(pending, decision);
   if (found !== undefined) applyChange(request, decision, found, plan);
-  const { reason, creditsRequired, after: position } = decision;
-  const isPassing = found === undefined || PASSING_REASONS.has(reason);
+  const isPassing = found === undefined || PASSING_REASONS.has(decision.reason);
   const id = decision.allowed ? nameConsume(decision, found, facts.now) : uuidV7(facts.now);
-  const verdict = { reason, creditsRequired, position };
-  const answer = { format: ANSWER_FORMAT_CONSUME, subjectId: id, verdict };
+  const { hasNewFormats } = facts;
+  const answer = storeAnswer(consumption, decision, { subjectId: id, hasNewFormats });
   if (isPassing) return refuse(pending, { kind: "answered", answer, replayed: false });
   if (!decision.allowed) plan.denials.push(toDenial(request, decision, found, { id, wallet }));
   pending.name = { recordedAt: facts.now, id };
@@ -158,7 +157,9 @@ function applyChange(
   plan.changes.add(found, change, allowed ? { entry: { kind: "consume", keyHash, metadata } } : {});
 }
 
-function nameConsume({ entry }: Decided, found: FoundWallet | undefined, recordedAt: Instant): Uuid {
+/** The first entry names the whole request. */
+function nameConsume({ items }: Decided, found: FoundWallet | undefined, recordedAt: Instant): Uuid {
+  const entry = items[0]?.entry ?? null;
   assert(entry !== null && found !== undefined, "an allowed consume request has an entry in a wallet");
   return consumeId({ recordedAt, customerNumber: found.customerNumber, sequence: entry.sequence });
 }
@@ -169,22 +170,31 @@ function toDenial(
   found: FoundWallet,
   { id, wallet: before }: { id: Uuid; wallet: Wallet | null },
 ): DenialRow {
-  const { reason, after: position, creditsRequired, feature, planVersion, change } = decision;
+  const { reason, deniedItem, planVersion, change } = decision;
+  const { hasItems, metadata } = request.consumption;
   const wallet = change?.wallet ?? before;
-  assert(reason !== null && position !== null && wallet !== null, "a denial has a reason and a wallet");
+  const item = deniedItem === null ? undefined : decision.items[deniedItem];
+  const position = item?.before ?? null;
+  assert(
+    reason !== null && item !== undefined && position !== null && wallet !== null,
+    "a denial has a reason, an item and a wallet",
+  );
   return {
     environmentId: found.environmentId,
     customerNumber: found.customerNumber,
     id,
     sequence: wallet.sequence,
-    creditsRequired,
+    creditsRequired: Math.min(Number.MAX_SAFE_INTEGER, item.creditsBefore + item.creditsRequired),
     position,
     keyHash: request.keyed.keyHash,
-    feature: feature.id,
-    quantity: request.consumption.quantity,
+    feature: item.feature.id,
+    quantity: item.quantity,
+    request: hasItems
+      ? { deniedItem: deniedItem ?? 0, items: canonicalItems(request.consumption.items) }
+      : null,
     planVersion,
     reason,
-    metadata: request.consumption.metadata?.canonical ?? null,
+    metadata: metadata?.canonical ?? null,
   };
 }
 

@@ -1,6 +1,7 @@
 import { customerKey } from "../../store/cell/customers.ts";
 import type { Outcome, Pending, RuntimeRequest } from "./request.ts";
 
+/** Charges and events in a batch. */
 const BATCH_SIZE_MAX = 300;
 const LENGTH_MAX = 2_000;
 const AGE_MAX_MS = 2_000;
@@ -39,7 +40,7 @@ export class LaneQueue {
   }
 
   take(): Pending[] {
-    return traced(this.#waiting.splice(0, BATCH_SIZE_MAX));
+    return traced(this.#waiting.splice(0, countFitting(this.#waiting)));
   }
 
   /** Takes only requests for the first request's customer. */
@@ -47,7 +48,7 @@ export class LaneQueue {
     const [first] = this.#waiting;
     if (first === undefined) return [];
     const batch = this.#waiting.filter(({ request }) => isSameCustomer(request, first.request));
-    batch.splice(BATCH_SIZE_MAX);
+    batch.splice(countFitting(batch));
     const taken = new Set(batch);
     this.#waiting = this.#waiting.filter((pending) => !taken.has(pending));
     return traced(batch);
@@ -70,6 +71,16 @@ export class LaneQueue {
     const count = this.#waiting.findIndex((pending) => !isTooOld(pending));
     refuse(this.#waiting.splice(0, count === -1 ? this.#waiting.length : count), { kind: "overloaded" });
   }
+}
+
+/** How many requests fit into a batch: at least one, and each item counts. */
+function countFitting(waiting: readonly Pending[]): number {
+  let size = 0;
+  for (const [index, { request }] of waiting.entries()) {
+    size += request.endpoint === "consume" ? request.consumption.items.length : 1;
+    if (size > BATCH_SIZE_MAX) return Math.max(1, index);
+  }
+  return waiting.length;
 }
 
 function traced(batch: Pending[]): Pending[] {

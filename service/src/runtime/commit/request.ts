@@ -1,11 +1,11 @@
 import type { RequestSpan } from "../../edge/tracing.ts";
-import type { StoredAnswer } from "../../entitlement/answer.ts";
 import type { Consumption } from "../../entitlement/consumption.ts";
 import type { Fingerprint } from "../../entitlement/fingerprint.ts";
 import type { ExceededLimit, MetadataLimits } from "../../entitlement/metadata.ts";
+import type { StoredAnswer } from "../../entitlement/stored-answer.ts";
 import type { EventDecision, UsageEvent } from "../../entitlement/usage-event.ts";
 import type { MissingData } from "../../postgres/missing-data.ts";
-import type { CustomerId, EnvironmentId, ProjectId } from "../../primitives/brand.ts";
+import type { CustomerId, EnvironmentId, FeatureKey, ProjectId } from "../../primitives/brand.ts";
 import type { EventName } from "../../store/cell/events.ts";
 import type { KeyName } from "../../store/cell/keyed-requests.ts";
 
@@ -41,7 +41,9 @@ export type KeyConflict = "endpoint" | "environment" | "payload";
 export type Outcome =
   | { kind: "answered"; answer: StoredAnswer; replayed: boolean }
   | { kind: "key_reused"; conflict: KeyConflict }
-  | { kind: "feature_not_found" }
+  | { kind: "feature_not_found"; feature: FeatureKey }
+  /** Not executed, because an older release could not replay the response. */
+  | { kind: "upgrade_unfinished" }
   | ExceededLimit
   | Exclude<EventDecision, { kind: "accepted" }>
   /** Not executed, because too many requests are waiting. */

@@ -1,4 +1,10 @@
-import { type Consumption, fingerprintConsumption, QUANTITY_DEFAULT } from "../../entitlement/consumption.ts";
+import type { FieldError } from "../../edge/problem.ts";
+import {
+  type Consumption,
+  type ConsumptionItem,
+  fingerprintConsumption,
+  QUANTITY_DEFAULT,
+} from "../../entitlement/consumption.ts";
 import { hashKey } from "../../entitlement/key-hash.ts";
 import {
   brandAs,
@@ -13,7 +19,7 @@ import type { FeatureFinder } from "../missing-feature.ts";
 import { checkTexts, readMetadata, refuseIfAny } from "../read-fields.ts";
 import { type Answer, toAnswer } from "../reply.ts";
 import { type Asking, runtimeRoute } from "../runtime-route.ts";
-import { ConsumeAnswer, ConsumeBody } from "./schema.ts";
+import { ConsumeAnswer, ConsumeBody, type QuestionBody } from "./schema.ts";
 
 type ConsumeParts = { readonly lanesOf: (cell: string) => Lanes; readonly missing: FeatureFinder };
 
@@ -29,7 +35,13 @@ export function consumeRoute(parts: ConsumeParts) {
       "you can retry these two with the same key.",
     body: ConsumeBody,
     answer: { description: "Whether the request was allowed and charged, or denied.", ...ConsumeAnswer },
-    codes: ["feature_not_found", "idempotency_key_reused", "metadata_limit_exceeded", "outcome_unknown"],
+    codes: [
+      "feature_not_found",
+      "idempotency_key_reused",
+      "upgrade_unfinished",
+      "metadata_limit_exceeded",
+      "outcome_unknown",
+    ],
     handle: (caller, body) => answerConsume(parts, caller, body),
   });
 }
@@ -39,7 +51,7 @@ export async function answerConsume(parts: ConsumeParts, caller: Asking, body: C
   const consumption = readConsumption(body);
   const lanes = parts.lanesOf(caller.key.cell);
   const outcome = await consumeFeature(lanes, caller, consumption, body.idempotencyKey);
-  if (outcome.kind === "feature_not_found") throw await parts.missing(caller.key, consumption.feature);
+  if (outcome.kind === "feature_not_found") throw await parts.missing(caller.key, outcome.feature);
   return toAnswer(outcome, consumption);
 }
 
@@ -70,14 +82,53 @@ export function consumeFeature(
 }
 
 /** Also checks what the JSON schema cannot express. */
-export function readConsumption(body: Omit<ConsumeBody, "idempotencyKey">): Consumption {
-  const errors = checkTexts(body, ["customerId", "feature"]);
+export function readConsumption(body: QuestionBody): Consumption {
+  const errors = checkTexts({ customerId: body.customerId }, ["customerId"]);
+  const items = readItems(body, errors);
   const metadata = readMetadata(body.metadata, errors);
   refuseIfAny(errors);
   return {
     customerId: brandAs<CustomerId>(body.customerId),
-    feature: brandAs<FeatureKey>(body.feature),
-    quantity: brandAs<Quantity>(body.quantity ?? QUANTITY_DEFAULT),
+    items,
+    hasItems: body.items !== undefined,
     metadata,
+  };
+}
+
+/** Either `feature` and `quantity`, or `items`. */
+function readItems(body: QuestionBody, errors: FieldError[]): ConsumptionItem[] {
+  const { feature, quantity, items } = body;
+  if (items === undefined) {
+    if (feature === undefined) errors.push({ field: "feature", code: "required", message: "is required" });
+    else errors.push(...checkTexts({ feature }, ["feature"]));
+    return [toItem({ feature: feature ?? "", quantity })];
+  }
+  if (feature !== undefined || quantity !== undefined)
+    errors.push({
+      field: feature === undefined ? "quantity" : "feature",
+      code: "unknown_field",
+      message: "cannot be combined with `items`",
+    });
+  const seen = new Set<string>();
+  for (const [index, item] of items.entries()) {
+    const field = `items.${index}.feature`;
+    errors.push(...checkTexts({ [field]: item.feature }, [field]));
+    if (seen.has(item.feature))
+      errors.push({ field, code: "wrong_form", message: "occurs in an earlier item" });
+    seen.add(item.feature);
+  }
+  return items.map(toItem);
+}
+
+export function toItem({
+  feature,
+  quantity,
+}: {
+  feature: string;
+  quantity?: number | undefined;
+}): ConsumptionItem {
+  return {
+    feature: brandAs<FeatureKey>(feature),
+    quantity: brandAs<Quantity>(quantity ?? QUANTITY_DEFAULT),
   };
 }

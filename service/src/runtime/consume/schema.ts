@@ -1,4 +1,4 @@
-import { type Static, Type } from "typebox";
+import { type Static, type TProperties, Type } from "typebox";
 import {
   customerIdField,
   featureField,
@@ -6,12 +6,33 @@ import {
   metadataField,
   quantityField,
 } from "../../edge/request-fields.ts";
+import { ITEMS_MAX } from "../../primitives/consume-id.ts";
+
+/** The fields of check and consume that say what is used. */
+export const questionFields = {
+  feature: Type.Optional(featureField),
+  quantity: Type.Optional(quantityField),
+  items: Type.Optional(
+    Type.Array(
+      Type.Object(
+        { feature: featureField, quantity: Type.Optional(quantityField) },
+        { additionalProperties: false },
+      ),
+      {
+        minItems: 1,
+        maxItems: ITEMS_MAX,
+        description:
+          "Several features at once, instead of `feature` and `quantity`. Each feature occurs once. The items are decided in order, " +
+          "and all of them are charged or none.",
+      },
+    ),
+  ),
+};
 
 export const ConsumeBody = Type.Object(
   {
     customerId: customerIdField("Unknown customers are created if the environment has a default plan."),
-    feature: featureField,
-    quantity: Type.Optional(quantityField),
+    ...questionFields,
     idempotencyKey: idempotencyKeyField(
       "Identifies this operation: a retry with the same key and request returns the original response and is charged once. Use a new key for a new operation.",
     ),
@@ -32,26 +53,41 @@ export const ConsumeBody = Type.Object(
 
 export type ConsumeBody = Static<typeof ConsumeBody>;
 
+/** The fields of a body that check and consume both read. */
+export type QuestionBody = Omit<ConsumeBody, "idempotencyKey">;
+
 const nullableTime = (description: string) =>
   Type.Union([Type.String({ format: "date-time", examples: ["2026-12-01T00:00:00.000Z"] }), Type.Null()], {
     description,
   });
 
-/** Fields that check and consume both return. */
-export const verdictFields = {
+const affordableQuantity = Type.Integer({
+  description:
+    "Only if denied: how many units the balance and the limit allow now. With `items`, of the denied item, after the items before it.",
+  examples: [4],
+});
+
+const verdictFields = {
   allowed: Type.Boolean({ description: "Do the work only when this is true." }),
   reason: Type.Union([Type.String(), Type.Null()], {
     description:
       "Null when allowed; otherwise `customer_blocked`, `customer_not_found`, `no_active_plan`, `feature_not_in_plan`, `limit_reached` or `insufficient_credits`. Treat an unknown reason as denied.",
     examples: [null],
   }),
-  customerId: Type.String({ examples: ["customer_42"] }),
+};
+
+const customerId = Type.String({ examples: ["customer_42"] });
+
+const itemFields = {
   feature: Type.String({ examples: ["image.generate"] }),
   quantity: Type.Integer({ examples: [1] }),
   creditsRequired: Type.Integer({
     description: "The cost of this quantity in the customer's plan.",
     examples: [10],
   }),
+};
+
+const positionFields = {
   balance: Type.Union([Type.Integer(), Type.Null()], {
     description:
       "Credits in the feature's pool. A check returns the balance before the charge, consume the balance after it. Null for an unknown customer.",
@@ -75,14 +111,44 @@ export const verdictFields = {
   ),
 };
 
-export const ConsumeAnswer = Type.Object(
-  {
-    ...verdictFields,
-    consumeId: Type.Union([Type.String({ pattern: "^con_" }), Type.Null()], {
-      description: "Identifies the charge, for example to reverse it. Null when denied.",
-      examples: ["con_06fd5n0r000000000a00000001"],
-    }),
-    creditsCharged: Type.Integer({ examples: [10] }),
-  },
-  { additionalProperties: false },
-);
+const pool = Type.String({ description: "The key of the feature's pool.", examples: ["credits"] });
+const creditsCharged = Type.Integer({ examples: [10] });
+const consumeId = Type.Union([Type.String({ pattern: "^con_" }), Type.Null()], {
+  description: "Identifies the charge, for example to reverse it. Null when denied.",
+  examples: ["con_06fd5n0r000000000a00000001"],
+});
+
+const singleFields = {
+  ...verdictFields,
+  customerId,
+  ...itemFields,
+  ...positionFields,
+  affordableQuantity: Type.Optional(affordableQuantity),
+};
+
+const ofItems = <T extends TProperties>(charge: T) => ({
+  ...verdictFields,
+  deniedItem: Type.Union([Type.Integer(), Type.Null()], {
+    description:
+      "The index of the first item that is not allowed, which decides about the request. Null when allowed.",
+    examples: [null],
+  }),
+  affordableQuantity: Type.Optional(affordableQuantity),
+  customerId,
+  items: Type.Array(
+    Type.Object({ ...itemFields, ...charge, pool, ...positionFields }, { additionalProperties: false }),
+    { description: "In the order of the request. Balances are those after the whole request." },
+  ),
+});
+
+const closed = { additionalProperties: false };
+
+export const CheckAnswer = Type.Union([
+  Type.Object(singleFields, { ...closed, title: "To `feature`" }),
+  Type.Object(ofItems({}), { ...closed, title: "To `items`" }),
+]);
+
+export const ConsumeAnswer = Type.Union([
+  Type.Object({ ...singleFields, consumeId, creditsCharged }, { ...closed, title: "To `feature`" }),
+  Type.Object({ ...ofItems({ creditsCharged }), consumeId }, { ...closed, title: "To `items`" }),
+]);

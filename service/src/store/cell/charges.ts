@@ -1,7 +1,6 @@
 import {
   derive,
   describeRow,
-  findRow,
   hexUuid,
   id,
   instant,
@@ -13,8 +12,9 @@ import {
 } from "../../postgres/row.ts";
 import { type Statement, statement, type Tx } from "../../postgres/statement.ts";
 import type { CustomerNumber, EnvironmentId, PlanVersionId, PoolId } from "../../primitives/brand.ts";
-import { type ConsumeId, consumeId } from "../../primitives/consume-id.ts";
+import { type ConsumeId, ITEMS_MAX, requestIdOf } from "../../primitives/consume-id.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
+import { METADATA, PLACE } from "./ledger.ts";
 import type { WalletName } from "./wallets.ts";
 
 const CHARGE = describeRow({
@@ -29,13 +29,14 @@ const CHARGE = describeRow({
   pool: id<PoolId>("e.pool_id"),
   planVersion: id<PlanVersionId>("e.plan_version_id"),
   keyHash: orNull(hexUuid("e.key_hash")),
+  place: PLACE,
   /** As JSON text. */
-  metadata: orNull(text("e.metadata::text")),
+  metadata: orNull(text(`(${METADATA})::text`)),
   reversedQuantity: integer("coalesce(r.quantity, 0)"),
   reversedCredits: integer("coalesce(r.amount, 0)"),
 });
 
-const NAMED_CHARGE = derive(CHARGE, (charge) => ({ id: consumeId(charge), ...charge }));
+const NAMED_CHARGE = derive(CHARGE, (charge) => ({ id: requestIdOf(charge), ...charge }));
 
 /** A charge, as the management API shows it. */
 export type Charge = RowOf<typeof NAMED_CHARGE>;
@@ -47,8 +48,8 @@ function chargeStatement(name: string, which: string): Statement {
     select ${CHARGE.list}
     from (
       select
-        l.environment_id, l.customer_number, l.sequence, l.recorded_at, l.feature_id, l.quantity, l.amount,
-        l.balance_after, l.pool_id, l.plan_version_id, l.key_hash, l.metadata
+        l.kind, l.environment_id, l.customer_number, l.sequence, l.recorded_at, l.feature_id, l.quantity, l.amount,
+        l.balance_after, l.pool_id, l.plan_version_id, l.key_hash, l.metadata, l.item, l.items
       from cell.ledger as l
       where l.environment_id = $1
         and l.customer_number = $2
@@ -66,24 +67,23 @@ function chargeStatement(name: string, which: string): Statement {
   );
 }
 
-const FIND = chargeStatement("explain.find_charge", "and l.sequence = $3 and l.recorded_at = $4");
+const LIST_OF_REQUEST = chargeStatement(
+  "explain.list_charges_of_request",
+  `and l.sequence >= $3 and l.sequence < $3 + ${ITEMS_MAX} and l.sequence - coalesce(l.item, 0) = $3 and l.recorded_at = $4`,
+);
 const LIST = chargeStatement(
   "explain.list_charges",
   "and l.sequence < $3 order by l.customer_number desc, l.sequence desc limit $4",
 );
 
-/** Null if the environment has no such charge. */
-export function findCharge(
+/** The charges of one request, in order. Empty if the environment has no such request. */
+export async function listChargesOfRequest(
   tx: Tx,
   environmentId: EnvironmentId,
   { customerNumber, sequence, recordedAt }: ConsumeId,
-): Promise<Charge | null> {
-  return findRow(
-    tx,
-    FIND,
-    [environmentId, customerNumber, sequence, formatTimestamp(recordedAt)],
-    NAMED_CHARGE,
-  );
+): Promise<Charge[]> {
+  const parameters = [environmentId, customerNumber, sequence, formatTimestamp(recordedAt)];
+  return (await listRows(tx, LIST_OF_REQUEST, parameters, NAMED_CHARGE)).reverse();
 }
 
 /** One customer's charges below the sequence `before`, newest first. */

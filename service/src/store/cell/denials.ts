@@ -69,6 +69,9 @@ export const DENIAL = {
   recordedAt: instant("d.recorded_at"),
   reason: derive(integer("d.reason"), reasonOf),
   quantity: integer("d.quantity"),
+  /** All items of the request, and which one was denied. Null for a request without items. */
+  request: orNull(describeRow({ deniedItem: integer("d.item"), items: text("d.items") })),
+  /** Credits that the denied item needs from its pool, together with the items before it. */
   creditsRequired: integer("d.credits_required"),
   balance: integer("d.balance"),
   limit: orNull(describeRow({ quantity: integer("d.limit_quantity"), used: integer("d.limit_used") })),
@@ -78,6 +81,13 @@ export const DENIAL = {
   keyHash: hexUuid("d.key_hash"),
 } as const;
 
+/** The items of a denied request, and the index of the one that was denied. */
+export type DeniedItems = {
+  readonly deniedItem: number;
+  /** As JSON: the feature and quantity of each item. */
+  readonly items: string;
+};
+
 export type DenialRow = WalletName & {
   readonly id: Uuid;
   readonly sequence: number;
@@ -86,6 +96,7 @@ export type DenialRow = WalletName & {
   readonly keyHash: ShortHash;
   readonly feature: FeatureId;
   readonly quantity: number;
+  readonly request: DeniedItems | null;
   readonly planVersion: PlanVersionId | null;
   readonly reason: Reason;
   readonly metadata: string | null;
@@ -96,17 +107,19 @@ const INSERT = statement(
   `
   insert into cell.denials (
     recorded_at, id, customer_number, sequence, credits_required, balance, limit_quantity, limit_used, resets_at,
-    key_hash, environment_id, feature_id, quantity, plan_version_id, reason, metadata
+    key_hash, environment_id, feature_id, quantity, plan_version_id, reason, metadata, item, items
   )
   select
     $1::timestamptz, d.id, d.customer_number, d.sequence, d.credits_required, d.balance, d.limit_quantity, d.limit_used,
-    d.resets_at, d.key_hash, d.environment_id, d.feature_id, d.quantity, d.plan_version_id, d.reason, d.metadata::jsonb
+    d.resets_at, d.key_hash, d.environment_id, d.feature_id, d.quantity, d.plan_version_id, d.reason, d.metadata::jsonb,
+    d.item, d.items
   from unnest(
     $2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::timestamptz[],
-    $10::uuid[], $11::integer[], $12::integer[], $13::integer[], $14::integer[], $15::smallint[], $16::text[]
+    $10::uuid[], $11::integer[], $12::integer[], $13::integer[], $14::integer[], $15::smallint[], $16::text[],
+    $17::smallint[], $18::text[]
   ) as d (
     id, customer_number, sequence, credits_required, balance, limit_quantity, limit_used, resets_at, key_hash,
-    environment_id, feature_id, quantity, plan_version_id, reason, metadata
+    environment_id, feature_id, quantity, plan_version_id, reason, metadata, item, items
   )`,
 );
 
@@ -128,6 +141,8 @@ export function insertDenials(tx: Tx, rows: readonly DenialRow[], recordedAt: In
     integers(rows.map((row) => row.planVersion)),
     smallints(rows.map((row) => REASON_NUMBER[row.reason])),
     texts(rows.map((row) => row.metadata)),
+    smallints(rows.map(({ request }) => request?.deniedItem ?? null)),
+    texts(rows.map(({ request }) => request?.items ?? null)),
   ]);
 }
 

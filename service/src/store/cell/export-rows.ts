@@ -23,7 +23,7 @@ import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { type EventPosition, storedEvent } from "./event-list.ts";
 import type { ExportRange } from "./export-range.ts";
 import { GRANT_RECORD } from "./grant-list.ts";
-import { ENTRY, ENTRY_KIND_NUMBER } from "./ledger.ts";
+import { ENTRY, ENTRY_KIND_NUMBER, METADATA } from "./ledger.ts";
 import { recordedSince } from "./ledger-balances.ts";
 
 const OWNER = describeRow({
@@ -66,7 +66,7 @@ const EXPORTED_ENTRY = describeRow({
   entry: describeRow({
     ...ENTRY,
     /** As JSON text. */
-    metadata: orNull(text("e.metadata::text")),
+    metadata: orNull(text(`(${METADATA})::text`)),
     reversedQuantity: integer("coalesce(b.quantity, 0)"),
     reversedCredits: integer("coalesce(b.amount, 0)"),
   }),
@@ -81,7 +81,7 @@ const LIST_ENTRIES = statement(
   cross join lateral (
     select
       l.customer_number, l.sequence, l.kind, l.pool_id, l.feature_id, l.quantity, l.amount, l.balance_after, l.recorded_at,
-      l.effective_at, l.plan_version_id, l.metadata, l.key_hash, l.reverses, l.parts
+      l.effective_at, l.plan_version_id, l.metadata, l.key_hash, l.reverses, l.parts, l.item, l.items
     from cell.ledger as l
     where l.environment_id = $4
       and l.customer_number = r.customer_number

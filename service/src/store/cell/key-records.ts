@@ -1,5 +1,5 @@
-import type { StoredAnswer } from "../../entitlement/answer.ts";
 import type { ShortHash } from "../../entitlement/fingerprint.ts";
+import type { StoredAnswer } from "../../entitlement/stored-answer.ts";
 import { hexUuids } from "../../postgres/binary-array.ts";
 import { readBoolean, readBytes, readInstant, readInteger, readText } from "../../postgres/column.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
@@ -35,7 +35,8 @@ const FIND = statement(
     q.limit_quantity,
     q.limit_used,
     (extract(epoch from q.limit_resets_at) * 1000)::bigint,
-    q.reason
+    q.reason,
+    q.details
   from cell.keyed_requests as q
   where q.project_id = $1
     and q.key_hash = $2`,

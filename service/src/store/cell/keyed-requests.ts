@@ -1,6 +1,6 @@
-import type { StoredAnswer, StoredVerdict } from "../../entitlement/answer.ts";
 import type { Reason } from "../../entitlement/decide.ts";
 import type { Fingerprint, ShortHash } from "../../entitlement/fingerprint.ts";
+import type { StoredAnswer, StoredItem, StoredVerdict } from "../../entitlement/stored-answer.ts";
 import {
   bigints,
   hexUuids,
@@ -66,6 +66,7 @@ const LOCK = statement(
     r.limit_used,
     r.limit_resets_at,
     r.reason,
+    r.details,
     r.is_ended
   from unnest($1::integer[], $2::uuid[]) as k (project_id, key_hash)
   cross join lateral (
@@ -83,6 +84,7 @@ const LOCK = statement(
       q.limit_used,
       (extract(epoch from q.limit_resets_at) * 1000)::bigint as limit_resets_at,
       q.reason,
+      q.details,
       $3::integer is not null and q.recorded_at < clock_timestamp() - make_interval(hours => 24 * $3::integer) as is_ended
     from cell.keyed_requests as q
     where q.project_id = k.project_id
@@ -130,8 +132,20 @@ export async function lockKeyedRequests(
   });
 }
 
+/** Columns: credits, balance, resets_at, limit_quantity, limit_used, limit_resets_at, reason, details. */
 export function readVerdict(columns: readonly unknown[]): StoredVerdict | null {
-  const [credits, balance, resetsAt, limitQuantity, limitUsed, limitResetsAt, reason] = columns;
+  const [reason, details] = columns.slice(6);
+  const single = readSingle(columns);
+  if (single === null && details === null) return null;
+  return {
+    reason: reason === null ? null : reasonOf(readInteger(reason)),
+    single,
+    details: readNullable(details, readText),
+  };
+}
+
+function readSingle(columns: readonly unknown[]): StoredItem | null {
+  const [credits, balance, resetsAt, limitQuantity, limitUsed, limitResetsAt] = columns;
   if (credits === null) return null;
   const limit =
     limitQuantity === null
@@ -142,7 +156,6 @@ export function readVerdict(columns: readonly unknown[]): StoredVerdict | null {
           resetsAt: readNullable(limitResetsAt, readInstant),
         };
   return {
-    reason: reason === null ? null : reasonOf(readInteger(reason)),
     creditsRequired: readInteger(credits),
     position: { balance: readInteger(balance), resetsAt: readNullable(resetsAt, readInstant), limit },
   };
@@ -153,17 +166,19 @@ const INSERT = statement(
   `
   insert into cell.keyed_requests (
     project_id, key_hash, environment_id, recorded_at, fingerprint, subject_id, endpoint, answer_format, key,
-    credits, balance, resets_at, limit_quantity, limit_used, limit_resets_at, reason
+    credits, balance, resets_at, limit_quantity, limit_used, limit_resets_at, reason, details
   )
   select
     k.project_id, k.key_hash, k.environment_id, $1::timestamptz, k.fingerprint, k.subject_id, k.endpoint,
-    k.answer_format, k.key, k.credits, k.balance, k.resets_at, k.limit_quantity, k.limit_used, k.limit_resets_at, k.reason
+    k.answer_format, k.key, k.credits, k.balance, k.resets_at, k.limit_quantity, k.limit_used, k.limit_resets_at, k.reason,
+    k.details
   from unnest(
     $2::integer[], $3::uuid[], $4::integer[], $5::uuid[], $6::uuid[], $7::smallint[], $8::smallint[], $9::text[],
-    $10::bigint[], $11::bigint[], $12::timestamptz[], $13::bigint[], $14::bigint[], $15::timestamptz[], $16::smallint[]
+    $10::bigint[], $11::bigint[], $12::timestamptz[], $13::bigint[], $14::bigint[], $15::timestamptz[], $16::smallint[],
+    $17::text[]
   ) as k (
     project_id, key_hash, environment_id, fingerprint, subject_id, endpoint, answer_format, key, credits, balance,
-    resets_at, limit_quantity, limit_used, limit_resets_at, reason
+    resets_at, limit_quantity, limit_used, limit_resets_at, reason, details
   )`,
 );
 
@@ -173,8 +188,8 @@ export function insertKeyedRequests(
   requests: readonly KeyedRequest[],
   recordedAt: Instant,
 ): Promise<Rows> {
-  const verdicts = requests.map(({ answer }) => answer.verdict);
-  const positions = verdicts.map((verdict) => verdict?.position ?? null);
+  const singles = requests.map(({ answer }) => answer.verdict?.single ?? null);
+  const positions = singles.map((single) => single?.position ?? null);
   return tx.run(INSERT, [
     formatTimestamp(recordedAt),
     integers(requests.map((request) => request.projectId)),
@@ -185,13 +200,14 @@ export function insertKeyedRequests(
     smallints(requests.map((request) => ENDPOINT_NUMBER[request.endpoint])),
     smallints(requests.map((request) => request.answer.format)),
     texts(requests.map((request) => request.key)),
-    bigints(verdicts.map((verdict) => verdict?.creditsRequired ?? null)),
+    bigints(singles.map((single) => single?.creditsRequired ?? null)),
     bigints(positions.map((position) => position?.balance ?? null)),
     timestamps(positions.map((position) => position?.resetsAt ?? null)),
     bigints(positions.map((position) => position?.limit?.quantity ?? null)),
     bigints(positions.map((position) => position?.limit?.used ?? null)),
     timestamps(positions.map((position) => position?.limit?.resetsAt ?? null)),
-    smallints(verdicts.map((verdict) => numberOf(verdict?.reason ?? null))),
+    smallints(requests.map(({ answer }) => numberOf(answer.verdict?.reason ?? null))),
+    texts(requests.map(({ answer }) => answer.verdict?.details ?? null)),
   ]);
 }
 

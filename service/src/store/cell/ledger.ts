@@ -7,7 +7,6 @@ import {
   column,
   derive,
   describeRow,
-  findRow,
   hexUuid,
   id,
   instant,
@@ -21,6 +20,7 @@ import {
 import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
 import { assert } from "../../primitives/assert.ts";
 import type { FeatureId, Instant, PlanVersionId, PoolId } from "../../primitives/brand.ts";
+import { ITEMS_MAX } from "../../primitives/consume-id.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import type { WalletName } from "./wallets.ts";
 
@@ -49,6 +49,21 @@ export function entryKindOf(number: number): EntryKind {
   return kind;
 }
 
+/** The place of a charge among the charges of its request, from `cell.ledger as e`. */
+export const PLACE = orNull(describeRow({ index: integer("e.item"), of: integer("e.items") }));
+
+/** The metadata of `cell.ledger as e`. A charge that is not the first of its request has that of the first. */
+export const METADATA = `case
+    when e.kind = 2 and e.item > 0 then (
+      select f.metadata
+      from cell.ledger as f
+      where f.customer_number = e.customer_number
+        and f.sequence = e.sequence - e.item
+        and f.recorded_at = e.recorded_at
+    )
+    else e.metadata
+  end`;
+
 /** Columns of `cell.ledger as e`. */
 export const ENTRY = {
   sequence: integer("e.sequence"),
@@ -63,6 +78,7 @@ export const ENTRY = {
   planVersion: orNull(id<PlanVersionId>("e.plan_version_id")),
   parts: derive(text("e.parts"), parseParts),
   keyHash: orNull(hexUuid("e.key_hash")),
+  place: PLACE,
   /** The reversed charge. Set only for a reversal. Also null if its month is detached. */
   reverses: orNull(
     describeRow({
@@ -85,19 +101,19 @@ const APPEND = statement(
   `
   insert into cell.ledger (
     recorded_at, customer_number, sequence, amount, balance_after, effective_at, key_hash, reverses, environment_id,
-    pool_id, feature_id, quantity, plan_version_id, assignment_number, kind, parts, metadata
+    pool_id, feature_id, quantity, plan_version_id, assignment_number, kind, parts, metadata, item, items
   )
   select
     $1::timestamptz, e.customer_number, e.sequence, e.amount, e.balance_after, e.effective_at, e.key_hash, e.reverses,
     e.environment_id, e.pool_id, e.feature_id, e.quantity, e.plan_version_id, e.assignment_number, e.kind, e.parts,
-    e.metadata::jsonb
+    e.metadata::jsonb, e.item, e.items
   from unnest(
     $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::timestamptz[], $7::uuid[], $8::bigint[], $9::integer[],
     $10::integer[], $11::integer[], $12::integer[], $13::integer[], $14::integer[], $15::smallint[], $16::text[],
-    $17::text[]
+    $17::text[], $18::smallint[], $19::smallint[]
   ) as e (
     customer_number, sequence, amount, balance_after, effective_at, key_hash, reverses, environment_id, pool_id,
-    feature_id, quantity, plan_version_id, assignment_number, kind, parts, metadata
+    feature_id, quantity, plan_version_id, assignment_number, kind, parts, metadata, item, items
   )`,
 );
 
@@ -120,6 +136,8 @@ export function appendToLedger(tx: Tx, rows: readonly LedgerRow[], recordedAt: I
     smallints(rows.map(({ entry }) => ENTRY_KIND_NUMBER[entry.kind])),
     texts(rows.map(({ entry }) => formatParts(entry.parts))),
     texts(rows.map((row) => row.metadata)),
+    smallints(rows.map(({ entry }) => entry.usage?.place?.index ?? null)),
+    smallints(rows.map(({ entry }) => entry.usage?.place?.of ?? null)),
   ]);
 }
 
@@ -130,6 +148,7 @@ const CONSUME = describeRow({
   quantity: integer("e.quantity"),
   planVersion: id<PlanVersionId>("e.plan_version_id"),
   assignment: integer("e.assignment_number"),
+  place: PLACE,
   parts: derive(text("e.parts"), parseParts),
   reversedQuantity: integer(`coalesce((
       select sum(r.quantity)
@@ -139,25 +158,32 @@ const CONSUME = describeRow({
     ), 0)`),
 });
 
-const FIND_CONSUME = statement(
-  "ledger.find_consume",
+// The charges of one request have consecutive sequences and the same time.
+const LIST_CONSUMES = statement(
+  "ledger.list_consumes",
   `
   select ${CONSUME.list}
   from cell.ledger as e
   where e.customer_number = $1
-    and e.sequence = $2
+    and e.sequence >= $2
+    and e.sequence < $2 + ${ITEMS_MAX}
+    and e.sequence - coalesce(e.item, 0) = $2
     and e.recorded_at = $3
     and e.environment_id = $4
-    and e.kind = 2`,
+    and e.kind = 2
+  order by e.sequence`,
 );
 
 export type ConsumeName = WalletName & { readonly sequence: number; readonly recordedAt: Instant };
 
-/** The wallet must be locked, so that no other reversal of the charge is added meanwhile. */
-export function findConsume(tx: Tx, name: ConsumeName): Promise<ConsumeFacts | null> {
+/**
+ * The charges of one request, in order. Empty if there is no such request. The wallet must be locked, so that no other reversal of them
+ * is added meanwhile.
+ */
+export function listConsumes(tx: Tx, name: ConsumeName): Promise<ConsumeFacts[]> {
   const { customerNumber, sequence, recordedAt, environmentId } = name;
   const parameters = [customerNumber, sequence, formatTimestamp(recordedAt), environmentId];
-  return findRow(tx, FIND_CONSUME, parameters, CONSUME);
+  return listRows(tx, LIST_CONSUMES, parameters, CONSUME);
 }
 
 /** For example `2:-10,3:-5`. This takes a few bytes, where an array of pairs would take a hundred. */
@@ -176,30 +202,37 @@ export function parseParts(text: string): Part[] {
   });
 }
 
-const REVERSAL = describeRow({ quantity: integer("r.quantity"), credits: integer("r.amount") });
+const REVERSAL = describeRow({
+  item: integer("coalesce(r.item, 0)"),
+  quantity: integer("r.quantity"),
+  credits: integer("r.amount"),
+});
 
-const FIND_REVERSAL = statement(
-  "ledger.find_reversal",
+const LIST_REVERSALS = statement(
+  "ledger.list_reversals",
   `
   select ${REVERSAL.list}
   from cell.ledger as r
   where r.customer_number = $1
-    and r.reverses = $2
-    and r.metadata ->> 'reference' = $3`,
+    and r.reverses >= $2
+    and r.reverses < $2 + ${ITEMS_MAX}
+    and r.reverses - coalesce(r.item, 0) = $2
+    and r.metadata ->> 'reference' = $3
+  order by r.reverses`,
 );
 
-/** The reversal of a charge with this reference. The wallet must be locked. */
-export function findReversal(
+/** The reversals of a request's charges with this reference. The wallet must be locked. */
+export function listReversals(
   tx: Tx,
   consume: Pick<ConsumeName, "customerNumber" | "sequence">,
   reference: string,
-): Promise<RowOf<typeof REVERSAL> | null> {
-  return findRow(tx, FIND_REVERSAL, [consume.customerNumber, consume.sequence, reference], REVERSAL);
+): Promise<RowOf<typeof REVERSAL>[]> {
+  return listRows(tx, LIST_REVERSALS, [consume.customerNumber, consume.sequence, reference], REVERSAL);
 }
 
 const RECORD = describeRow({
   ...ENTRY,
-  metadata: orNull(json("e.metadata")),
+  metadata: orNull(json(`(${METADATA})`)),
   /** How much of a charge's quantity was reversed. */
   reversedQuantity: orNull(
     integer(`case

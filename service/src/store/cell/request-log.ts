@@ -20,6 +20,8 @@ export type LoggedEndpoint = "check" | "consume" | "events";
 /** A request rejected because its key was used for another request. Stores only a hash of the metadata, because it may name a person. */
 export type Refused = {
   readonly quantity: number;
+  /** In canonical form. Absent from entries before 0.2, null for a request without items. */
+  readonly items?: string | null;
   readonly metadataHash: ShortHash | null;
   readonly timestamp: Instant | null;
 };

@@ -172,6 +172,8 @@ const FIND_CHARGE = statement(
     and r.recorded_at = $2
     and r.customer_number = $3
     and r.sequence = $4
+    -- The first charge of a request names it.
+    and coalesce(r.item, 0) = 0
     and r.kind = 2`,
 );
 

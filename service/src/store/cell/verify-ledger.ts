@@ -37,7 +37,9 @@ const LIST_ENTRIES = statement(
     e.quantity,
     e.plan_version_id,
     e.assignment_number,
-    e.reverses
+    e.reverses,
+    e.item,
+    e.items
   from unnest($1::integer[], $2::bigint[], $3::bigint[], $4::bigint[]) with ordinality
     as n (environment_id, customer_number, after, until, position)
   join cell.ledger as e
@@ -80,7 +82,7 @@ function readEntry(row: readonly unknown[]): Entry {
   };
 }
 
-/** Reads five columns, starting at `at`. */
+/** Reads seven columns, starting at `at`. */
 function readUsage(row: readonly unknown[], at: number): Usage | null {
   if (row[at] === null) return null;
   return {
@@ -89,6 +91,7 @@ function readUsage(row: readonly unknown[], at: number): Usage | null {
     planVersion: brandAs<PlanVersionId>(readInteger(row[at + 2])),
     assignment: readInteger(row[at + 3]),
     reverses: readNullable(row[at + 4], readInteger),
+    place: row[at + 5] === null ? null : { index: readInteger(row[at + 5]), of: readInteger(row[at + 6]) },
   };
 }
 
@@ -117,7 +120,9 @@ const LIST_REVERSED = statement(
     e.quantity,
     e.plan_version_id,
     e.assignment_number,
-    e.reverses
+    e.reverses,
+    e.item,
+    e.items
   from unnest($1::bigint[], $2::bigint[]) with ordinality as n (customer_number, sequence, position)
   join cell.ledger as e on e.customer_number = n.customer_number and e.sequence = n.sequence
   cross join lateral (

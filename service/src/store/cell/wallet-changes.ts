@@ -12,7 +12,7 @@ import { type ChangedWallet, updateWallets, type WalletName } from "./wallets.ts
 
 /** Data from the caller, stored on the rows of a change, where an erasure can remove it. */
 export type Annotation = {
-  /** For the single entry of this kind. */
+  /** For all entries of this kind: one, or one for each item of a request. The metadata of a charge is stored with the first item. */
   readonly entry?: {
     readonly kind: "consume" | "reverse";
     readonly keyHash: ShortHash | null;
@@ -39,23 +39,21 @@ export class WalletChanges {
     this.#refuseGap(customerNumber, change);
     const name = { environmentId, customerNumber };
     this.wallets.set(customerNumber, { ...name, wallet });
-    let annotatedRows = 0;
+    const annotated = new Set<object>();
     for (const entry of entries) {
       const about = annotation.entry?.kind === entry.kind ? annotation.entry : null;
-      if (about !== null) annotatedRows += 1;
+      if (about !== null) annotated.add(about);
       const { keyHash = null, metadata = null } = about ?? {};
-      this.ledger.push({ ...name, entry, keyHash, metadata });
+      const isLater = entry.kind === "consume" && (entry.usage?.place?.index ?? 0) > 0;
+      this.ledger.push({ ...name, entry, keyHash, metadata: isLater ? null : metadata });
     }
     for (const grant of grants) {
       const about = annotation.grant?.number === grant.number ? annotation.grant : null;
-      if (about !== null) annotatedRows += 1;
+      if (about !== null) annotated.add(about);
       this.grants.push({ ...name, grant, origin: about?.origin ?? null });
     }
     for (const assignment of assignments) this.assignments.push({ ...name, change: assignment });
-    assert(
-      annotatedRows === Object.keys(annotation).length,
-      "the annotation of a change is stored on one row",
-    );
+    assert(annotated.size === Object.keys(annotation).length, "every annotation of a change is stored");
   }
 
   /** A wallet counts its entries and grants. A missing row would lose credits. */

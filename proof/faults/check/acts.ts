@@ -1,0 +1,256 @@
+import type { Catalog } from "../../../service/src/entitlement/catalog.ts";
+import {
+  brandAs,
+  type FeatureKey,
+  type Instant,
+  type PoolId,
+} from "../../../service/src/primitives/brand.ts";
+import { balanceIn, type Customer } from "../../../service/test/model/customer.ts";
+import type { Answer, Item, Request } from "../../../service/test/model/request.ts";
+import type { Call } from "../history.ts";
+import { type Account, nameOf } from "./accounts.ts";
+import { findDecision } from "./answers.ts";
+import type { StoredDenial, StoredEntry, StoredGrant } from "./stored.ts";
+import type { Facts } from "./violation.ts";
+
+/** A decision at its position in the ledger, with the stored facts and those that the model expects. */
+export type Act = {
+  readonly name: string;
+  readonly position: number;
+  readonly atMs: number;
+  readonly request: Request;
+  /** The plan version of the row, if it has one. */
+  readonly planVersion: number | null;
+  readonly stored: Facts;
+  readonly expect: (answer: Answer, customer: Customer) => Facts;
+};
+
+/** The affordable quantity that was returned for a denied request, by its marker. */
+export type AffordableByMarker = ReadonlyMap<string | null, number>;
+
+export function affordableByMarker(calls: readonly Call[]): AffordableByMarker {
+  return new Map(
+    calls.flatMap((call) => {
+      const quantity = findDecision(call)?.affordableQuantity ?? null;
+      return quantity === null || call.request.endpoint !== "consume"
+        ? []
+        : [[call.request.marker, quantity]];
+    }),
+  );
+}
+
+/** Sorts the rows in ledger order. A denial is between the last entry it saw and the next one. Returns a string if the rows are inconsistent. */
+export function listActs(
+  { customerId, wallet, entries, grants, denials }: Account,
+  catalog: Catalog,
+  affordable: AffordableByMarker,
+): Act[] | string {
+  const acts: Act[] = [];
+  for (const denial of denials) {
+    const items = findDeniedItems(denial);
+    if (items === null) return `${denial.marker} was denied for unreadable items: ${denial.items}`;
+    const quantity = affordable.get(denial.marker) ?? null;
+    acts.push(denialAct(customerId, catalog, { denial, items, quantity }));
+  }
+  const ahead = denials.find(({ sequence }) => sequence > wallet.sequence);
+  if (ahead !== undefined)
+    return `${ahead.marker} was denied at ${ahead.sequence}, but the ledger ends at ${wallet.sequence}`;
+  const consumes: number[] = [];
+  const added = grants.filter(({ kind }) => kind !== "allowance");
+  const slots = new Set(added.map(({ number }) => number));
+  for (const [index, entry] of entries.entries()) {
+    if (entry.kind === "consume") {
+      consumes.push(entry.sequence);
+      // The act of a request with items has all of its charges.
+      if ((entry.item ?? 0) === 0) acts.push(consumeAct(customerId, chargesFrom(entries, index)));
+    } else if (entry.kind === "reverse") {
+      const consume = consumes.indexOf(entry.reverses ?? 0);
+      if (consume < 0)
+        return `reverse ${entry.sequence} reverses ${entry.reverses}, which is not an earlier consume`;
+      acts.push(reverseAct(customerId, { entry, consume, balance: balanceAfter(entries, index) }));
+    } else if (entry.kind === "grant" && slots.has(Number.parseInt(entry.parts, 10))) {
+      const grant = added.shift();
+      if (grant === undefined) return `grant ${entry.sequence} was never added`;
+      acts.push(addAct(customerId, entry, grant));
+    }
+  }
+  if (added.length > 0) return `the ledger has no entry for grant ${added[0]?.number}`;
+  return acts.toSorted((a, b) => a.position - b.position || a.atMs - b.atMs);
+}
+
+/** The charge at this position, and those that follow it in the same request. */
+function chargesFrom(entries: readonly StoredEntry[], index: number): StoredEntry[] {
+  const later = entries.slice(index, index + (entries[index]?.items ?? 1));
+  const end = later.findIndex(({ kind, item }, at) => kind !== "consume" || (item ?? 0) !== at);
+  return end < 0 ? later : later.slice(0, end);
+}
+
+function consumeAct(customerId: string, charges: readonly StoredEntry[]): Act {
+  const [first] = charges;
+  if (first === undefined) throw new Error("a request has a charge");
+  const { planVersion } = first;
+  return {
+    ...actOf(customerId, first),
+    request: { kind: "decide", items: charges.map(({ feature, quantity }) => toItem(feature, quantity)) },
+    planVersion,
+    stored: {
+      outcome: "allowed",
+      ...chargeFacts(
+        charges.map(({ amount, pool }) => {
+          // The model returns the balances after the whole request.
+          const last = charges.findLast((charge) => charge.pool === pool);
+          return { charge: -amount, balance: last?.balanceAfter };
+        }),
+      ),
+      "the plan's version": planVersion,
+    },
+    expect: (answer) => {
+      if (answer.kind !== "decided") return { outcome: answer.kind };
+      return {
+        outcome: answer.reason ?? "allowed",
+        ...chargeFacts(
+          answer.items.map(({ creditsRequired: charge, after }) => ({ charge, balance: after?.balance })),
+        ),
+        "the plan's version": answer.planVersion,
+      };
+    },
+  };
+}
+
+function chargeFacts(
+  charges: readonly { readonly charge: number; readonly balance: number | undefined }[],
+): Facts {
+  return Object.fromEntries(
+    charges.flatMap(({ charge, balance }, index) => {
+      const of = charges.length === 1 ? "" : ` of item ${index}`;
+      return [
+        [`the charge${of}`, charge],
+        [`the balance${of}`, balance],
+      ];
+    }),
+  );
+}
+
+type Denied = {
+  readonly denial: StoredDenial;
+  readonly items: readonly Item[];
+  /** Null if it was not returned. */
+  readonly quantity: number | null;
+};
+
+function denialAct(customerId: string, catalog: Catalog, { denial, items, quantity }: Denied): Act {
+  const { marker, sequence, recordedAtMs, planVersion, reason } = denial;
+  const poolOf = (index: number): number | undefined => {
+    const item = items[index];
+    return item === undefined ? undefined : catalog.features.get(item.feature)?.pool;
+  };
+  return {
+    name: `${marker} of ${customerId}, denied at ${sequence}`,
+    position: sequence + 0.5,
+    atMs: recordedAtMs,
+    request: { kind: "decide", items },
+    planVersion,
+    stored: {
+      outcome: reason,
+      "the denied item": denial.item ?? 0,
+      "the charge": denial.creditsRequired,
+      "the balance": denial.balance,
+      "the plan's version": planVersion,
+      "the limit": denial.limitQuantity,
+      "the use": denial.limitUsed,
+      "the affordable quantity": quantity,
+    },
+    expect: (answer) => {
+      if (answer.kind !== "decided" || answer.deniedItem === null) return { outcome: outcomeOf(answer) };
+      const { deniedItem } = answer;
+      const needed = answer.items.filter(
+        (_, index) => index <= deniedItem && poolOf(index) === poolOf(deniedItem),
+      );
+      const before = answer.items[deniedItem]?.before;
+      return {
+        outcome: answer.reason,
+        "the denied item": deniedItem,
+        "the charge": needed.reduce((sum, { creditsRequired }) => sum + creditsRequired, 0),
+        "the balance": before?.balance,
+        "the plan's version": answer.planVersion,
+        "the limit": before?.limit?.quantity ?? null,
+        "the use": before?.limit?.used ?? null,
+        ...(quantity !== null && { "the affordable quantity": answer.affordableQuantity }),
+      };
+    },
+  };
+}
+
+function outcomeOf(answer: Answer): string {
+  return answer.kind === "decided" ? (answer.reason ?? "allowed") : answer.kind;
+}
+
+/** Null if the stored items are unreadable. */
+function findDeniedItems({ items, feature, quantity }: StoredDenial): Item[] | null {
+  if (items === null) return [toItem(feature, quantity)];
+  try {
+    const pairs: readonly [string, number][] = JSON.parse(items);
+    return pairs.map(([key, count]) => toItem(key, count));
+  } catch {
+    return null;
+  }
+}
+
+function toItem(feature: string | null, quantity: number | null): Item {
+  return { feature: brandAs<FeatureKey>(feature ?? ""), quantity: quantity ?? 0 };
+}
+
+function reverseAct(
+  customerId: string,
+  { entry, consume, balance }: { entry: StoredEntry; consume: number; balance: number },
+): Act {
+  const { pool, amount, quantity } = entry;
+  return {
+    ...actOf(customerId, entry),
+    request: { kind: "reverse", consume, quantity },
+    stored: { outcome: "reversed", credits: amount, "the balance": balance },
+    expect: (answer, customer) =>
+      answer.kind === "reversed"
+        ? {
+            outcome: answer.kind,
+            credits: answer.credits,
+            "the balance": balanceIn(customer, brandAs<PoolId>(pool)),
+          }
+        : { outcome: answer.kind },
+  };
+}
+
+function addAct(customerId: string, entry: StoredEntry, grant: StoredGrant): Act {
+  const { kind, credits, expiresAtMs } = grant;
+  const pool = brandAs<PoolId>(entry.pool);
+  if (kind === "allowance") throw new Error("an allowance is not added");
+  const expiresAt = expiresAtMs === null ? null : brandAs<Instant>(expiresAtMs);
+  return {
+    ...actOf(customerId, entry),
+    request: { kind: "add", pool, source: kind, credits, expiresAt },
+    stored: { outcome: "added", "the balance": entry.balanceAfter },
+    expect: ({ kind: outcome }, customer) => ({ outcome, "the balance": balanceIn(customer, pool) }),
+  };
+}
+
+function actOf(
+  customerId: string,
+  entry: StoredEntry,
+): Pick<Act, "name" | "position" | "atMs" | "planVersion"> {
+  const { sequence: position, recordedAtMs: atMs } = entry;
+  return { name: nameOf(customerId, entry), position, atMs, planVersion: null };
+}
+
+/** Credits returned to grants that have ended expire immediately, in an entry for each grant. */
+function balanceAfter(entries: readonly StoredEntry[], index: number): number {
+  const [reversal, ...later] = entries.slice(index);
+  if (reversal === undefined) return Number.NaN;
+  const returned = new Set(reversal.parts.split(",").map((part) => Number.parseInt(part, 10)));
+  const isKept = ({ kind, recordedAtMs, parts }: StoredEntry): boolean =>
+    kind !== "expire" ||
+    recordedAtMs !== reversal.recordedAtMs ||
+    !returned.delete(Number.parseInt(parts, 10));
+  const end = later.findIndex(isKept);
+  const expiries = end < 0 ? later : later.slice(0, end);
+  return (expiries.at(-1) ?? reversal).balanceAfter;
+}

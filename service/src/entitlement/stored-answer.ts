@@ -1,0 +1,136 @@
+import { assert } from "../primitives/assert.ts";
+import type { Instant } from "../primitives/brand.ts";
+import type { Uuid } from "../primitives/uuid.ts";
+import type { Consumption } from "./consumption.ts";
+import type { Decided, Reason } from "./decide.ts";
+
+/**
+ * How a response is stored under its idempotency key. The text is not stored but rendered again from an ID and a few
+ * numbers. A replay has the same bytes because the rendering of a format never changes. The caller's own fields are not
+ * stored either: a replay is only sent for the same request, which contains them.
+ */
+export const ANSWER_FORMAT_EVENT = 1;
+/** A consume request for one feature. Denials in this format, from before data format 2, have no affordable quantity. */
+export const ANSWER_FORMAT_CONSUME = 2;
+/** A denied consume request for one feature, with the affordable quantity in `details`. */
+export const ANSWER_FORMAT_DENIAL = 3;
+/** A consume request with items, all of them in `details`. */
+export const ANSWER_FORMAT_ITEMS = 4;
+/** Releases that cannot render formats 3 and 4 do not know this data format. */
+export const DATA_FORMAT_OF_ITEMS = 2;
+
+export type StoredAnswer = {
+  readonly format: number;
+  /** The ID of the event, charge or denial. */
+  readonly subjectId: Uuid;
+  /** Null for an event. */
+  readonly verdict: StoredVerdict | null;
+};
+
+/** A verdict as its columns: the item of a request for one feature, and JSON for what its format adds. */
+export type StoredVerdict = {
+  readonly reason: Reason | null;
+  readonly single: StoredItem | null;
+  readonly details: string | null;
+};
+
+export type StoredItem = {
+  readonly creditsRequired: number;
+  /** Null for an unknown customer. */
+  readonly position: StoredPosition | null;
+};
+
+/** The remaining limit is not stored: it is computed. */
+export type StoredPosition = {
+  readonly balance: number;
+  readonly resetsAt: Instant | null;
+  readonly limit: {
+    readonly quantity: number;
+    readonly used: number;
+    readonly resetsAt: Instant | null;
+  } | null;
+};
+
+/** A decision as a response states it. */
+export type Verdict = {
+  readonly reason: Reason | null;
+  readonly deniedItem: number | null;
+  /** Null if the response does not contain it. */
+  readonly affordableQuantity: number | null;
+  readonly items: readonly VerdictItem[];
+};
+
+/** With the key of its pool. */
+export type VerdictItem = StoredItem & { readonly pool: string };
+
+/** With the positions before the decision, for a check, or after it. */
+export function verdictOf(decision: Decided, when: "before" | "after"): Verdict {
+  const { reason, deniedItem, affordableQuantity } = decision;
+  const items = decision.items.map((item): VerdictItem => {
+    const { creditsRequired, pool } = item;
+    return { creditsRequired, pool: pool.key, position: item[when] };
+  });
+  return { reason, deniedItem, affordableQuantity, items };
+}
+
+/** Until the operator has finished the upgrade, a denial is stored in a format that the older release can render. */
+export function storeAnswer(
+  { hasItems }: Pick<Consumption, "hasItems">,
+  decision: Decided,
+  { subjectId, hasNewFormats }: { readonly subjectId: Uuid; readonly hasNewFormats: boolean },
+): StoredAnswer {
+  const verdict = verdictOf(decision, "after");
+  const { reason, affordableQuantity } = verdict;
+  if (hasItems) {
+    assert(hasNewFormats, "a request with items is stored in its own format");
+    const details = packVerdict(verdict);
+    return { format: ANSWER_FORMAT_ITEMS, subjectId, verdict: { reason, single: null, details } };
+  }
+  const single = verdict.items[0] ?? null;
+  if (reason === null || !hasNewFormats)
+    return { format: ANSWER_FORMAT_CONSUME, subjectId, verdict: { reason, single, details: null } };
+  const details = JSON.stringify(affordableQuantity);
+  return { format: ANSWER_FORMAT_DENIAL, subjectId, verdict: { reason, single, details } };
+}
+
+/** The affordable quantity of a stored denial for one feature, if its format has one. */
+export function readAffordable({ format, verdict }: StoredAnswer): number | null {
+  return format === ANSWER_FORMAT_DENIAL ? JSON.parse(verdict?.details ?? "null") : null;
+}
+
+type PackedLimit = readonly [quantity: number, used: number, resetsAt: Instant | null];
+type PackedPosition = readonly [balance: number, resetsAt: Instant | null, ...limit: PackedLimit | []];
+type PackedItem = readonly [creditsRequired: number, pool: string, ...position: PackedPosition | []];
+/** The JSON of format 4, which never changes. */
+type PackedVerdict = readonly [
+  deniedItem: number | null,
+  affordableQuantity: number | null,
+  items: readonly PackedItem[],
+];
+
+function packVerdict({ deniedItem, affordableQuantity, items }: Verdict): string {
+  const packed: PackedVerdict = [deniedItem, affordableQuantity, items.map(packItem)];
+  return JSON.stringify(packed);
+}
+
+function packItem({ creditsRequired, pool, position }: VerdictItem): PackedItem {
+  if (position === null) return [creditsRequired, pool];
+  const { balance, resetsAt, limit } = position;
+  if (limit === null) return [creditsRequired, pool, balance, resetsAt];
+  return [creditsRequired, pool, balance, resetsAt, limit.quantity, limit.used, limit.resetsAt];
+}
+
+/** The verdict of a stored answer with items. */
+export function unpackVerdict({ reason, details }: StoredVerdict): Verdict {
+  assert(details !== null, "an answer with items has details");
+  const [deniedItem, affordableQuantity, items]: PackedVerdict = JSON.parse(details);
+  return { reason, deniedItem, affordableQuantity, items: items.map(unpackItem) };
+}
+
+function unpackItem([creditsRequired, pool, balance, resetsAt = null, ...limit]: PackedItem): VerdictItem {
+  if (balance === undefined) return { creditsRequired, pool, position: null };
+  const [quantity, used, limitResetsAt = null] = limit;
+  const isLimited = quantity !== undefined && used !== undefined;
+  const limitPosition = isLimited ? { quantity, used, resetsAt: limitResetsAt } : null;
+  return { creditsRequired, pool, position: { balance, resetsAt, limit: limitPosition } };
+}
