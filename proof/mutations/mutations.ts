@@ -51,14 +51,26 @@ export const MUTATIONS: readonly Mutation[] = [
     file: `${CORE}/decide.ts`,
     edits: [
       {
-        find: "  if (reason !== null || assignment === null || terms === undefined) {",
+        find: "  if (denial !== null) {",
         replace:
-          '  if (reason === "limit_reached" && assignment !== null && terms !== undefined)\n' +
-          "    charge(draft, assignment, terms, { quantity: question.quantity, creditsRequired, now });\n" +
-          "  if (reason !== null || assignment === null || terms === undefined) {",
+          '  if (denial?.reason === "limit_reached") for (const item of priced) charge(draft, item, null, now);\n' +
+          "  if (denial !== null) {",
       },
     ],
     tests: [`${CORE}/properties.test.ts`],
+  },
+  {
+    name: "items that charge before a later one denies",
+    file: `${CORE}/decide.ts`,
+    edits: [
+      {
+        find: "  if (denial !== null) {",
+        replace:
+          "  for (const item of priced.slice(0, denial?.deniedItem ?? 0)) charge(draft, item, null, now);\n" +
+          "  if (denial !== null) {",
+      },
+    ],
+    tests: [`${CORE}/decide-items.test.ts`],
   },
   {
     name: "replay that decides again",
@@ -93,10 +105,10 @@ export const MUTATIONS: readonly Mutation[] = [
     file: `${COMMIT}/commit-batch.ts`,
     edits: [
       {
-        find: "  const [, wallets, foundKeys, storedEvents, customers, revisions, now] = await session.roundTrip(() => [",
+        find: "  const [dataFormat, , wallets, foundKeys, storedEvents, customers, revisions, now] = await session.roundTrip(",
         replace:
           "  const early = await readCatalogRevisions(session, [...environments]);\n" +
-          "  const [, wallets, foundKeys, storedEvents, customers, , now] = await session.roundTrip(() => [",
+          "  const [dataFormat, , wallets, foundKeys, storedEvents, customers, , now] = await session.roundTrip(",
       },
       {
         find: "catalogs.findAll(session, environments, revisions, urgent)",
