@@ -63,16 +63,21 @@ function listAsked(rows: readonly StoredAssignment[]): StoredAssignment[] {
   const scheduled = rows.filter(({ kind }) => kind === "scheduled");
   const isStart = ({ plan, effectiveAtMs }: StoredAssignment): boolean =>
     scheduled.some((row) => row.plan === plan && row.effectiveAtMs === effectiveAtMs);
-  return rows
-    .filter((row) => {
-      if (row.kind === "scheduled") return true;
-      return !row.isDefault && (row.kind === "started" || row.kind === "resumed") && !isStart(row);
-    })
-    .toSorted((a, b) => a.recordedAtMs - b.recordedAtMs);
+  const asked = rows.filter((row) => {
+    if (row.kind === "scheduled") return true;
+    return !row.isDefault && (row.kind === "started" || row.kind === "resumed") && !isStart(row);
+  });
+  // A call for the plan that the customer has anyway only drops the pending change.
+  const others = new Set(asked.map(({ recordedAtMs }) => recordedAtMs));
+  const dropped = rows.filter(
+    ({ kind, recordedAtMs }) => kind === "unscheduled" && !others.has(recordedAtMs),
+  );
+  return [...asked, ...dropped].toSorted((a, b) => a.recordedAtMs - b.recordedAtMs);
 }
 
 /** A call that arrives after its `startsAt` starts the plan with that anchor. */
 function toAssign({ plan, kind, anchorMs, effectiveAtMs }: StoredAssignment): Request {
+  if (kind === "unscheduled") return { kind: "drop_next" };
   const isLate = kind === "started" && anchorMs < effectiveAtMs;
   const terms = { endsAt: undefined, shorten: false, asOf: null };
   return {

@@ -95,8 +95,14 @@ const MUTATIONS: readonly Mutation[] = [
   {
     bug: "an assigned plan is missing",
     invariant: "I1",
-    says: /customer_1 has plan starter, expected growth/,
+    says: /customer_1 has plan starter, expected studio/,
     mutate: (run) => forgetLast(run, "starter"),
+  },
+  {
+    bug: "a pending plan was dropped without a record",
+    invariant: "I4",
+    says: /customer_1 holds plan .*, but the model says plan .*, then plan/,
+    mutate: (run) => remove(run.assignments, ({ kind }) => kind === "unscheduled"),
   },
   {
     bug: "a pending plan was never scheduled",

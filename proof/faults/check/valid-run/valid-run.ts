@@ -68,6 +68,9 @@ function playRich(run: Run): void {
   wallet.passUntil(startsAtMs);
   play(request("growth", "images.render", 1));
   assign(wallet, "starter");
+  assign(wallet, "studio", wallet.nowMs + 1_000);
+  // The customer has this plan anyway: the pending change is dropped.
+  assign(wallet, "starter", wallet.nowMs + 2_000);
   play(request("big", "images.render", 250));
   reverse(wallet, entryOf(run, "big"), null);
   play(request("limited", "reports.export", 39));
