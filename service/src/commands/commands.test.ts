@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { createDatabase, createTestProject, post, startTestService } from "../../test/harness.ts";
+import { createDatabase } from "../../test/harness.ts";
 import { SERVICE_ROLE } from "../../test/postgres.ts";
 import { type Ended, runPurser } from "../../test/purser.ts";
 import { startTemporaryServer } from "../../test/temporary-server.ts";
@@ -113,22 +113,4 @@ test("serve rejects a server that could lose acknowledged requests", async () =>
   const result = await purser(["serve"], server.url("postgres"));
   expect(result.code).toBe(1);
   expect(result.stderr).toContain("fsync: off: turn it on, or a crash loses acknowledged requests");
-});
-
-test("a created project's key works until it is revoked", async () => {
-  const database = await createDatabase();
-  await createTestProject(database);
-  const created = await purser(["create-project", "Second product"], database.url);
-  const key = /test {2}(\S+)/.exec(created.stdout)?.[1] ?? "";
-  const service = await startTestService(database);
-  const event = { customerId: "customer_1", event: "tokens", quantity: 1 };
-  expect((await post(`${service.url}/v1/events`, key, event)).status).toBe(200);
-  expect((await purser(["revoke-key", key], database.url)).stdout).toContain(`ending in ${key.slice(-4)}`);
-  await expect
-    .poll(async () => (await post(`${service.url}/v1/events`, key, event)).status, {
-      timeout: 5_000,
-      interval: 250,
-    })
-    .toBe(401);
-  expect((await purser(["revoke-key", key], database.url)).code).toBe(1);
 });
