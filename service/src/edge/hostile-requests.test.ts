@@ -82,23 +82,28 @@ class Meter {
     this.service = service;
   }
 
-  /** Cost of these calls beyond the same number of plain ones, in microseconds per call. */
-  async excessOf(
+  /**
+   * Null if these calls cost at most `allow` microseconds more than plain ones. Otherwise says how much more. Other work in the process
+   * only adds time, so one cheap round is enough. The allowance is measured in each round, because a busy machine slows down both.
+   */
+  async findExcess(
     route: Route,
     plain: Sent,
     sent: readonly Sent[],
-    allowedMicros: number,
-  ): Promise<number | null> {
-    let excess = Number.POSITIVE_INFINITY;
-    // Other work in the process only adds time, so the cheapest round counts.
-    for (let round = 0; round < ROUNDS_MAX && excess > allowedMicros; round++) {
+    allow: () => number | Promise<number>,
+  ): Promise<string | null> {
+    let found = "";
+    for (let round = 0; round < ROUNDS_MAX; round++) {
+      const allowed = await allow();
       const plainMicros = await this.#cost(
         route,
         sent.map(() => plain),
       );
-      excess = Math.min(excess, (await this.#cost(route, sent)) - plainMicros - FIXED_MICROS);
+      const excess = (await this.#cost(route, sent)) - plainMicros - FIXED_MICROS;
+      if (excess <= allowed) return null;
+      found = `${excess} µs, ${allowed} allowed`;
     }
-    return excess > allowedMicros ? excess : null;
+    return found;
   }
 
   /** Average cost of concurrent calls, in microseconds. */
@@ -157,12 +162,14 @@ test("before authentication, no body costs more than twice as much as parsing it
     const plain = { body: "{}" };
     // Routes that need a credential do not read the body.
     const all = shapes.map(({ text }) => ({ body: text }));
-    if (!isAnonymous && (await meter.excessOf(route, plain, all, 0)) === null) continue;
+    if (!isAnonymous && (await meter.findExcess(route, plain, all, () => 0)) === null) continue;
+    // The first calls of a new process run code that is not compiled yet.
+    for (let call = 0; call < CALLS; call++)
+      await meter.findExcess(route, plain, all, () => Number.POSITIVE_INFINITY);
     for (const { name, text } of shapes) {
-      const allowed = isAnonymous ? 2 * (await meter.service.parseMicros(text)) : 0;
-      const excess = await meter.excessOf(route, plain, times(CALLS, { body: text }), allowed);
-      if (excess === null) continue;
-      expensive.push(`${method} ${path}, ${text.length} bytes, ${name}: ${excess} µs, ${allowed} allowed`);
+      const allow = async () => (isAnonymous ? 2 * (await meter.service.parseMicros(text)) : 0);
+      const excess = await meter.findExcess(route, plain, times(CALLS, { body: text }), allow);
+      if (excess !== null) expensive.push(`${method} ${path}, ${text.length} bytes, ${name}: ${excess}`);
     }
   }
   expect(expensive).toEqual([]);
@@ -211,10 +218,10 @@ test("before authentication, no path, query or header is expensive", async () =>
   const expensive: string[] = [];
   for (const route of await listRoutes(meter.service.url)) {
     const all = HEADS.map(({ sent }) => sent(route));
-    if ((await meter.excessOf(route, {}, all, HEAD_MICROS / HEADS.length)) === null) continue;
+    if ((await meter.findExcess(route, {}, all, () => HEAD_MICROS / HEADS.length)) === null) continue;
     for (const { name, sent } of HEADS) {
-      const excess = await meter.excessOf(route, {}, times(CALLS, sent(route)), HEAD_MICROS);
-      if (excess !== null) expensive.push(`${route.method} ${route.path}, ${name}: ${excess} µs`);
+      const excess = await meter.findExcess(route, {}, times(CALLS, sent(route)), () => HEAD_MICROS);
+      if (excess !== null) expensive.push(`${route.method} ${route.path}, ${name}: ${excess}`);
     }
   }
   expect(expensive).toEqual([]);
@@ -247,8 +254,8 @@ test("before authentication, no document is expensive to serve", async () => {
       // A search reads all pages, even if only its headers are asked for.
       const isLight = method === "HEAD" && !path.startsWith("/docs/search");
       const allowed = isLight ? HEAD_MICROS : DOCUMENT_MICROS;
-      const excess = await meter.excessOf(route, { path: "/livez" }, times(CALLS, {}), allowed);
-      if (excess !== null) expensive.push(`${method} ${path.slice(0, 60)}: ${excess} µs`);
+      const excess = await meter.findExcess(route, { path: "/livez" }, times(CALLS, {}), () => allowed);
+      if (excess !== null) expensive.push(`${method} ${path.slice(0, 60)}: ${excess}`);
     }
   }
   expect(expensive).toEqual([]);
@@ -268,10 +275,9 @@ test("an authenticated caller's body costs at most a few times as much as parsin
     const path = route.path.replace("/projects/1/", `/projects/${project.projectId}/`);
     const plain = { path, body: "{}", headers: { authorization } };
     for (const { name, text } of [...hostileBodies(route.fields, 65_536), ...route.longLists]) {
-      const allowed = KNOWN_MICROS + KNOWN_RATIO * (await meter.service.parseMicros(text));
-      const excess = await meter.excessOf(route, plain, [{ ...plain, body: text }], allowed);
-      if (excess !== null)
-        expensive.push(`${route.method} ${route.path}, ${name}: ${excess} µs, ${allowed} allowed`);
+      const allow = async () => KNOWN_MICROS + KNOWN_RATIO * (await meter.service.parseMicros(text));
+      const excess = await meter.findExcess(route, plain, [{ ...plain, body: text }], allow);
+      if (excess !== null) expensive.push(`${route.method} ${route.path}, ${name}: ${excess}`);
     }
   }
   expect(expensive).toEqual([]);
