@@ -99,9 +99,9 @@ async function findEarlier(
   const [first] = earlier;
   if (first === undefined) return null;
   // A repeated request to reverse everything that is left is the same request, even if nothing is left now.
-  const isOne =
-    (earlier.length === 1 && (item === null || item === first.item)) || (item ?? quantity) === null;
-  const isSame = isOne && (quantity === null || quantity === first.quantity);
+  const isWhole = item === null && quantity === null;
+  const isFirst = (item ?? first.item) === first.item && (quantity ?? first.quantity) === first.quantity;
+  const isSame = isWhole || (earlier.length === 1 && isFirst);
   return isSame ? { kind: "already_reversed", ...totalOf(earlier) } : { kind: "reference_reused" };
 }
 
@@ -117,10 +117,7 @@ async function reverse(
   const outcome = decideReversal(catalog, wallet, { consumes, quantity: wanted, grants }, clock);
   if (outcome.kind !== "reversed") return outcome;
   const { quantity, credits, items, change } = outcome;
-  const annotation = {
-    ...(reference === null ? {} : { reference }),
-    ...(note === null ? {} : { note }),
-  };
+  const annotation = { ...(reference === null ? {} : { reference }), ...(note === null ? {} : { note }) };
   const metadata = Object.keys(annotation).length === 0 ? null : JSON.stringify(annotation);
   const { before, after } = compareWallets(open, change.wallet);
   const named = item === null ? {} : { item };
