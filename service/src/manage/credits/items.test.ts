@@ -215,3 +215,12 @@ test("exports name the request and the index of each charge and reversal", async
   const ledger = await read(managed, "ledger?format=ndjson");
   expect(ledger.find(({ kind }) => kind === "reverse")).toMatchObject({ reverses: consumeId, item: 1 });
 });
+
+test("usage grouped by metadata counts all items of a request, and their reversals, under its value", async () => {
+  const { manage, reverse } = await setupCharge();
+  const group = async () =>
+    (await manage("GET", "usage?groupBy=metadata&metadataField=chat")).body["lines"] as object[];
+  expect(await group()).toMatchObject([{ key: "1", total: { count: 3, quantity: 2_005, credits: 36 } }]);
+  await reverse({ item: 1 });
+  expect(await group()).toMatchObject([{ key: "1", total: { count: 3, quantity: 5, credits: 30 } }]);
+});

@@ -27,7 +27,8 @@ const EVENTS = `
       and r.recorded_at < $3::timestamptz + interval '36 days'
     order by r.occurred_at, r.id`;
 
-// A reversal counts under its charge's value, unless the charge is outside the history window. A charge is never late.
+// A reversal counts under its charge's value, unless the charge is outside the history window. A charge is never late. The charges
+// of one request have the metadata of the first one.
 const charges = (where: string): string => `
     select
       r.customer_number,
@@ -38,13 +39,13 @@ const charges = (where: string): string => `
       case r.kind when 2 then 1 else 0 end as count,
       case r.kind when 2 then r.quantity else -r.quantity end::numeric as quantity,
       -r.amount::numeric as credits,
-      case r.kind
-        when 2 then r.metadata ->> $10
+      case
+        when r.kind = 2 and coalesce(r.item, 0) = 0 then r.metadata ->> $10
         else (
           select c.metadata ->> $10
           from cell.ledger as c
           where c.customer_number = r.customer_number
-            and c.sequence = r.reverses
+            and c.sequence = coalesce(r.reverses, r.sequence) - coalesce(r.item, 0)
             and coalesce(c.effective_at, c.recorded_at) >= $12::timestamptz
         )
       end as part
