@@ -99,6 +99,6 @@ test("a rotated key defaults to the lifetime of the old key", () => {
   expect(lasting(null)).toBe("");
   expect(lasting("2026-04-01T00:00:00.000Z")).toBe("90");
   expect(lasting("2027-01-01T00:00:00.000Z")).toBe("365");
-  // A very short lifetime, set by API, becomes the shortest option and never "never".
+  // A very short lifetime, set through the API, becomes the shortest option instead of no expiry.
   expect(lasting("2026-01-02T00:00:00.000Z")).toBe("30");
 });

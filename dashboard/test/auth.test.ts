@@ -8,7 +8,7 @@ import { OWNER, openTestPool } from "../../service/test/seed.ts";
 import { expectAccessible } from "./axe.ts";
 import { openWindow } from "./browser.ts";
 
-// Full journeys on a busy machine.
+// Full user journeys can be slow on a busy machine.
 vi.setConfig({ testTimeout: 90_000 });
 
 /** An installation without members. */

@@ -43,7 +43,7 @@ test("Test is promoted to Live by keyboard, and Live then matches Test", async (
   await page.getByRole("link", { name: "Pro", exact: true }).waitFor();
 });
 
-test("promotion shows changes in Live and archives items that are not in Test on request", async () => {
+test("promotion shows changes in Live and, on request, archives items that are not in Test", async () => {
   const { service, manage, publish } = await setupManage();
   await manage("POST", "/manage/v1/projects/1/promote", { body: { reach: "new_assignments" } });
   await manage("PUT", `${LIVE}/features/old`, { body: { name: "Old", cost: { credits: 1 } } });

@@ -22,7 +22,7 @@ test.each(["light", "dark"] as const)(
     await page.getByRole("img", { name: /Balance over time/ }).waitFor();
     await expectAccessible(page);
 
-    // The promotion expired first and is spent; plan credits come before credits without expiry.
+    // The promotion expires first and is spent. Plan credits come before credits without expiry.
     const open = page.getByRole("region", { name: "Open credits" }).locator("tbody tr");
     await expect
       .poll(() => open.allInnerTexts())

@@ -8,7 +8,7 @@ import { OWNER, openTestPool } from "../../service/test/seed.ts";
 import { expectAccessible } from "./axe.ts";
 import { addMember, signIn } from "./browser.ts";
 
-// Full journeys on a busy machine.
+// Full user journeys can be slow on a busy machine.
 vi.setConfig({ testTimeout: 90_000 });
 
 const part = (page: Page, title: string): Locator => page.locator(`section:has(h2:text-is("${title}"))`);

@@ -33,7 +33,7 @@ test.each([
   expect(readPrice(text, currency)?.amount ?? null).toBe(amount);
 });
 
-test("an import is named by what the file holds, not by how often it was downloaded", async () => {
+test("an import's name depends on the file's name and content, not on a suffix such as (1)", async () => {
   const named = (name: string, content: string) => importNameOf(new File([content], name));
   const first = await named("Opening balances.csv", "customerId,credits\nada,5\n");
   expect(first).toMatch(/^Opening-balances-[0-9a-f]{8}$/);

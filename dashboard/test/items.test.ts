@@ -97,7 +97,7 @@ test("one item is reversed, and the shown curl call names it", async () => {
   await entry(page, 4).getByRole("link", { name: "Reversed" }).waitFor();
 });
 
-test("a denial lists the items, marks the denied one and counts those before it", async () => {
+test("a denial lists the items, marks the denied one and includes the cost of those before it", async () => {
   const { service, manage } = await setupDenial();
   const { body } = await manage("GET", "customers/ada/denials");
   const [newest] = body["items"] as { denialId: string }[];
@@ -123,7 +123,7 @@ test("a denial lists the items, marks the denied one and counts those before it"
   await expectAccessible(page);
 });
 
-test("the key of a charge shows all items, what was reversed and that a reuse had other items", async () => {
+test("the key of a charge shows all items, their reversals, and a reuse with other items", async () => {
   const { service, database, consume, consumeId, reverse } = await setupCharge();
   await reverse({ item: 0, quantity: 1 });
   await consume({ customerId: "ada", idempotencyKey: "chat-1", items: ITEMS.slice(1) });
@@ -142,7 +142,7 @@ test("the key of a charge shows all items, what was reversed and that a reuse ha
     "items Differs image.render × 3, text.generate × 2,000, export × 2 different (not logged)",
     "metadata none none",
   ]);
-  // The test request has one feature, so it would be another request.
+  // A test request has only one feature, so it cannot repeat this request.
   expect(await page.getByRole("button", { name: "Resend 32 times" }).count()).toBe(0);
   await expectAccessible(page);
   await page.getByRole("link", { name: consumeId }).click();

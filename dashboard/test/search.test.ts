@@ -8,7 +8,7 @@ const read = searchOf({
   below: whole(1),
 });
 
-test("search parameters are parsed by the schema, with numbers as text and text as numbers", () => {
+test("search parameters are converted to the schema's types, from number to text and from text to number", () => {
   expect(read({ customerId: 42, code: "abc", show: true, below: "100" })).toEqual({
     customerId: "42",
     code: "abc",

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
-// House rules of the dashboard, like service/test/tidy.test.ts. A failure names the file to fix.
+// Code conventions of the dashboard, like service/test/tidy.test.ts. A failure names the file to fix.
 
 const ROOT = join(import.meta.dirname, "..");
 const read = (file: string): string => readFileSync(join(ROOT, file), "utf8");

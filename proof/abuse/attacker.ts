@@ -6,7 +6,7 @@ import { hostileBodies } from "../../service/test/hostile-bodies.ts";
 export type Attack = {
   readonly url: string;
   readonly connections: number;
-  /** How many addresses of 127.0.0.0/8 the connections come from. */
+  /** Number of addresses in 127.0.0.0/8 that the connections come from. */
   readonly addresses: number;
   /** The bytes of the next request. Null after the last request. */
   readonly next: () => string | null;

@@ -88,7 +88,7 @@ packages prometheus and wrk.`,
   },
 );
 
-/** Makes every insert of events slow, and sends more than that can commit. Returns how to end both. */
+/** Slows down inserts of events, and sends more events than can be committed. Returns a function that ends both. */
 async function fillQueue(
   { database, project }: Installation,
   service: Service,

@@ -74,7 +74,7 @@ scrape_configs:
     return [...new Set(names)].filter((name) => name !== undefined).sort();
   }
 
-  /** Seconds until all of these fire, or none of them does. Throws if that takes too long. */
+  /** Seconds until all of these alerts fire, or until none of them does. Throws if that takes too long. */
   async until(names: readonly string[], are: "firing" | "quiet", secondsMax: number): Promise<number> {
     const startMs = performance.now();
     for (;;) {

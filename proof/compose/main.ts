@@ -88,7 +88,7 @@ async function makeSecrets(service: ComposeService | undefined, directory: strin
   ];
 }
 
-/** Does what the image of PostgreSQL does with its settings. Returns a file with the URL under which it runs here. */
+/** Applies the settings as PostgreSQL's image does. Returns a file with the URL of the server on this machine. */
 async function startPostgres(
   service: ComposeService | undefined,
   directory: string,

@@ -23,7 +23,7 @@ test("4.3: the response has exactly the fields of check, then the charge, in thi
   );
 });
 
-test("4.3: a denial has the same fields in the same order, and what is affordable", async () => {
+test("4.3: a denial has the same fields in the same order, and the affordable quantity", async () => {
   const { consume } = await setupCredits();
   const reply = await consume({ ...RENDER, quantity: 11 });
   expect(reply.text).toBe(

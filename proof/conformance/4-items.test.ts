@@ -56,7 +56,7 @@ test("items: a consume has exactly these fields in this order, and one charge fo
   await expectSoundBooks(credits.database);
 });
 
-test("items: a check has the same fields without the charge, shows present balances, and changes nothing", async () => {
+test("items: a check has the same fields without the charge, shows current balances, and changes nothing", async () => {
   const { check, database } = await setupCredits();
   const changed = await changedTables(database, async () => {
     const reply = await check(BODY);
@@ -75,7 +75,7 @@ test("items: a check has the same fields without the charge, shows present balan
   expect(changed).toEqual([]);
 });
 
-test("items: all or nothing, the first item that fails decides, and one denial is stored", async () => {
+test("items: if one item is denied, nothing is charged, and one denial for the first such item is stored", async () => {
   const credits = await setupCredits();
   const { consume, check, database } = credits;
   const body = {
@@ -116,7 +116,7 @@ test("items: all or nothing, the first item that fails decides, and one denial i
   expect(await chargesIn(credits)).toEqual([]);
 });
 
-test("items: an item sees what earlier items take from its pool, and from no other pool", async () => {
+test("items: earlier items reduce the credits left for later items of the same pool, and of no other pool", async () => {
   const credits = await setupCredits();
   const { cell, context, publish, consume } = credits;
   await definePool(cell, context, { key: "minutes", name: "Minutes" });
@@ -147,7 +147,7 @@ test.each([
   },
   { items: [RENDER, { ...EXPORT, quantity: 6 }], reason: "limit_reached", deniedItem: 1, affordable: 5 },
   { items: [{ ...RENDER, quantity: 11 }], reason: "insufficient_credits", deniedItem: 0, affordable: 10 },
-])("items: a denial for $reason names its item and what is affordable", async (expected) => {
+])("items: a denial for $reason has the denied item and the affordable quantity", async (expected) => {
   const { check, consume } = await setupCredits();
   const body = { ...ADA, items: expected.items };
   for (const reply of [await check(body), await consume(body)])
@@ -159,7 +159,7 @@ test.each([
     });
 });
 
-test("items: a denial of one feature says what is affordable, and an allowed response does not", async () => {
+test("items: a denial of one feature has the affordable quantity, and an allowed response does not", async () => {
   const { check, consume } = await setupCredits();
   const body = { ...ADA, feature: "text.generate", quantity: 40_000 };
   expect((await check(body)).body).toMatchObject({ allowed: false, affordableQuantity: 33_333 });
@@ -214,7 +214,7 @@ test.each([
   [{ ...ADA, items: [{ ...RENDER, note: "x" }] }, "items.0.note", "unknown_field"],
   [{ ...ADA, items: [{ ...RENDER, quantity: 0 }] }, "items.0.quantity", "too_small"],
   [{ ...ADA, items: [{ feature: "a\u0000" }] }, "items.0.feature", "wrong_form"],
-])("items: a body that is not valid is rejected and names the field (%#)", async (body, field, code) => {
+])("items: an invalid body is rejected, and the error names the field (%#)", async (body, field, code) => {
   const { check, consume, database } = await setupCredits();
   const changed = await changedTables(database, async () => {
     for (const reply of [await check(body), await consume(body)])
@@ -251,7 +251,7 @@ test("items: an unknown customer gets the default plan, or is denied at item 0",
   expect((await consume(stranger)).body).toMatchObject({ allowed: true, deniedItem: null });
 });
 
-test("items: twenty items at once", async () => {
+test("items: a request can have twenty items", async () => {
   const { consume, cell, context, publish, database } = await setupCredits();
   const keys = times(20, (i) => `feature-${i}`);
   const cost = { credits: 1, per: 1 };

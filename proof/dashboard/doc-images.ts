@@ -8,7 +8,7 @@ import { startDevelopment } from "./installations.ts";
 const OUT = join(import.meta.dirname, "../../docs/images");
 const HERE = "/projects/1/test";
 const READY_MS_MAX = 60_000;
-/** Until animations have ended. */
+/** Time for animations to end. */
 const SETTLE_MS = 500;
 
 type Image = {
@@ -16,7 +16,7 @@ type Image = {
   readonly address: string;
   /** Clicks and types before the picture is taken. */
   readonly act?: (page: Page) => Promise<void>;
-  /** Higher than the window, for pages whose point is further down. */
+  /** Height of the window, for pages whose main content is further down. */
   readonly height?: number;
 };
 

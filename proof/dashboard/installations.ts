@@ -73,7 +73,7 @@ const EVENTS = `
 
 type Filled = { readonly service: Service; readonly project: Project; readonly entries: number };
 
-/** Nine entries and an event for each customer. The remaining entries belong to a busy one, who also has many denials, top-ups and plan changes. */
+/** Nine entries and an event per customer. A busy customer has all other entries, and many denials, top-ups and plan changes. */
 export async function openFilled(
   wanted: { readonly customers: number; readonly entries: number },
   stack: AsyncDisposableStack,

@@ -110,7 +110,7 @@ type Measured = {
   readonly name: string;
   readonly p50Ms: number;
   readonly p95Ms: number;
-  /** Including what loads later, such as charts and the sum of a ledger. */
+  /** Includes parts that load later, such as charts and the sum of a ledger. */
   readonly settledP95Ms: number;
   /** Compressed size in one load with an empty cache, including headers. */
   readonly scriptBytes: number;

@@ -15,7 +15,7 @@ const APPEARANCES: readonly Appearance[] = [1440, 390].flatMap((width) => [
 const UNKNOWN = { customerId: "nobody", key: "nothing", denialId: "1", idempotencyKey: "nothing" };
 
 const READY_MS_MAX = 60_000;
-/** Until animations have ended. */
+/** Time for animations to end. */
 const SETTLE_MS = 300;
 
 // Runs in the page. Ignores scrollable elements, and those one pixel wide, which are for screen readers.

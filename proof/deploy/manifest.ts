@@ -15,7 +15,7 @@ export async function renderChart(options: readonly string[]): Promise<string> {
   return run(await findHelm(), ["template", "purser", CHART, "--namespace", "purser", ...options]);
 }
 
-/** The manifest for kubectl: the chart's defaults, without what only Helm understands. */
+/** The manifest for kubectl: the chart's defaults, without the parts that only Helm uses. */
 export async function renderManifest(): Promise<string> {
   const rendered = await renderChart(["--set", "database.existingSecret=purser-database"]);
   const lines = rendered

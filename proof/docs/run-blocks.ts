@@ -35,7 +35,7 @@ curl() { command curl --fail "$@"; }
 export PURSER_KEY=pur_test_… PURSER_TOKEN=pur_mgmt_… PURSER_URL=http://127.0.0.1:3300
 `;
 
-/** A directory for the files that blocks write, in which \`npx purser\` works as in a checkout. */
+/** A directory for the files that blocks write, in which `npx purser` works as in a checkout. */
 const directory = mkdtempSync(join(tmpdir(), "purser-docs-"));
 for (const name of ["node_modules", "package.json", "docs"])
   symlinkSync(join(ROOT, name), join(directory, name));

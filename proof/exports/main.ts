@@ -138,7 +138,7 @@ async function exportThroughFaults({ database, project, service: first, stack, f
   };
 }
 
-/** The cursor names the snapshot: all rows of lower transaction numbers, except those of transactions that were open. */
+/** SQL condition for the cursor's snapshot: rows with lower transaction numbers, except those of open transactions. */
 function writtenBefore(cursor: string | null): string {
   const [, settled] = JSON.parse(Buffer.from(cursor ?? "", "base64url").toString());
   const [, below = 0, ...under]: number[] = String(settled).split("-").map(Number);

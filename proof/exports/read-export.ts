@@ -1,6 +1,6 @@
 export type ExportFormat = "csv" | "ndjson";
 
-/** What was received so far: enough to detect missing and duplicate rows, and to resume. */
+/** Summary of the rows received so far, to detect missing and duplicate rows and to resume. */
 export type Seen = {
   rows: number;
   quantity: number;

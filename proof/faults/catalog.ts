@@ -10,7 +10,7 @@ export type PoolKey = (typeof POOLS)[number];
 /** Free, with a small limit: most customers reach it soon. */
 export const LIMITED_FEATURE = "reports.export";
 
-/** In both pools: whole credits, and a price that rounds up. */
+/** Each pool has a feature that costs whole credits and one whose price is rounded up. */
 export const FEATURES = {
   "images.render": { credits: 10, per: 1 },
   "tokens.generate": { credits: 3, per: 1_000 },

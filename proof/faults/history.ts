@@ -65,10 +65,10 @@ export type Call = {
   readonly outcome: CallOutcome;
 };
 
-/** Errors after which the request must not have been executed. The checker holds the database to that. */
+/** Errors after which the request must not have been executed. The checker verifies this in the database. */
 const NOT_EXECUTED = new Set(["overloaded", "unavailable", "internal_error", "ECONNREFUSED"]);
 
-/** Whether this attempt may or may not have been executed. */
+/** Whether it is unknown if this attempt was executed. */
 export function isUnknown({ outcome }: Call): boolean {
   return outcome.kind === "info" && !NOT_EXECUTED.has(outcome.reason);
 }
@@ -109,7 +109,7 @@ export type ManageRequest =
   | {
       readonly operation: "reverseConsume";
       readonly consumeId: string;
-      /** The index of one charge of a request with items. Null, or absent in requests of an earlier release's operator, for the whole request. */
+      /** The index of one charge of a request with items. Null or absent for the whole request. An earlier release's operator omits it. */
       readonly item?: number | null;
       /** Null reverses everything that is not reversed yet. */
       readonly quantity: number | null;

@@ -25,7 +25,7 @@ const BACK_WITHIN_MS = 20_000;
 
 /**
  * Kills the processes in turn, while the others serve the same customers and keys. Stops early if a replacement does not
- * response; the checker then reports a restart without a response.
+ * respond; the checker then reports a restart without a response.
  */
 export async function killService(
   services: readonly Service[],

@@ -88,7 +88,7 @@ const atOnce = (weight: number, follow: Follow): Scenario => ({
   },
 });
 
-/** Weights in percent. Of the requests with a key, two in three are consumes and the others events. */
+/** Weights in percent. Two in three requests with a key are consume requests, the others are events. */
 const SCENARIOS: readonly Scenario[] = [
   one(9, () => makeEvent()),
   one(45, ({ traffic }) => makeKeyed(traffic)),
@@ -103,7 +103,7 @@ const SCENARIOS: readonly Scenario[] = [
   inTurn(3, makeCounterpart),
   atOnce(2, makeCounterpart),
   one(3, ({ traffic }) => makeCheck(makeConsume(traffic))),
-  // A check, then the consume it was about.
+  // A check, then a consume request with the same payload.
   {
     weight: 3,
     async play({ client, traffic }) {

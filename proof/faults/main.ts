@@ -15,7 +15,7 @@ import { Operator } from "./operator.ts";
 import { readStored } from "./read-stored.ts";
 import { describeReport, EXIT_CODE, type FaultsReport, judgeRun, summarize } from "./report.ts";
 
-/** A longer run hangs, and ends as unknown. A service kill takes about 2 s, a PostgreSQL kill about 4 s. */
+/** A run that takes longer is considered hung, and its verdict is unknown. A service kill takes about 2 s, a PostgreSQL kill about 4 s. */
 const TIME_MAX_MS = { base: 120_000, serviceKill: 15_000, postgresKill: 45_000 };
 /** Two, so that independent processes contend for the same rows. */
 const SERVICES = ["a", "b"];
@@ -82,7 +82,7 @@ async function runFaults(options: FaultsOptions): Promise<FaultsReport> {
   for (const service of services) service.launch().catch(() => {});
   const target = { services, secret: project.apiKey };
   const load = new Load(target, history);
-  // Even when the run fails: open loops would keep the process running.
+  // Stopped even if the run fails, because open loops would keep the process running.
   stack.defer(() => load.stop());
   stack.defer(() => operator.stop());
   const areUp = (): boolean => services.every(({ name }) => history.hasOkSince(0, name));

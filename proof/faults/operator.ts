@@ -140,7 +140,7 @@ function makeManageRequest(history: History): ManageRequest {
   return { operation: "assignPlan", customerId: pickBuyer(), plan, startsAtMs };
 }
 
-/** A third of them expire during the run. */
+/** A third of all top-ups expire during the run. */
 function makeTopUp(): ManageRequest {
   const pool = pickFrom(POOLS) ?? POOL;
   // Unique in the database, to which an earlier release's operator may have added credits too.
@@ -155,7 +155,7 @@ function makeTopUp(): ManageRequest {
   return { ...top, kind: "promotion", credits, expiresAtMs };
 }
 
-/** Reverses an acknowledged charge, in half of all cases completely. Of a request with items, all charges or one of them. Null if none was found. */
+/** Reverses an acknowledged charge, in half of all cases completely; with items, all charges or one. Null if none was found. */
 function makeReversal({ calls }: History): ManageRequest | null {
   const pool = integerBetween(0, 4) === 0 ? calls : calls.slice(-RECENT);
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {

@@ -22,7 +22,7 @@ export type Evidence = {
   readonly retried: number;
   /** The last output of a service that ended without being killed. */
   readonly death: string | null;
-  /** What could not be done or checked. */
+  /** Steps and checks that could not be completed. */
   readonly doubts: readonly string[];
 };
 

@@ -80,7 +80,7 @@ let made = 0;
 
 export type KeyedRequest = ConsumeRequest | (EventRequest & { readonly key: string });
 
-/** What the services of the run accept. */
+/** Whether the services of the run accept `items`. */
 export type Traffic = { readonly hasItems: boolean };
 
 /** A request whose marker and key no other request in this run has. */
@@ -101,7 +101,7 @@ export function makeEvent(): EventRequest {
   };
 }
 
-/** Reaches the database and must store nothing. */
+/** An invalid request that reaches the database and must store nothing. */
 export function makeInvalid(traffic: Traffic): KeyedRequest {
   if (integerBetween(0, 2) === 0) return { ...makeKeyedEvent(), isTooOld: true };
   const consume = makeConsume(traffic);

@@ -5,7 +5,7 @@ export const FEATURE = "image.render";
 export type Call = {
   readonly path: string;
   readonly body: string;
-  /** A string in every successful response. Null if the rows, which are counted afterwards, prove it as well. */
+  /** A string in every successful response. Null if counting the rows afterwards also proves success. */
   readonly proof: string | null;
 };
 

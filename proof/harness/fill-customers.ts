@@ -89,7 +89,7 @@ function topUp(
 /** A customer's other rows. Their numbers are per customer, so they can be copied unchanged. */
 const TABLES = ["wallets", "grants", "assignments", "ledger"];
 
-/** In each transaction: about as many rows as the roll-up adds in one step. */
+/** Customers per transaction. Their rows are about as many as the roll-up adds in one step. */
 const COPIED_AT_ONCE = 2_000;
 
 /** Creates `customer_2` and so on as copies of `customer_1`. */

@@ -18,7 +18,7 @@ const SETTINGS = [
   "auto_explain.log_format=json",
 ];
 
-/** Until every session uses a changed setting, and until the log is written. */
+/** Time until every session uses a changed setting and the log is written. */
 const SETTLE_MS = 300;
 const GONE_WITHIN_MS = 10_000;
 const GONE_POLL_MS = 10;

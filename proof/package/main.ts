@@ -160,7 +160,7 @@ async function useServe(home: string, stack: AsyncDisposableStack) {
   const url = `http://127.0.0.1:${port}`;
   const { allowed } = await new Caller({ url }, project).consume("customer_1");
   const page = await fetch(`${url}/docs/errors/not_found`);
-  // In a worker thread, whose file is named by a URL.
+  // Runs in a worker thread, whose file is given as a URL.
   const verified = await runInstalled(home, ["verify"], { DATABASE_URL });
   const faults = [
     ...(allowed ? [] : ["serve: the charge was not made"]),

@@ -11,7 +11,7 @@ const SAMPLE_MS = 50;
 const QUIET_MS_MIN = 1;
 const TABLES = ["ledger", "events", "denials", "keyed_requests"] as const;
 
-/** Reads the clock again and again for a few seconds. */
+/** Reads the clock repeatedly for a few seconds. */
 export function sampleMoments(url: string, seconds: number): Promise<Moment[]> {
   return withClient(url, async (client) => {
     const moments: Moment[] = [];
@@ -54,7 +54,7 @@ export async function chooseMoment(database: Database, moments: readonly Moment[
 
 export type Totals = Readonly<Record<string, string>>;
 
-/** The number of rows of each table that is only appended to, a hash of their contents, and the credits of the ledger. */
+/** Row count and content hash of each append-only table, and the credits of the ledger. */
 export async function readTotals(
   query: (text: string, values: unknown[]) => Promise<{ rows: Record<string, unknown>[] }>,
   until: string | null = null,

@@ -11,7 +11,7 @@ import { steadyPort } from "../harness/steady-port.ts";
 
 const run = promisify(execFile);
 
-/** Debian's PostgreSQL, which its pgBackRest supports. */
+/** Debian's PostgreSQL, which Debian's pgBackRest supports. */
 const BIN = "/usr/lib/postgresql/15/bin";
 const STANZA = "purser";
 /** Recovery of a large backup has no other limit. */

@@ -6,7 +6,7 @@ import type { World } from "./world.ts";
 const WARM_UP_CALLS = 3;
 /** Time limit for all calls of one query. Slow queries get fewer calls. */
 const ASKING_MS_MAX = 20_000;
-/** The least number of calls, even for a slow query. */
+/** Minimum number of calls, even for a slow query. */
 const CALLS_MIN = 5;
 
 export type Asked = {

@@ -10,7 +10,7 @@ const STEP_MS_MAX = 120_000;
 export type Loaded = {
   /** Time to load all rows while the job rolls them up. */
   readonly loadSeconds: number;
-  /** Time from then until all rows were rolled up. */
+  /** Time from the end of the load until all rows were rolled up. */
   readonly catchUpSeconds: number;
   /** Events rolled up per second after loading. */
   readonly catchUpPerSecond: number;

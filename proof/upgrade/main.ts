@@ -196,7 +196,7 @@ async function expectNoItems(target: Target): Promise<void> {
 
 type Finish = { readonly finished: Span; readonly code: number | null; readonly output: string };
 
-/** Under load, as an operator would. */
+/** Finishes the upgrade under load, as an operator would. */
 async function finishUpgrade(ownerUrl: string): Promise<Finish> {
   const startMs = performance.now();
   for (let attempt = 1; ; attempt++) {
@@ -219,7 +219,7 @@ function isUnexplained({ outcome, service, startMs, endMs }: Call, stops: readon
   );
 }
 
-/** Typed as this tree's module: a release whose harness differs in what is used here needs its own proof. */
+/** Uses this tree's types. A release with another harness in the parts used here needs its own proof. */
 function importFrom<Module>(tree: string, path: string): Promise<Module> {
   return import(join(tree, path));
 }

@@ -11,7 +11,7 @@ import { Service, startVerify, verify } from "../harness/purser.ts";
 
 const HOT_ENTRIES = 100_000;
 const WARM_UP_SECONDS = 5;
-/** Until the command has started to read. */
+/** Time until the command has started to read. */
 const START_MS = 2_000;
 
 await runProof(

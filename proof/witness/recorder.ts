@@ -46,14 +46,14 @@ const TIMED = new RegExp(
     .join("|"),
   "g",
 );
-/** Sorted by such a value, or by equal counts. Compared as sets. */
+/** Lists sorted by a timed value or by equal counts. They are compared as sets. */
 const UNORDERED: ReadonlySet<string> = new Set([
   "listSessions",
   "readMemberAccess",
   "listCustomerRequests",
   "summarizeRequests",
 ]);
-/** Between the items of lists. */
+/** Positions between the items of a list. */
 const ITEMS = /(?<=\[)(?=\{)|(?<=\}),(?=\{)|(?<=\})(?=\])/;
 /** Requests are counted in the hour in which a timer wrote them. */
 const HOUR = '{"hour":';

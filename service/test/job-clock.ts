@@ -13,7 +13,7 @@ export async function withJobClock<T>(start: () => Promise<T>): Promise<T & JobC
     const started = await start();
     return { ...started, pass: (ms) => void vi.advanceTimersByTime(ms) };
   } finally {
-    // After `start`, so that it happens before the service stops, which needs real timers.
+    // Registered after `start`, so that real timers are restored before the service stops, which needs them.
     onTestFinished(() => void vi.useRealTimers());
   }
 }

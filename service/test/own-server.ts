@@ -28,7 +28,7 @@ export type Standby = {
   cutOff(): Promise<void>;
 };
 
-/** Streams from the primary. Created from a copy of its data while it is stopped, which works with all versions. */
+/** Starts a standby that streams from the primary. Copies the data of the stopped primary, which works with all versions. */
 export async function startStandby(primary: TemporaryServer, name: string): Promise<Standby> {
   const binDirectory = await binariesOfTheTestServer();
   await primary.crash();
@@ -36,7 +36,7 @@ export async function startStandby(primary: TemporaryServer, name: string): Prom
     binDirectory,
     settings: ["log_min_messages=fatal", "hot_standby=on", "wal_retrieve_retry_interval=100ms"],
     async fill(dataDirectory) {
-      // Keeps the owner, as whom the server runs.
+      // Keeps the owner of the files, because the server runs as that user.
       await promisify(execFile)("cp", ["-a", primary.dataDirectory, dataDirectory]);
       await rm(join(dataDirectory, "postmaster.pid"), { force: true });
       const source = `host=127.0.0.1 port=${primary.port} user=postgres application_name=${name}`;

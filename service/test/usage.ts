@@ -6,7 +6,7 @@ import { readUsageProgress } from "../src/store/cell/usage/progress.ts";
 import type { TestDatabase } from "./harness.ts";
 import type { Managed } from "./manage.ts";
 
-// Written out a second time, and in another way than the job has it.
+// Computes the same rows as the job's query, but independently of it.
 const ROWS = `
   select environment_id, 1 as kind, event as key, customer_number, occurred_at as at, 1 as count,
     quantity::numeric as quantity, 0::numeric as credits
@@ -46,7 +46,7 @@ const ROLL_UPS = [
   },
 ] as const;
 
-/** Every roll-up is what the rows add up to, and there is no other. */
+/** Expects every roll-up to equal the sum of its rows, and no other roll-ups to exist. */
 export async function expectExactSums(database: TestDatabase): Promise<void> {
   for (const { table, columns, times } of ROLL_UPS) {
     const names = columns.join(", ");

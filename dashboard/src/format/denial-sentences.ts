@@ -5,7 +5,7 @@ type Limit = { readonly quantity: number; readonly used: number; readonly resets
 
 /** The facts behind a decision, at the time of the denial or now. */
 type Position = {
-  /** Of several items, the denied one. */
+  /** The denied feature, if the request has several items. */
   readonly feature: string;
   readonly reason: string | null;
   readonly creditsRequired: number;
@@ -27,7 +27,7 @@ export type Denial = Position & {
 
 export type RequestItem = { readonly feature: string; readonly quantity: number };
 
-/** Whether the reason concerns the customer, and no item of the request. */
+/** Whether the reason concerns the customer as a whole, not an item of the request. */
 export function isOfCustomer(reason: string | null): boolean {
   return reason === "customer_blocked" || reason === "no_active_plan" || reason === "customer_not_found";
 }
@@ -87,7 +87,7 @@ function limitReset(limit: Limit, format: FormatTime): string {
 
 type Items = Pick<Denial, "items">;
 
-/** Whether the required credits include other items, if this one is denied. */
+/** Whether the required credits may include those of earlier items, because the denied item is not the first. */
 function hasItemsBefore({ items }: Items, feature: string): boolean {
   return items !== null && items[0]?.feature !== feature;
 }

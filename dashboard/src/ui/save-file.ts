@@ -1,4 +1,3 @@
-/** Downloads a file. */
 export function saveFile(name: string, content: string | Blob, type = "application/json"): void {
   const url = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type }));
   const link = document.createElement("a");

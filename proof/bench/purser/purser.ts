@@ -9,10 +9,10 @@ import { Service, THIS_TREE, verify } from "../../harness/purser.ts";
 import { runWrk, type WrkResult } from "../load/wrk.ts";
 import { type Counts, count, expectGrowth, growth } from "../server.ts";
 
-/** Until the code of a new process is compiled. */
+/** Long enough for the code of a new process to be compiled. */
 const FIRST_WARM_UP_SECONDS = 8;
 const WARM_UP_SECONDS = 2;
-/** More than are ever open, so that no due call waits for a slow one. */
+/** More connections than open calls, so that no due call waits for a slow one. */
 const OPEN_LOOP_CONNECTIONS = 256;
 const QUIET_MS = 500;
 

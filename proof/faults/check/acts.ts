@@ -39,7 +39,7 @@ export function affordableByMarker(calls: readonly Call[]): AffordableByMarker {
   );
 }
 
-/** Sorts the rows in ledger order. A denial is between the last entry it saw and the next one. Returns a string if the rows are inconsistent. */
+/** The rows in ledger order. A denial follows the last entry it saw. Returns a string if the rows are inconsistent. */
 export function listActs(
   { customerId, wallet, entries, grants, denials }: Account,
   catalog: Catalog,

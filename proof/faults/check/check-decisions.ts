@@ -9,8 +9,8 @@ import type { StoredAssignment } from "./stored.ts";
 import type { Invariant, Violation } from "./violation.ts";
 
 /**
- * I1 and I4: every charge, denial, reversal and grant is what the reference model decides for the same requests in the same
- * order, including requests whose response was lost. So is the final content of the wallet.
+ * I1 and I4: every charge, denial, reversal and grant, and the final wallet match the result of the reference model for the
+ * same requests in the same order, including requests whose response was lost.
  */
 export function checkDecisions(
   account: Account,
@@ -58,7 +58,7 @@ export function checkDecisions(
   return found === expected ? [] : complain(`${customerId} holds ${found}, but the model says ${expected}`);
 }
 
-/** What the operator asked for. The other changes follow from the time, from the default plan or from a pending change. */
+/** Changes that the operator requested. All others follow from the time, the default plan or a pending change. */
 function listAsked(rows: readonly StoredAssignment[]): StoredAssignment[] {
   const scheduled = rows.filter(({ kind }) => kind === "scheduled");
   const isStart = ({ plan, effectiveAtMs }: StoredAssignment): boolean =>
@@ -67,7 +67,7 @@ function listAsked(rows: readonly StoredAssignment[]): StoredAssignment[] {
     if (row.kind === "scheduled") return true;
     return !row.isDefault && (row.kind === "started" || row.kind === "resumed") && !isStart(row);
   });
-  // A call for the plan that the customer has anyway only drops the pending change.
+  // A call that assigns the current plan only drops the pending change.
   const others = new Set(asked.map(({ recordedAtMs }) => recordedAtMs));
   const dropped = rows.filter(
     ({ kind, recordedAtMs }) => kind === "unscheduled" && !others.has(recordedAtMs),

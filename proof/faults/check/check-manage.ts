@@ -178,7 +178,7 @@ function findProblem(
   return isMore ? { invariant: "I3", text } : null;
 }
 
-/** Whether a reversal of the whole request took effect: it was acknowledged, or no other one explains what is reversed. */
+/** Whether a reversal of the whole request took effect: it was acknowledged, or no other one explains the reversals. */
 function isReversedWhole(
   asked: readonly Reversal[],
   charges: readonly StoredEntry[],

@@ -104,7 +104,7 @@ export function checkRestarts(
   return { violations, restartMs };
 }
 
-/** While a process is dead or starting. */
+/** The time in which a process is dead or starting. */
 type Silence = { readonly fromMs: number; readonly untilMs: number | null };
 
 /** A running process responds, whatever happens to the other one. */

@@ -124,7 +124,7 @@ const MISSING = "has no affordable quantity";
 const UNDUE = "should have no affordable quantity";
 
 test.each([
-  // Its replay is sent after the upgrade.
+  // The replay of this request is sent after the upgrade.
   { marker: "dry", upgrade: "after", hasQuantity: false, problem: null },
   { marker: "dry", upgrade: "after", hasQuantity: true, problem: UNDUE },
   { marker: "dry", upgrade: "before", hasQuantity: false, problem: MISSING },
@@ -134,7 +134,7 @@ test.each([
   { marker: "items-dry-check", upgrade: "after", hasQuantity: true, problem: null },
   { marker: "items-dry-check", upgrade: "before", hasQuantity: false, problem: MISSING },
   { marker: "items-dry-check", upgrade: "before", hasQuantity: true, problem: null },
-])("the upgrade is finished $upgrade $marker, has a quantity: $hasQuantity; problem: $problem", (one) => {
+])("upgrade finished $upgrade $marker; affordable quantity: $hasQuantity; problem: $problem", (one) => {
   const { marker, upgrade, hasQuantity, problem } = one;
   const run = validRun();
   if (!hasQuantity) rewriteBody(run, marker, /"affordableQuantity":\d+,?/, "");

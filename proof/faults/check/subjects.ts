@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Stored, StoredEntry } from "./stored.ts";
 
-/** A row that a request created and a response refers to. Of several charges, it is the first. */
+/** A row that a request created and a response refers to. If a request has several charges, it is the first one. */
 export type Subject = {
   readonly kind: "event" | "charge" | "denial";
   readonly id: string;

@@ -11,7 +11,7 @@ import {
   toTime,
 } from "./stripe-objects.ts";
 
-test("a downgrade at the period's end waits for it, is written once, and can be undone", async () => {
+test("a downgrade at the period's end is scheduled for that time, is written once, and can be undone", async () => {
   const { stripe, deliver, read, database } = await openShop();
   const until = nowSeconds() + 20 * DAY_SECONDS;
   const pro = subscribe("price_pro", { until });

@@ -38,7 +38,7 @@ test.each(SEEDS)(
   },
 );
 
-test("a delivery that read before a downgrade and writes after it ends with the downgrade", async () => {
+test("a delivery that reads from Stripe before a downgrade and writes after it does not undo the downgrade", async () => {
   const { stripe, deliver, read } = await openShop();
   const pro = subscribe("price_pro");
   const basic = subscribe("price_basic");
@@ -54,7 +54,7 @@ test("a delivery that read before a downgrade and writes after it ends with the 
   expect(await read("org/1")).toMatchObject({ plan: "basic", balance: 20 });
 });
 
-test("a delivery that read before a cancellation and writes after it ends without a plan", async () => {
+test("a delivery that reads from Stripe before a cancellation and writes after it does not restore the plan", async () => {
   const { stripe, deliver, read } = await openShop();
   const pro = subscribe("price_pro");
   stripe.subscriptions = [pro];
@@ -102,7 +102,7 @@ test("a cancellation at the period's end ends the plan then, without grace, and 
   expect(await say(pro)).toBe(toTime(until + 3 * DAY_SECONDS));
 });
 
-test("a change from a yearly to a monthly price ends with the paid period and keeps the anchor", async () => {
+test("after a change from a yearly to a monthly price, the plan ends with the paid period and keeps its anchor", async () => {
   const { stripe, deliver, read, manage } = await openShop();
   const yearly = subscribe("price_pro_yearly", { until: nowSeconds() + 355 * DAY_SECONDS });
   const until = nowSeconds() + 20 * DAY_SECONDS;

@@ -47,7 +47,7 @@ export async function startLocalStripe(): Promise<LocalStripe> {
   return stripe;
 }
 
-/** Up; cut before the request reaches Purser; or cut after Purser has executed it, before the response. */
+/** `cut`: before the request reaches Purser. `cut_after`: after Purser has executed it, before the response. */
 export type LineState = "up" | "cut" | "cut_after";
 
 export type LineToPurser = { readonly url: string; state: LineState };

@@ -9,7 +9,7 @@ export type Subscription = {
   readonly status: "incomplete" | "active" | "trialing" | "past_due" | "canceled";
   readonly metadata: Record<string, string>;
   readonly billing_cycle_anchor: number;
-  /** With `cancel_at_period_end` the period's end. */
+  /** The period's end if `cancel_at_period_end` is set. */
   readonly cancel_at: number | null;
   readonly latest_invoice: {
     readonly status: "draft" | "open" | "paid";

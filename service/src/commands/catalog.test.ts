@@ -43,7 +43,7 @@ test("a catalog is exported, compared, applied elsewhere, and then unchanged", a
   expect([again.code, again.stdout]).toEqual([0, "0 to change, 7 unchanged\n"]);
 });
 
-test("errors show the service's message, or fail before the call", async () => {
+test("wrong arguments are rejected before the call, and other errors show the service's message", async () => {
   const { service, tokens } = await setupManage();
   const wrong = await writeCatalog({ defaultPlan: "none", plans: [] });
   const broken = await writeCatalog("{");

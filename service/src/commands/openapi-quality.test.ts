@@ -154,7 +154,7 @@ describe.each(["runtime", "manage"])("the document of the %s API", (api) => {
   });
 });
 
-/** Without fields there is nothing to name; a nullable body names its object. */
+/** A schema without fields needs no name. In a nullable schema, the object must be named. */
 function isNamed({ $ref, properties, anyOf = [] }: Schema): boolean {
   return $ref !== undefined || (properties === undefined && anyOf.every((part) => part.type !== "object"));
 }

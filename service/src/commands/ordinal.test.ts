@@ -69,7 +69,7 @@ test("the highest ordinal fits into IDs, and usage, statements and verify work w
   await expectExactSums(database);
   expect(await verifyUsageCommand({ databaseUrl: database.url, repair: null, print })).toBe(true);
   expect(await verifyCommand({ databaseUrl: database.url, print })).toBe(true);
-  // At the end of the range: an error instead of another database's number.
+  // At the end of the range, assigning a number fails instead of using another database's range.
   await expect(assign("beyond")).rejects.toMatchObject({ code: "2200H" });
 });
 
@@ -79,7 +79,7 @@ test("an ordinal cannot change after a customer number was assigned", async () =
     migrateCommand({ databaseUrl: database.url, grantTo: null, ordinal, print });
   await migrate(3);
   await migrate(7);
-  // Reserved by a lane that may still write it.
+  // Reserves a number, like a lane that has not written it yet.
   await database.query("select nextval('cell.customers_number_seq')");
   await expect(migrate(8)).rejects.toThrow("ordinal 7");
   await migrate(7);

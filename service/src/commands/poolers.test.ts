@@ -65,7 +65,7 @@ test("after a pooler switches to transaction mode, nothing is acknowledged witho
   const { database, consume, check } = await setupCredits({ LANES: "2" }, undefined, pooler.database);
   expect((await consume({ ...BODY, idempotencyKey: "before" })).status).toBe(200);
   await pooler.setMode("transaction");
-  // Connections now share backends, so one of them sees another's.
+  // Connections now share backends, so a connection can run on the backend of another one.
   const statuses = new Set<number>();
   for (let round = 0; round < 40 && !statuses.has(503); round++) {
     const replies = await Promise.all(

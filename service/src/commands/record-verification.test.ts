@@ -10,7 +10,7 @@ test("the result of purser verify is in the metrics of a running service", async
   const verify = (...options: string[]) =>
     runPurser(["verify", ...options], { DATABASE_URL: database.serviceUrl });
   const metrics = async () => (await fetch(`${service.metricsUrl}/metrics`)).text();
-  // How often a service reads the results.
+  // A service reads the results every 10 s.
   const passInterval = () => pass(10_000);
   expect(await metrics()).not.toContain("purser_verify_sound{");
   expect((await verify()).code).toBe(0);

@@ -27,7 +27,7 @@ async function connectAs(database: TestDatabase, name: string): Promise<pg.Clien
 test("a new database has the newest data format, and finishing again changes nothing", async () => {
   const database = await createDatabase();
   const client = await connectTo(database);
-  // An interrupted first migration leaves the number behind; the constraint forbids 0 in a real one.
+  // As after an interrupted first migration, which leaves an old format. The constraint would forbid 0.
   await database.query(
     "alter table cell.identity drop constraint identity_data_format_positive; update cell.identity set data_format = 0",
   );
@@ -68,7 +68,7 @@ test("an upgrade cannot be finished while a connected process cannot read the ne
     .toEqual({ kind: "raised", from: DATA_FORMAT, to: NEXT });
 });
 
-test("every connection of a running service shows its release and data format, whatever the URL says", async () => {
+test("every connection of a running service shows its release and data format, even if the URL sets an application name", async () => {
   const { database, service, project } = await setup({}, undefined, await databaseNamedBilling());
   const customer = { customerId: "a", feature: "b" };
   await post(`${service.url}/v1/check`, project.test.key.secret, customer);
@@ -81,7 +81,7 @@ test("every connection of a running service shows its release and data format, w
     expect(name).toMatch(new RegExp(`^purser/${VERSION} format/${DATA_FORMAT} \\w+$`));
 });
 
-/** Its URLs set an application name, which connections must not take over. */
+/** A database whose URL sets an application name, which connections must ignore. */
 async function databaseNamedBilling(): Promise<TestDatabase> {
   const database = await createDatabase();
   return { ...database, serviceUrl: `${database.serviceUrl}?application_name=billing` };
@@ -195,7 +195,7 @@ async function copyMigrationsBefore(schema: string, name: string): Promise<strin
   return directory;
 }
 
-/** Existing tables that block writes after this SQL, which is rolled back. */
+/** Existing tables that this SQL writes to or locks against writes. The SQL is rolled back. */
 async function listLocks(client: pg.Client, sql: string): Promise<string[]> {
   const tables = `
     select n.nspname || '.' || c.relname as name, c.oid

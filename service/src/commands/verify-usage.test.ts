@@ -11,10 +11,10 @@ import { utcDay } from "./verify/usage/utc-day.ts";
 import { verifyUsageCommand } from "./verify-usage.ts";
 
 const DAY_MS = 24 * 3_600_000;
-/** Days ago; the last is in another month. */
+/** In days before today. The last one is in an earlier month. */
 const DAYS = [0, 1, 2, 34];
 
-/** As the service's own role. */
+/** Connects with the service's role. */
 async function verify({ database }: Credits, day: Date | null = null): Promise<string> {
   const lines: string[] = [];
   const repair = day === null ? null : utcDay(brandAs<Instant>(day.getTime()));
@@ -30,7 +30,7 @@ async function verify({ database }: Credits, day: Date | null = null): Promise<s
 
 const SOUND = "All usage roll-ups match their rows.";
 
-/** Charges, reversals and denials for several customers, and events from three days and from a month that is over. */
+/** Charges, reversals and denials for several customers, and events from three recent days and from a past month. */
 async function setupUsage(): Promise<Credits> {
   const credits = await setupCredits();
   await liveBusyLives(credits);
@@ -184,11 +184,11 @@ test("the exit code is 1 for a wrong roll-up and 0 for none, under load", {
   await writing;
 });
 
-test("comparing a bucket may take longer than any request may take", { timeout: 60_000 }, async () => {
+test("comparing a bucket may exceed the statement timeout of requests", { timeout: 60_000 }, async () => {
   const credits = await setupCredits();
   await credits.record({ customerId: "ada", event: "one", quantity: 1 });
   await settle(credits);
-  // Once longer than the 4 seconds of a request's statement.
+  // The first read takes longer than 4 s, the statement timeout of requests.
   await credits.database.query(
     `create sequence cell.slow;
      grant usage on sequence cell.slow to public;

@@ -10,8 +10,8 @@ import type { ProxyWatch } from "./proxy-watch.ts";
 import { readSessionCookie } from "./session-cookie.ts";
 
 /**
- * Who may use a route of the management API: everyone, every authenticated principal, or a role in the whole workspace or in the
- * project or environment of the path.
+ * The access that a route of the management API requires: none, any authenticated principal, or a role in the whole workspace or in
+ * the project or environment of the path.
  */
 export type Access =
   | "anyone"

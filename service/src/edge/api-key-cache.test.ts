@@ -286,7 +286,7 @@ test("known keys are refreshed while made-up keys wait for a slow database", asy
   await new Promise((resolve) => setImmediate(resolve));
   expect(questions).toBeLessThan(connections);
   expect(await find(known)).toBe(key);
-  // All of them are looked up in the end.
+  // All made-up keys are looked up eventually.
   await expect.poll(() => asked, { timeout: 20_000 }).toBe(2_001);
   expect(questions).toBeLessThan(10);
 }, 30_000);

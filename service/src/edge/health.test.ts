@@ -26,7 +26,7 @@ test("only the replica that cannot reach the database leaves rotation, and it re
   };
   for (const wrong of ["", "0", "-1", "1.5", "ten", "10000"])
     expect(await statusOf(`${isolated.metricsUrl}/readyz?database=${wrong}`)).toBe(400);
-  // Without calls from clients it stays ready.
+  // A replica stays ready without calls from clients.
   await pause(LIMIT_SECONDS * 1_000 + 500);
   await expect.poll(() => statusOf(`${isolated.url}${WITH_DATABASE}`), WITHIN).toBe(200);
   await expect.poll(() => statusOf(`${isolated.metricsUrl}${WITH_DATABASE}`), WITHIN).toBe(200);
@@ -42,7 +42,7 @@ test("only the replica that cannot reach the database leaves rotation, and it re
     expect(await statusOf(`${isolated.metricsUrl}${WITH_DATABASE}`)).toBe(503);
     const reply = await fetch(`${isolated.url}${WITH_DATABASE}`);
     expect(await reply.text()).toMatch(/^no response from the database for \d+ s\n$/);
-    // A load balancer that does not ask for the database keeps it, and nothing restarts it.
+    // Without `?database`, the replica stays ready. It also stays live, so it is not restarted.
     expect(await statusOf(`${isolated.url}/readyz`)).toBe(200);
     expect(await statusOf(`${isolated.url}/livez`)).toBe(200);
     expect(await record(isolated.url)).toBe(503);

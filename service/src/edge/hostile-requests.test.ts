@@ -83,8 +83,8 @@ class Meter {
   }
 
   /**
-   * Null if these calls cost at most `allow` microseconds more than plain ones. Otherwise says how much more. Other work in the process
-   * only adds time, so one cheap round is enough. The allowance is measured in each round, because a busy machine slows down both.
+   * Null if these calls cost at most `allow` microseconds more than plain ones. Otherwise a text with the excess. Other work in the
+   * process only adds time, so one cheap round is enough. A busy machine slows down both, so each round measures the allowance again.
    */
   async findExcess(
     route: Route,

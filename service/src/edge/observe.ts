@@ -17,7 +17,7 @@ declare module "fastify" {
   interface FastifyReply {
     /** The code of the returned problem, for the log and the metrics. */
     problemCode: ProblemCode | null;
-    /** Why the request was denied, if it was. */
+    /** The reason for a denial. Null if the request was not denied. */
     denialReason: string | null;
   }
 }

@@ -139,7 +139,7 @@ test("check, consume and the management API reject duplicate members too", async
   expect(reply.body["detail"]).toContain("`amount`");
 });
 
-test("the 400 for a poisoned body names `__proto__`, and the one for invalid JSON does not", async () => {
+test("the 400 for a body with `__proto__` names it, and the one for invalid JSON does not", async () => {
   const { record } = await setup();
   expect((await record('{"__proto__":{}}')).body["detail"]).toContain("__proto__");
   for (const body of ["prototype", '{"prototype":']) {

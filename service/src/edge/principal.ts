@@ -4,7 +4,7 @@ import type { ManagementToken } from "../store/control/management-tokens.ts";
 import type { Scope } from "../store/control/scopes.ts";
 import type { SessionMember } from "../store/control/sessions.ts";
 
-/** Who calls the management API: a person with a session, or automation with a token. */
+/** A caller of the management API: a person with a session, or automation with a token. */
 export type Principal = {
   readonly kind: "member" | "token";
   readonly id: number;

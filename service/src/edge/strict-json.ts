@@ -14,8 +14,8 @@ type StrictJson =
   | { readonly kind: "refused"; readonly why: string };
 
 /**
- * Parses JSON, and rejects duplicate names and names that could poison a prototype. Of duplicates, `JSON.parse` silently keeps
- * the last and other parsers the first. Needs one pass over the text and one over the value, so that no body costs much more than
+ * Parses JSON, and rejects duplicate names and names that could poison a prototype. `JSON.parse` silently keeps the last of
+ * several duplicates, other parsers the first. Needs one pass over the text and one over the value, so that no body costs much more than
  * `JSON.parse`.
  */
 export function parseStrictJson(text: string): StrictJson {

@@ -48,7 +48,7 @@ test("the server uses the configured certificate", async () => {
   expect(status).toBe(200);
 });
 
-test("plain HTTP on that port gets no response", async () => {
+test("plain HTTP on the TLS port gets no response", async () => {
   const { service, project, database } = await setup(makeCertificate());
   const plain = fetch(`${service.url.replace("https", "http")}/v1/events`, {
     method: "POST",
@@ -97,7 +97,7 @@ test("only forward-secret cipher suites are accepted, and replies have HSTS", as
 test("a renewed certificate is used without a restart, and a broken one is ignored", async () => {
   const [files, renewed] = [makeCertificate(), makeCertificate()];
   const { service, pass } = await withJobClock(() => setup(files));
-  // How often a service reads the files.
+  // A service reads the files every 5 s.
   const passInterval = () => pass(5_000);
   const first = await shake(service.url);
   writeFileSync(files.TLS_CERT_FILE, "not a certificate");

@@ -93,7 +93,7 @@ test("check and consume are traced, and errors have their code", async () => {
   const { service, project } = await setupCredits({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
   const { secret } = project.test.key;
   const body = { customerId: "ada", feature: "image.render", idempotencyKey: "k" };
-  // Unsampled, and loads the catalog: a request that has to wait for it returns to the queue.
+  // An unsampled request loads the catalog. A request that waits for the catalog would enter the queue twice.
   await post(`${service.url}/v1/check`, secret, body, { traceparent: FLAGGED.unsampled });
   expect((await post(`${service.url}/v1/check`, secret, body)).status).toBe(200);
   expect((await post(`${service.url}/v1/consume`, secret, body)).status).toBe(200);
@@ -169,7 +169,7 @@ test("without an endpoint no part of the SDK is loaded; with one, a failing coll
     return output;
   };
   const without = await loadedBy({ OTEL_TRACES_SAMPLER: "always_on" });
-  // The metrics library loads this one itself.
+  // The metrics library itself loads the package `api`.
   expect(new Set(without().match(/loaded [a-z-]+/g) ?? [])).toEqual(new Set(["loaded api"]));
   const collector = await startCollector(400);
   const output = await loadedBy({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });

@@ -19,7 +19,7 @@ test("assigning the active plan again changes nothing; another anchor and an ear
   expect(customer.wallet).toBe(wallet);
 });
 
-test("an end where there was none needs shorten, and then ends the plan at that moment", () => {
+test("adding an end to a plan without one requires `shorten`, and the plan then ends at that moment", () => {
   const customer = new Timeline(catalog);
   customer.assign("2026-01-01", "pro");
   const endsAt = at("2026-02-01");
@@ -112,7 +112,7 @@ test("a billing event may be at most five minutes in the future", () => {
   expect(assign("2026-01-05T00:05:00")).toBe("changed");
 });
 
-test("a later end extends the plan, and no end removes the end", () => {
+test("a later end extends the plan, and `endsAt: null` removes the end", () => {
   const customer = new Timeline(catalog);
   customer.assign("2026-01-01", "pro", { endsAt: at("2026-02-01") });
   expect(customer.assign("2026-01-31", "pro", { endsAt: at("2026-03-01") })).toBe("changed");
@@ -175,7 +175,7 @@ test("a plan that resumes within its period keeps its remaining allowance and li
     resetsAt: at("2026-02-01"),
     limit: { used: 4, resetsAt: at("2026-02-01") },
   });
-  // All of its periods have ended, so it starts again.
+  // All periods of the plan have ended, so it starts again.
   customer.assign("2026-01-21", "scale");
   customer.assign("2026-02-05", "pro");
   expect(customer.check("2026-02-05", "export").before).toMatchObject({

@@ -18,14 +18,14 @@ import { schedulePlan, unschedulePlan } from "./next-plan.ts";
 import { findPeriodEnd, isBoundary } from "./plan-version.ts";
 import type { Assignment, NextPlan, PlanEvent, Wallet } from "./wallet.ts";
 
-/** `period_end` is the end of the running period of the active plan's longest allowance. A billing event has a time instead. */
+/** `period_end` is the end of the current period of the active plan's longest allowance. Billing events give a time instead. */
 export type PlanTime = Instant | "period_end";
 
 export type AssignmentRequest = {
   readonly plan: PlanId;
-  /** The moment that periods are counted from. Null if not given: they are counted from the start of the plan. */
+  /** Periods are counted from this time. Null counts them from the start of the plan. */
   readonly anchor: Instant | null;
-  /** Null for now. In the future, the plan becomes the pending change. */
+  /** Null starts the plan now. If the time is in the future, the plan becomes the pending change. */
   readonly startsAt?: PlanTime | null;
   /** Null for no end. Undefined keeps the current end. */
   readonly endsAt: PlanTime | null | undefined;
@@ -37,12 +37,12 @@ export type AssignmentRequest = {
 
 export type AssignmentOutcome =
   | { kind: "changed"; change: Change }
-  /** Nothing new, or older than an event already applied. The change holds at most due changes and a later `asOf`. */
+  /** The call repeats the current state, or is older than an applied event. The change holds only due changes and a later `asOf`. */
   | { kind: "unchanged"; change: Change | null }
   | { kind: "ends_in_the_past" | "as_of_out_of_range" | "no_running_period" }
   /** An archived plan renews for its customers, but cannot be assigned. */
   | { kind: "plan_archived" }
-  /** The last two have the current value. */
+  /** `endsAt` and `anchor` below are the current values. */
   | { kind: "would_shorten"; endsAt: Instant | null }
   | { kind: "anchor_fixed"; anchor: Instant };
 
@@ -79,14 +79,14 @@ export function assignPlan(
 type Start = {
   readonly startsAt: Instant;
   readonly endsAt: Instant | null;
-  /** The one in the call, or where periods are counted from without it. */
+  /** The anchor in the call, or the one that `anchorOf` chooses. */
   readonly anchor: Instant;
   /** Whether the plan starts after the call was made. It may have started since. */
   readonly isScheduled: boolean;
   readonly event: PlanEvent;
 };
 
-/** Null if `period_end` is asked for and no period is running. The end of a plan needs a period of that plan. */
+/** Null if `period_end` is requested and no period is running. For `endsAt`, the period must be one of the requested plan. */
 function resolveStart(
   catalog: Catalog,
   wallet: Wallet,
@@ -101,10 +101,10 @@ function resolveStart(
   const startsAt = request.startsAt === "period_end" ? periodEnd : (request.startsAt ?? calledAt);
   if (startsAt === null || (request.endsAt === "period_end" && (active === null || periodEnd === null)))
     return null;
-  // Without the time of an event, a later start of the plan that the customer has then anyway is about the active plan.
+  // Without `asOf`, a later start is not scheduled if the customer still has the same plan at that time: the call then edits that plan.
   const isScheduled = startsAt > calledAt && (asOf !== null || !runsAt(active, startsAt));
   const end = request.endsAt === "period_end" ? cancelAt(active, periodEnd, shorten) : request.endsAt;
-  // A scheduled plan without an end has none, whatever the customer has when the call arrives.
+  // A scheduled plan never inherits the end of the active plan.
   const endsAt = end !== undefined ? end : isScheduled ? null : (active?.endsAt ?? null);
   const isCut = active !== null && endsSooner(active, endsAt);
   return {
@@ -124,9 +124,8 @@ function cancelAt(active: Assignment | null, periodEnd: Instant | null, shorten:
 }
 
 /**
- * Where periods are counted from if the call does not say it: the start, but never the time of an event before it arrived. A renewal
- * that came late would otherwise begin its period a second time. A change at the end of a period keeps an anchor on the 31st: 28 February
- * would renew on the 28th from then on.
+ * The anchor for a call without one: the requested start, or the time of arrival (not `asOf`: a late renewal would start its period twice).
+ * A change at `period_end` keeps the current anchor if the periods align: an anchor on the 31st must not become 28 February.
  */
 function anchorOf(
   catalog: Catalog,
@@ -140,7 +139,7 @@ function anchorOf(
   return isAligned ? assignment.anchor : startsAt;
 }
 
-/** Whether a newer event was applied, or this one was and its plan has started or ended since. */
+/** Whether a newer event was applied, or the same event was applied and its plan has started or ended since. */
 function isOld(
   wallet: Wallet,
   { asOf = null, startsAt, endsAt }: AssignmentRequest,
@@ -148,7 +147,7 @@ function isOld(
 ): boolean {
   const order = compareToMark(wallet, asOf, start?.event ?? "assign");
   if (order !== 0) return order < 0;
-  // The same event again, or another one of the same time.
+  // The same event again, or another event with the same time.
   const hasStarted = wallet.planEvent === "schedule" && wallet.next === null;
   const hasEnded = endsAt === undefined && startsAt == null && !hasAssignedPlan(wallet);
   return hasStarted || hasEnded;
@@ -187,10 +186,10 @@ function assignNow(
   const refusal = refuseStart(catalog, draft.wallet, request, { at: now, endsAt, isLater: false });
   if (refusal !== null) return refusal;
   const isKept = active !== null && !active.isDefault && endsAt === active.endsAt;
-  // A later start of the plan that the customer has anyway replaces the pending change.
+  // A later start of the plan that the customer already has replaces the pending change.
   const isReplacing = startsAt > now && next !== null;
   if (isKept && !isReplacing && asOf === null) return finish(draft, false);
-  // An event that came too late to assign its plan takes no other plan away that a person assigned.
+  // An event whose plan has already ended must not remove another plan that a person assigned.
   const isAboutOther = active === null || active.isDefault;
   const isByPerson = draft.wallet.planAsOf === null || draft.wallet.planEvent === "manual";
   if (isOver && isAboutOther && isByPerson) {
@@ -219,7 +218,7 @@ function refuseStart(
   }: { readonly at: Instant; readonly endsAt: Instant | null; readonly isLater: boolean },
 ): AssignmentOutcome | null {
   const active = findActive(wallet, plan);
-  // If the end has passed, nothing starts.
+  // A plan whose end has passed does not start, so it may be archived and have any anchor.
   const isOver = !isAhead(endsAt, at);
   if (!isOver && (active === null || isLater) && getPlan(catalog, plan).archivedAt !== null)
     return { kind: "plan_archived" };
@@ -244,7 +243,7 @@ function runsAt(active: Assignment | null, at: Instant): boolean {
   return active !== null && !active.isDefault && isAhead(active.endsAt, at);
 }
 
-/** The plan as it will run at `at`, if one of its periods is running then. */
+/** The active or paused assignment of the plan, if it still runs at `at`. */
 function findRunning(wallet: Wallet, plan: PlanId, at: Instant): Assignment | undefined {
   const active = findActive(wallet, plan);
   if (active !== null && isAhead(active.endsAt, at)) return active;

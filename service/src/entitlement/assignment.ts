@@ -12,7 +12,7 @@ export type Start = {
   readonly isDefault: boolean;
 };
 
-/** Assigns a plan: another one starts, and the active one gets the new end. */
+/** Assigns a plan. If it is already active, only its end changes. */
 export function switchPlan(catalog: Catalog, draft: Draft, start: Omit<Start, "isDefault">): void {
   const { assignment: active } = draft.wallet;
   if (active?.plan !== start.plan) {

@@ -106,7 +106,7 @@ test("a version with reach `now` leaves the new allowance minus what was used", 
   });
 });
 
-test("a version for the next period starts then, with its own costs", () => {
+test("a version for the next period takes effect in that period, with its own costs", () => {
   const next = {
     reach: "next_period" as const,
     publishedAt: at("2026-01-10"),

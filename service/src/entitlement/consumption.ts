@@ -7,7 +7,7 @@ export type Consumption = {
   readonly customerId: CustomerId;
   /** Each feature once. */
   readonly items: readonly ConsumptionItem[];
-  /** Whether the caller sent `items`, and gets them back, or a single feature. */
+  /** Whether the caller sent `items` instead of a single feature. The response then contains `items` too. */
   readonly hasItems: boolean;
   readonly metadata: Metadata | null;
 };

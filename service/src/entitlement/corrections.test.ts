@@ -63,7 +63,7 @@ test("a reversal lowers only the limit counter that counted the consume", () => 
   expect(customer.check("2026-02-03", "export").before?.limit?.used).toBe(2);
 });
 
-test("reversing a request reverses all its charges, in order and with their places", () => {
+test("reversing a request reverses all its charges, in order and with their places in the request", () => {
   const customer = customerOn("team");
   const { wallet } = customer;
   const request = customer.consumeItems("2026-01-02", { image: 3, disk: 20, export: 4 });

@@ -19,7 +19,7 @@ function onPro(): Timeline {
   return customer;
 }
 
-test("all items of a request are charged, as consecutive entries with their places", () => {
+test("all items of a request are charged, as consecutive entries with their places in the request", () => {
   const customer = onPro();
   const { sequence } = customer.wallet;
   const decision = customer.consumeItems("2026-02-01", { image: 2, disk: 30, text: 1_500 });
@@ -56,12 +56,12 @@ test("all items of a request are charged, as consecutive entries with their plac
   expect(decision.items.map(({ entry }) => entry)).toEqual(decision.change?.entries);
 });
 
-test("a single item has no place", () => {
+test("the charge of a single item has no place in a request", () => {
   const { entry } = onPro().consume("2026-02-01", "image");
   expect(entry?.usage?.place).toBeNull();
 });
 
-test("each item has the position before the request, and the one after all items", () => {
+test("each item has the balance and limit before the request, and those after all items", () => {
   const { items } = onPro().consumeItems("2026-02-01", { image: 2, disk: 30, export: 4, text: 1_000 });
   expect(items.map(({ before, after }) => [before?.balance, after?.balance])).toEqual([
     [100, 77],
@@ -94,7 +94,7 @@ test("an item that cannot be charged denies the whole request, and nothing is ch
   expect(customer.wallet).toBe(wallet);
 });
 
-test("a denied request with items writes only what is due", () => {
+test("a denied request with items writes only due changes", () => {
   const customer = onPro();
   const decision = customer.consumeItems("2026-03-05", { image: 10, text: 1 });
   expect(decision).toMatchObject({ allowed: false, deniedItem: 1 });
@@ -107,7 +107,7 @@ test("a denied request with items writes only what is due", () => {
   expect(customer.balance).toBe(100);
 });
 
-test("a later item sees what the earlier ones took from its pool, and not from another pool", () => {
+test("earlier items reduce the credits left for later items of the same pool, and of no other pool", () => {
   const customer = onPro();
   expect(customer.checkItems("2026-02-01", { image: 10, disk: 50 }).allowed).toBe(true);
   expect(customer.checkItems("2026-02-01", { image: 9, text: 3_333 }).allowed).toBe(true); // 90 + 10
@@ -122,7 +122,7 @@ test("a later item sees what the earlier ones took from its pool, and not from a
   });
 });
 
-test("the affordable quantity is what the items before the denied one leave", () => {
+test("the affordable quantity is the quantity that earlier items leave for the denied item", () => {
   const customer = onPro();
   expect(customer.check("2026-02-01", "text", 1_000_000).affordableQuantity).toBe(33_333); // 100 credits
   expect(customer.checkItems("2026-02-01", { image: 9, text: 1_000_000 }).affordableQuantity).toBe(3_333);
@@ -151,7 +151,7 @@ test("the affordable quantity respects the balance and the limit, whichever allo
   });
 });
 
-test("other denials afford nothing", () => {
+test("the affordable quantity is 0 for all other denial reasons", () => {
   const customer = new Timeline(makeCatalog({ bare: [{}] }));
   customer.assign("2026-01-31", "bare");
   const unknown = { feature: brandAs<FeatureKey>("image"), quantity: 5 };

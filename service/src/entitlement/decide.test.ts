@@ -95,9 +95,9 @@ test("credits that expire first are spent first; ties: free before purchased, th
   customer.assign("2026-01-01", "pro");
   customer.topUp("2026-01-01", 10); // 1: purchased, never expires
   customer.topUp("2026-01-01", 10, { expiresAt: at("2026-06-01") }); // 2: purchased, June
-  customer.topUp("2026-01-01", 10, { kind: "manual", expiresAt: at("2026-06-01") }); // 3: given, June
-  customer.topUp("2026-01-01", 10, { kind: "manual", expiresAt: at("2026-03-01") }); // 4: given, March
-  customer.topUp("2026-01-01", 10, { kind: "manual" }); // 5: given, never expires
+  customer.topUp("2026-01-01", 10, { kind: "manual", expiresAt: at("2026-06-01") }); // 3: free, June
+  customer.topUp("2026-01-01", 10, { kind: "manual", expiresAt: at("2026-03-01") }); // 4: free, March
+  customer.topUp("2026-01-01", 10, { kind: "manual" }); // 5: free, never expires
   const { entry } = customer.consume("2026-01-02", "image", 5);
   expect(entry?.parts.map(({ grant }) => grant)).toEqual([4, 3, 2, 5, 1]);
   expect(customer.balance).toBe(0);

@@ -78,7 +78,7 @@ export type Decided = {
 
 export type Decision = { readonly kind: "feature_not_found"; readonly feature: FeatureKey } | Decided;
 
-/** One item, with the terms and the balance that it is decided by. */
+/** One item, with the terms and balance that its decision is based on. */
 type Priced = {
   readonly feature: Feature;
   /** Undefined if the customer's plan does not include the feature. */
@@ -196,7 +196,7 @@ function findReason(wallet: Wallet, { terms, before, quantity, ...item }: Priced
   return null;
 }
 
-/** More than zero only if a smaller quantity would be allowed. */
+/** Zero unless a smaller quantity would be allowed. */
 function affordable({ terms, before, creditsBefore }: Priced, reason: Reason): number {
   if (terms === undefined || (reason !== "limit_reached" && reason !== "insufficient_credits")) return 0;
   const byLimit = before.limit?.remaining ?? Number.POSITIVE_INFINITY;

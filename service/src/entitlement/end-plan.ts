@@ -25,7 +25,7 @@ export function endPlan(
   catchUp(catalog, draft, now);
   const order = compareToMark(draft.wallet, asOf, "closed");
   if (order < 0) return { kind: "unchanged", change: draft.finish(now) };
-  // Repeated: a plan that a person assigned since stays.
+  // The event is a repeat: a plan assigned or scheduled after the first delivery stays.
   const isKept = order === 0 && (hasAssignedPlan(draft.wallet) || draft.wallet.next !== null);
   if (isKept) return { kind: "unchanged", change: draft.finish(now) };
   const before = draft.wallet;

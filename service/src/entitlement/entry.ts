@@ -32,7 +32,7 @@ export type Usage = {
   readonly place: ItemPlace | null;
 };
 
-/** The place of a charge among the consecutive charges of one request. The first has index 0, and its sequence names the request. */
+/** The position of a charge among the consecutive charges of one request. The sequence of the first one identifies the request. */
 export type ItemPlace = { readonly index: number; readonly of: number };
 
 /** A grant created by this change. */

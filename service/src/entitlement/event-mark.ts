@@ -2,10 +2,12 @@ import { brandAs, type Instant } from "../primitives/brand.ts";
 import { isAhead } from "./assignment.ts";
 import type { PlanEvent, Wallet } from "./wallet.ts";
 
-// Billing events arrive late, repeatedly and in any order. A wallet keeps the mark of the latest one that was applied: its time, and
-// what it did. An older event changes nothing. Billing systems use whole seconds, so several events can have the same time. Then a
-// cancellation wins over a renewal, the last call decides about the pending change, and nothing follows the end of a plan. A call
-// without a time was made after all events before it, so that repeats of them do not undo it.
+// Billing events arrive late, repeatedly and in any order. A wallet stores the time and kind of the latest applied event. Older events
+// change nothing. Billing systems use whole seconds, so several events can have the same time. In that case:
+// - A cancellation wins over a renewal.
+// - The last call sets the pending change.
+// - After the end of a plan, nothing else applies.
+// A call without a time counts as later than all events received before it, so repeats of those events do not undo it.
 
 const RANK = {
   assign: 0,
@@ -25,7 +27,7 @@ export function compareToMark(
   return asOf === planAsOf ? RANK[event] - RANK[planEvent] : asOf - planAsOf;
 }
 
-/** The wallet after an event that was not older, or after a call without a time, if there was an event before it. */
+/** Records an event that is not older than the latest one. A call without a time is recorded only if an event came before it. */
 export function markEvent(wallet: Wallet, asOf: Instant | null, event: PlanEvent): Wallet {
   const { planAsOf, planEvent } = wallet;
   if (asOf !== null && asOf !== planAsOf) return { ...wallet, planAsOf: asOf, planEvent: event };

@@ -22,7 +22,7 @@ function onPro(): Timeline {
   return customer;
 }
 
-/** What a billing system shows at one time: the current plan, or none, and what follows it. */
+/** The state of a billing system at one time: the current plan, or none, and the plan that follows it. */
 type Snapshot = {
   readonly asOf: Instant;
   readonly plan: string | null;
@@ -48,7 +48,7 @@ const snapshots = fc.record({
   ),
 });
 
-/** Snapshots of different days up to day 8, delivered in two orders from day 8 on: some repeatedly, some with the second call missing. */
+/** Snapshots of different days up to day 8, delivered in two orders from day 8 on: some repeatedly, some without the second call. */
 const twoOrders = fc.array(snapshots, { minLength: 2, maxLength: 4 }).chain((drawn) => {
   const count = drawn.length;
   const indexes = [...drawn.keys()];
@@ -80,7 +80,7 @@ const twoOrders = fc.array(snapshots, { minLength: 2, maxLength: 4 }).chain((dra
     });
 });
 
-/** Sends what the guide asks for: the current plan first, then the pending change, both with the time of the event. */
+/** Makes the calls that the guide describes: the current plan first, then the pending change, both with the time of the event. */
 function deliver(customer: Timeline, { when, snapshot, calls }: Delivery): void {
   const { plan, endsAt, next, asOf } = snapshot;
   const text = new Date(when).toISOString().slice(0, 10);
@@ -105,10 +105,10 @@ function resultOf(sold: Catalog, deliveries: readonly Delivery[], until: Instant
   };
 }
 
-test("billing events give the same result in every order, also if a pending change starts in between", () => {
+test("billing events give the same result in every order, even if a pending change starts in between", () => {
   fc.assert(
     fc.property(fc.constantFrom(catalog, withDefault), twoOrders, (sold, orders) => {
-      // A newer snapshot without a current plan says nothing about it, so the one before it decides.
+      // Excludes snapshots with only a pending change: the current plan would depend on the snapshot before.
       fc.pre(orders.flat().every(({ snapshot }) => snapshot.plan !== null || snapshot.next === null));
       const [one = [], other = []] = orders;
       const last = brandAs<Instant>(Math.max(...orders.flat().map(({ when }) => when)));
@@ -149,7 +149,7 @@ test("after a person dropped or ended a scheduled plan, the event that scheduled
   expect(ended.wallet.assignment).toBeNull();
 });
 
-test("an event about both plans, delivered again after the start, does not return to the old plan", () => {
+test("an event about both plans, delivered again after the second plan started, does not restore the first", () => {
   const customer = onPro();
   const asOf = at("2026-01-05");
   customer.assign("2026-01-05", "pro", { endsAt: at("2026-02-04"), shorten: true, asOf: at("2026-01-04") });
@@ -158,7 +158,7 @@ test("an event about both plans, delivered again after the start, does not retur
   expect(customer.wallet.assignment?.plan).toBe(planId(catalog, "basic"));
 });
 
-test("a scheduled event whose plan ended before it arrived ends the plan before it", () => {
+test("an event that schedules a plan ends the previous plan, even if it arrives after the scheduled plan ended", () => {
   const customer = new Timeline(catalog);
   customer.assign("2026-01-01", "pro", { endsAt: null, asOf: at("2026-01-01") });
   const downgrade = { startsAt: at("2026-01-10"), endsAt: at("2026-01-15"), asOf: at("2026-01-05") };
@@ -167,7 +167,7 @@ test("a scheduled event whose plan ended before it arrived ends the plan before 
   expect(customer.assign("2026-01-21", "basic", downgrade)).toBe("unchanged");
 });
 
-test("a call without a time is not undone by repeats of the events before it", () => {
+test("repeats of earlier events do not undo a call without a time", () => {
   const asOf = at("2026-01-05");
   const assigned = onPro();
   assigned.assign("2026-01-05", "pro", { endsAt: at("2026-03-01"), shorten: true, asOf: at("2026-01-04") });
@@ -180,7 +180,7 @@ test("a call without a time is not undone by repeats of the events before it", (
   expect(assigned.wallet.assignment?.plan).toBe(planId(catalog, "basic"));
 });
 
-test("with the same time, a plan that now ends sooner can still be followed by another one", () => {
+test("calls with the same time can shorten a plan and schedule the next one", () => {
   const asOf = at("2026-01-05");
   const shorter = { endsAt: at("2026-01-20"), shorten: true, asOf };
   const next = { startsAt: at("2026-01-20"), endsAt: null, asOf };
@@ -194,7 +194,7 @@ test("with the same time, a plan that now ends sooner can still be followed by a
   }
 });
 
-test("a renewal that arrives after the end of the plan grants one allowance, as one on time", () => {
+test("a renewal grants one allowance, whether it arrives before or after the end of the plan", () => {
   const anchor = at("2026-01-01");
   for (const delivered of ["2026-01-31", "2026-02-02"]) {
     const customer = new Timeline(catalog);
@@ -206,7 +206,7 @@ test("a renewal that arrives after the end of the plan grants one allowance, as 
   }
 });
 
-test("an event about a plan that is over takes no plan away that a person assigned", () => {
+test("an event about a past plan does not replace a plan that a person assigned", () => {
   const customer = new Timeline(catalog);
   customer.assign("2026-01-25", "basic");
   const old = { endsAt: at("2025-02-01"), asOf: at("2025-01-20"), shorten: true };
@@ -215,7 +215,7 @@ test("an event about a plan that is over takes no plan away that a person assign
   const newer = { ...old, endsAt: at("2025-03-01"), asOf: at("2025-02-20") };
   expect(customer.assign("2026-02-04", "pro", newer)).toBe("unchanged");
   expect(customer.wallet.assignment?.plan).toBe(planId(catalog, "basic"));
-  // A later event about the same plan does.
+  // A later event with an end in the future replaces the assigned plan.
   const paid = { endsAt: at("2026-02-20"), asOf: at("2026-02-04"), shorten: true };
   expect(customer.assign("2026-02-04", "pro", paid)).toBe("changed");
   customer.check("2026-02-25", "image");
@@ -247,7 +247,7 @@ test("an end at the time of the event ends the plan", () => {
   expect(customer.wallet.assignment).toBeNull();
 });
 
-test("after a person dropped a pending change, a late event still ends the plan before it", () => {
+test("after a person dropped a pending change, a late event about it still ends the current plan", () => {
   const customer = new Timeline(catalog);
   customer.assign("2026-01-01", "pro", { endsAt: null, asOf: at("2026-01-01") });
   customer.assign("2026-01-02", "basic", {

@@ -41,7 +41,7 @@ function sweepAlongTheWay(script: Script): void {
   }
 }
 
-/** A sweep may stop within a moment: after the plan's end, before the default plan and the expiries of that moment. */
+/** A sweep can stop after a plan's end, before the default plan starts and credits expire at the same moment. */
 function dueNow({ wallet }: Book): string[] {
   const now = (wallet?.grants ?? []).filter(({ expiresAt }) => expiresAt === wallet?.decidedAt);
   return now.map(({ number }) => `grant ${number} expired`);

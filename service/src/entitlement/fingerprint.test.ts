@@ -129,7 +129,7 @@ test("every difference between consume requests gives another fingerprint", () =
     { feature: "image" },
     { feature: "image", quantity: 2 },
     { feature: "text" },
-    // The response to `items` is another one, so the request is too.
+    // The response to `items` has another form, so this is a different request.
     { items: [image] },
     { items: [text] },
     { items: [image, text] },

@@ -123,7 +123,7 @@ test.each([
   expect(verify(withEntries(book, entries), catalog)).toMatch(/of a request/);
 });
 
-test("a reversal with another place than its charge is reported", () => {
+test("a reversal whose place differs from that of its charge is reported", () => {
   const { book, catalog } = consumeFree(["image", "text"]);
   book.commit(catalog, { kind: "reverse_request", consume: 0 }, at("2026-01-02"));
   expect(verify(book, catalog)).toBeNull();

@@ -8,7 +8,7 @@ import type { Assignment, Grant, PausedPlan, Wallet } from "./wallet.ts";
 /** A grant that holds credits, including grants merged into it, and what the ledger did to it. */
 type Slot = {
   readonly head: GrantFacts;
-  /** When the customer left its plan, if the plan can resume. */
+  /** When the customer left the plan of the grant, if that plan can resume. */
   readonly leftAt: Instant | null;
   /** The credits of all grants in the slot, and of those that are not revoked. */
   credits: number;
@@ -125,7 +125,7 @@ export class FoldedGrants {
     return null;
   }
 
-  /** While the wallet holds an allowance, `base - remaining` is what was used of it. */
+  /** While the wallet holds an allowance, its used credits are `base - remaining`. */
   #compareUsed({ allowances }: Assignment, grants: readonly Grant[]): string | null {
     for (const { grant: number, base } of allowances) {
       const grant = grants.find((other) => other.number === number);

@@ -5,7 +5,7 @@ import type { Entry, Usage } from "./entry.ts";
 import { type Period, periodAt } from "./period.ts";
 import type { Assignment, LimitCounter, Wallet } from "./wallet.ts";
 
-/** The current assignment or that of a paused plan, with its counters. */
+/** The assignment of the current plan or of a paused plan, with its counters. */
 type Watched = {
   readonly assignment: Assignment;
   readonly tallies: readonly Tally[];
@@ -83,8 +83,8 @@ export class FoldedLimits {
   }
 
   /**
-   * Whether a counter started under `planVersion` still counts, if its period is the current one. It does unless a version
-   * since then had a limit with another period, which would have ended it at another time.
+   * Whether a counter that started under `planVersion` can still be active. It cannot if a later version had a limit with
+   * another period, which ends the counter at another time.
    */
   #isStillCounted({ version }: Assignment, feature: FeatureId, planVersion: PlanVersionId): boolean {
     const first = this.#versions.get(planVersion);

@@ -34,7 +34,7 @@ test.each([
   `${ULID.slice(0, 25)}U`,
   `${ULID}0`,
   "01ARZ3NDEKTSV4RRFFQ69G5F\u212a",
-])("%j is neither, and hashed to 128 bits of SHA-256", (key) => {
+])("%j is neither a UUIDv7 nor a ULID, and is hashed to 128 bits of SHA-256", (key) => {
   expect(hashKey(key)).toBe(sha256(key).slice(0, 32));
 });
 

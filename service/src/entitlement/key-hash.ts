@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { type ShortHash, shortHash } from "./fingerprint.ts";
 
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
-/** Crockford's base 32. The first digit carries 3 bits: a ULID holds 128 of them. */
+/** Crockford's base 32. The first digit carries 3 bits, because a ULID has 128 bits. */
 const ULID = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/i;
 const ULID_DIGITS = "0123456789abcdefghjkmnpqrstvwxyz";
 

@@ -58,7 +58,7 @@ test("a cancellation at period end requires `shorten`, and can be repeated until
   expect(customer.assign("2026-01-10", "pro", cancel)).toBe("changed");
   expect(customer.assign("2026-01-31T23:59:59", "pro", cancel)).toBe("unchanged");
   expect(customer.wallet.assignment?.endsAt).toBe(at("2026-02-01"));
-  // It must not start the plan again.
+  // A late repeat must not start the plan again.
   expect(customer.assign("2026-02-01", "pro", cancel)).toBe("no_running_period");
 });
 
@@ -173,7 +173,7 @@ test("a plan with a past start starts now, with periods counted from that time; 
     );
 });
 
-test("among billing events with the same time, a renewal keeps a pending change, and an end drops it for good", () => {
+test("among billing events with the same time, a renewal keeps a pending change, and an end drops it permanently", () => {
   const asOf = at("2026-01-05");
   const renewal = { plan: "pro", endsAt: at("2026-03-01"), asOf };
   const downgrade = { plan: "basic", startsAt: at("2026-02-15"), endsAt: null, asOf };
@@ -193,7 +193,7 @@ test("among billing events with the same time, a renewal keeps a pending change,
   };
   const renewed = [renewal.endsAt, downgrade.startsAt];
   expect(resultOf([renewal, downgrade, renewal, downgrade])).toEqual(renewed);
-  // The renewal is taken for an older state, as after a downgrade whose first call was repeated.
+  // After the downgrade, the renewal counts as an older state: it may be a repeated first call of the same event.
   expect(resultOf([downgrade, renewal])).toEqual([at("2026-02-01"), downgrade.startsAt]);
   const events = [renewal, downgrade, "end" as const];
   fc.assert(
@@ -204,7 +204,7 @@ test("among billing events with the same time, a renewal keeps a pending change,
   );
 });
 
-test("an event delivered again does not drop what a person scheduled after it", () => {
+test("an event delivered again does not drop a change that a person scheduled after it", () => {
   const customer = new Timeline(catalog);
   const renewal = { endsAt: at("2026-03-01"), asOf: at("2026-01-01") };
   customer.assign("2026-01-01", "pro", renewal);

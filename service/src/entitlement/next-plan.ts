@@ -19,10 +19,7 @@ export function unschedulePlan(catalog: Catalog, draft: Draft): void {
   note(catalog, draft, { kind: "unscheduled", next, effectiveAt: draft.at });
 }
 
-/**
- * Carries out the pending change. A plan that was archived after it was scheduled starts anyway: archiving takes no plan
- * away from a customer.
- */
+/** Applies the pending change. A plan archived after it was scheduled still starts: archiving never removes a customer's plan. */
 export function startNextPlan(catalog: Catalog, draft: Draft, next: NextPlan): void {
   const { plan, anchor, shorten } = next;
   const { assignment } = draft.wallet;
@@ -33,8 +30,8 @@ export function startNextPlan(catalog: Catalog, draft: Draft, next: NextPlan): v
 }
 
 /**
- * The plan has no number and no version before it starts: the row gets the values it would have now. If the plan resumes, it keeps
- * the number it had.
+ * Before it starts, a plan has no assignment number or version, so the row shows those it would have now. A plan that resumes keeps
+ * its earlier number.
  */
 function note(
   catalog: Catalog,

@@ -12,7 +12,7 @@ test.each<[PeriodKind, string, string, string, string]>([
   ["day", "2026-03-01T09:30:00", "2026-03-03T09:29:59", "2026-03-02T09:30:00", "2026-03-03T09:30:00"],
   ["day", "2026-03-01T09:30:00", "2026-03-03T09:30:00", "2026-03-03T09:30:00", "2026-03-04T09:30:00"],
   ["week", "2026-03-01", "2026-03-15", "2026-03-15T00:00:00", "2026-03-22T00:00:00"],
-  // Months are clamped, and each is counted from the anchor: after February the 31st returns.
+  // Dates are clamped to the length of the month, but counted from the anchor: after February, the 31st returns.
   ["month", "2026-01-31", "2026-02-15", "2026-01-31T00:00:00", "2026-02-28T00:00:00"],
   ["month", "2026-01-31", "2026-02-28", "2026-02-28T00:00:00", "2026-03-31T00:00:00"],
   ["month", "2026-01-31", "2026-04-30", "2026-04-30T00:00:00", "2026-05-31T00:00:00"],

@@ -7,7 +7,7 @@ import type { Assignment, GrantedAllowance, LimitCounter } from "./wallet.ts";
 
 type DueVersion = { readonly version: PlanVersion; readonly at: Instant };
 
-/** The first version that takes effect at or after `from`. If several do at the same time, the newest. */
+/** The first version that takes effect at or after `from`. If several take effect at the same time, the newest one. */
 export function findDueVersion(catalog: Catalog, assignment: Assignment, from: Instant): DueVersion | null {
   const current = getVersion(catalog, assignment.version);
   let due: DueVersion | null = null;
@@ -20,7 +20,7 @@ export function findDueVersion(catalog: Catalog, assignment: Assignment, from: I
   return due;
 }
 
-/** The version for a plan that resumes, which took effect at a period boundary while it was paused. */
+/** The version that took effect at a period boundary while the plan was paused. A resuming plan switches to it. */
 export function findMissedVersion(
   catalog: Catalog,
   assignment: Assignment,
@@ -37,8 +37,8 @@ export function findMissedVersion(
 }
 
 /**
- * Switches to another version of the same plan. Anchor, counters and usage stay. The new allowance, minus what was
- * used, remains. An allowance whose period ends at this moment is not adjusted: its next period is granted afterwards.
+ * Switches to another version of the same plan. Anchor, counters and usage stay. The balance becomes the new allowance minus
+ * the used credits. An allowance whose period ends at this moment is not adjusted: its next period is granted afterwards.
  */
 export function switchVersion(draft: Draft, version: PlanVersion): void {
   const { assignment } = draft.wallet;

@@ -111,7 +111,7 @@ always(
         const at = { ...step, clock: next.startsAt };
         const { plan, anchor, endsAt, shorten } = next;
         const again = { kind: "assign", plan, startsAt: null, endsAt, shorten, asOf: null } as const;
-        // The anchor of a period that is running then stays, and without `shorten` a later end.
+        // The assignment keeps the anchor of a running period and, without `shorten`, a later end.
         const { answer } = without.commit(catalog, { ...again, anchor }, at.clock);
         if (answer.kind === "anchor_fixed") without.commit(catalog, { ...again, anchor: null }, at.clock);
         expect(seen(book, at)).toEqual(seen(without, at));

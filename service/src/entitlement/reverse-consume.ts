@@ -17,7 +17,7 @@ export type ConsumeFacts = Pick<Entry, "sequence" | "pool" | "parts"> &
 type ReversalRequest = {
   /** The charges of one request, or one of them. */
   readonly consumes: readonly ConsumeFacts[];
-  /** Null reverses everything not yet reversed. Otherwise there is one charge. */
+  /** Null reverses everything not yet reversed. A quantity requires exactly one charge. */
   readonly quantity: number | null;
   /** All grants in the slots that the charges took credits from. */
   readonly grants: readonly GrantFacts[];
@@ -49,8 +49,8 @@ export type ReversalOutcome =
   | { kind: "balance_too_large" };
 
 /**
- * Reverses one charge, fully or in part, or all charges of a request. Credits return to the grants they came from and keep their expiry, and the limit
- * counter decreases. The remaining charge is the cost of the remaining quantity, independent of the steps in which it was reversed.
+ * Reverses one charge, fully or in part, or all charges of a request. Credits return to their grants and keep their expiry, and the
+ * limit counter decreases. The remaining charge is the cost of the remaining quantity, in however many steps it was reversed.
  */
 export function reverseConsume(
   catalog: Catalog,
@@ -77,7 +77,7 @@ export function reverseConsume(
     const charged = chargeFor(terms.cost, reversible);
     const kept = chargeFor(terms.cost, reversible - quantity);
     const parts = partsBetween(consume.parts, kept, charged);
-    // The same limit as for added credits. Room is reserved for allowances.
+    // The same limit as for added credits, because room is reserved for allowances.
     const bought = parts.filter(({ grant }) => getFacts(grants, grant).kind !== "allowance");
     if (!hasRoomFor(draft.wallet, sumOf(bought))) return { kind: "balance_too_large" };
     giveBackParts(draft, { consume, quantity, parts, grants, now });
@@ -96,7 +96,7 @@ type ReversedPart = {
   readonly now: Instant;
 };
 
-/** Reverses one charge, with the credits that are due for the quantity. */
+/** Reverses one charge by the given quantity and credits. */
 function giveBackParts(draft: Draft, { consume, quantity, parts, grants, now }: ReversedPart): void {
   const homes = parts.map(({ grant }) => findHome(draft.wallet, getFacts(grants, grant), now));
   for (const [index, { grant: number }] of parts.entries()) {
@@ -136,7 +136,7 @@ function sumOf(parts: readonly Part[]): number {
   return parts.reduce((sum, { amount }) => sum + amount, 0);
 }
 
-/** What happens to credits returned to a grant: they stay ("open", "spent"), wait for a paused plan, or expire ("over"). */
+/** The effect on credits returned to a grant: they stay ("open", "spent"), wait for a paused plan, or expire ("over"). */
 type Home = "open" | "spent" | "paused" | "over";
 
 function findHome({ grants, paused }: Wallet, facts: GrantFacts, now: Instant): Home {

@@ -16,7 +16,7 @@ export const ANSWER_FORMAT_CONSUME = 2;
 export const ANSWER_FORMAT_DENIAL = 3;
 /** A consume request with items, all of them in `details`. */
 export const ANSWER_FORMAT_ITEMS = 4;
-/** Releases that cannot render formats 3 and 4 do not know this data format. */
+/** Answer formats 3 and 4 need this data format. Releases that cannot render them do not support it. */
 export const DATA_FORMAT_OF_ITEMS = 2;
 
 export type StoredAnswer = {
@@ -27,7 +27,7 @@ export type StoredAnswer = {
   readonly verdict: StoredVerdict | null;
 };
 
-/** A verdict as its columns: the item of a request for one feature, and JSON for what its format adds. */
+/** A verdict as stored in columns. `single` is set for a request with one feature, `details` is the JSON of formats 3 and 4. */
 export type StoredVerdict = {
   readonly reason: Reason | null;
   readonly single: StoredItem | null;
@@ -40,7 +40,7 @@ export type StoredItem = {
   readonly position: StoredPosition | null;
 };
 
-/** The remaining limit is not stored: it is computed. */
+/** The remaining limit is computed, not stored. */
 export type StoredPosition = {
   readonly balance: number;
   readonly resetsAt: Instant | null;
@@ -51,7 +51,7 @@ export type StoredPosition = {
   } | null;
 };
 
-/** A decision as a response states it. */
+/** A decision as shown in a response. */
 export type Verdict = {
   readonly reason: Reason | null;
   readonly deniedItem: number | null;
@@ -60,10 +60,10 @@ export type Verdict = {
   readonly items: readonly VerdictItem[];
 };
 
-/** With the key of its pool. */
+/** An item with the key of its pool. */
 export type VerdictItem = StoredItem & { readonly pool: string };
 
-/** With the positions before the decision, for a check, or after it. */
+/** A check shows the positions before the decision, a consume request those after it. */
 export function verdictOf(decision: Decided, when: "before" | "after"): Verdict {
   const { reason, deniedItem, affordableQuantity } = decision;
   const items = decision.items.map((item): VerdictItem => {

@@ -49,7 +49,7 @@ test.each([
   ["bytes", { a: "x".repeat(12) }, { a: "x".repeat(13) }, { max: 20, actual: 21 }],
   ["keys", { a: 1, b: 2, c: 3 }, { a: 1, b: 2, c: { d: 4 } }, { max: 3, actual: 4 }],
   ["depth", { a: [1] }, { a: [[1]] }, { max: 2, actual: 3 }],
-])("metadata may reach its limit of %s but not pass it", (limit, within, beyond, measured) => {
+])("metadata may reach its limit of %s but not exceed it", (limit, within, beyond, measured) => {
   const limits = limit === "bytes" ? LIMITS : { ...LIMITS, bytesMax: 1_000 };
   expect(decideEvent(eventWith({ metadata: within }), limits, NOW).kind).toBe("accepted");
   expect(decideEvent(eventWith({ metadata: beyond }), limits, NOW)).toEqual({

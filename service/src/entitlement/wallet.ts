@@ -17,15 +17,17 @@ export type Wallet = {
   readonly paused: readonly PausedPlan[];
   /** Time of the latest billing event that set or ended a plan. Older events are ignored. Null if no event had a time. */
   readonly planAsOf: Instant | null;
-  /** What happened at `planAsOf`, or after it without a time. Decides between events with the same time. */
+  /** The event at `planAsOf`, or a later call without a time. Ranks events with the same time. */
   readonly planEvent: PlanEvent;
   /** The pending plan change, or null. */
   readonly next: NextPlan | null;
 };
 
 /**
- * Cut: an earlier end. Schedule: a pending change. Manual: a call without a time set the current plan afterwards. Closed: nothing else
- * of that time applies, because the plan ended at once, or a call without a time set the pending change afterwards.
+ * - `cut`: an earlier end.
+ * - `schedule`: a pending change.
+ * - `manual`: a later call without a time set the current plan.
+ * - `closed`: no other event of the same time applies. The plan ended immediately, or a later call without a time set the pending change.
  */
 export type PlanEvent = "assign" | "cut" | "schedule" | "manual" | "closed";
 
@@ -59,7 +61,7 @@ export type GrantedAllowance = {
   /** End of the period the allowance was granted for. Null for a one-time allowance. */
   readonly end: Instant | null;
   readonly grant: number;
-  /** What the grant would hold if nothing had been used, so that used is `base - remaining`. */
+  /** The credits of the grant if none had been used. The used credits are `base - remaining`. */
   readonly base: number;
 };
 
@@ -99,7 +101,7 @@ export const BALANCE_MAX = Number.MAX_SAFE_INTEGER;
  */
 const ROOM_FOR_ALLOWANCES = 2 ** 51;
 
-/** Whether added or returned credits fit, given all credits outside of allowances, over all pools. */
+/** Whether added or returned credits fit. Counts the credits of all pools, except allowances. */
 export function hasRoomFor({ grants }: Pick<Wallet, "grants">, credits: number): boolean {
   let held = credits;
   for (const { kind, remaining } of grants) if (kind !== "allowance") held += remaining;

@@ -10,7 +10,7 @@ import { keepPartitions } from "./keep-partitions.ts";
 
 const TABLES = ["events", "ledger", "denials"];
 
-/** Drops the partitions from a month on, relative to the current one. */
+/** Drops all partitions from the month `since` on, counted from the current month. */
 async function dropMonths(
   database: TestDatabase,
   { since, tables = TABLES }: { since: number; tables?: readonly string[] },
@@ -45,7 +45,7 @@ test("a month that only one table lacks is reported as missing and not created a
   const { database, cell } = await setupCredits();
   await database.query("select cell.ensure_monthly_partitions(6, 0)");
   await keepPartitions(cell);
-  // The last month is three months ago, that of events five: two months of events are missing.
+  // The newest month is three months ago, for events five months ago: two months of events are missing.
   await dropMonths(database, { since: -2 });
   await dropMonths(database, { since: -4, tables: ["events"] });
   expect(await keepPartitions(cell)).toBe(3 * (2 + 1 + 3));
@@ -74,7 +74,7 @@ test("a month can be detached and attached again while the service runs", { time
   const { status } = await record({ customerId: "ada", event: "new", quantity: 1 });
   expect(status).toBe(200);
   await settle({ cell, database });
-  // The roll-ups stay when the rows are detached,
+  // The roll-ups stay when the rows are detached.
   const sums = await database.count("cell.usage_buckets");
   expect(sums).toBe(2);
   const lines: string[] = [];
@@ -84,7 +84,7 @@ test("a month can be detached and attached again while the service runs", { time
     "select (extract(epoch from date_trunc('month', now(), 'UTC')) * 1000)::float8 - 10 * 86400000 as day",
   );
   const day = brandAs<Instant>(Number(old?.["day"]));
-  // and cannot be recomputed without them.
+  // Roll-ups cannot be recomputed while their rows are detached.
   expect(await verify(null)).toBe(true);
   expect(lines[0]).toMatch(/^Roll-ups before .* are not compared with rows/);
   await expect(verify(day)).rejects.toThrow("attach them first");
@@ -112,7 +112,7 @@ test("the first month is reported as missing once it is detached", async () => {
   expect(await single(cell, findWholeSince)).toBe(row?.["since"]);
 });
 
-test("a partition far in the future hides no missing month", async () => {
+test("months before a partition far in the future are not reported as missing", async () => {
   const { database, cell } = await setupCredits();
   await keepPartitions(cell);
   await database.query(

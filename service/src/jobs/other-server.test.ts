@@ -22,7 +22,7 @@ test("in a database restored into another server, transaction numbers continue a
   const client = await connectTo(database);
   const failures = async () => (await inspectEssentials(client)).filter(({ level }) => level === "failure");
   expect(await failures()).toMatchObject([{ about: "transaction IDs" }]);
-  // A process that was not restarted detects it too, for example after a DNS change.
+  // A process that was not restarted also detects the other server, for example after a DNS change.
   await expect(rollUpUsage(cell)).rejects.toThrow("not the database server");
   const lines: string[] = [];
   const print = (line: string) => lines.push(line);
@@ -40,7 +40,7 @@ test("rows above this server's transaction numbers are detected, even if they we
   const { database, cell, record } = await setupCredits();
   await record({ customerId: "ada", event: "before", quantity: 1 });
   await settle({ cell, database });
-  // As in a dump that was taken while the roll-ups were behind.
+  // Simulates a dump that was taken while the roll-ups were behind.
   await database.query(
     `insert into cell.events
        (recorded_at, id, environment_id, customer_number, event, quantity, occurred_at, request_id, transaction_number)

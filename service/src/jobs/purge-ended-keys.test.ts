@@ -45,7 +45,7 @@ test("without IDEMPOTENCY_DAYS a key never expires", async () => {
 test("a key that a lane would still replay is not deleted, whatever the job's time zone", async () => {
   const { database, record } = await setupCredits();
   await allowKeyDeletion(database);
-  // A zone and a number of calendar days that are an hour shorter than that many times 24 hours.
+  // Finds a time zone and a number N, so that the last N calendar days are an hour shorter than N times 24 hours.
   const [row] = await database.query(
     `select current_database() as name, zone, days from unnest(array['Europe/Berlin', 'Australia/Sydney']) as zone, generate_series(40, 366) as days
      where ((now() at time zone zone) - make_interval(days => days)) at time zone zone
@@ -87,7 +87,7 @@ test("the sweep deletes expired keys, skips locked ones and keeps the rest", asy
   const options = { pagesMax: 1, stepsMax: 1_000 };
   expect(await purgeEndedKeys(cell, 40, options)).toBe(before - 3);
   await client.query("commit");
-  // The sweep rests.
+  // The sweep pauses until its next run.
   expect(await purgeEndedKeys(cell, 40, options)).toBe(0);
   await database.query("update cell.sweeps set rests_until = 'epoch'");
   expect(await purgeEndedKeys(cell, 40, options)).toBe(3);

@@ -26,7 +26,7 @@ test("a writer that hangs before its commit delays the roll-ups, and its row is 
   const slow = await connectTo(database);
   await slow.query("begin");
   await slow.query(INSERT, [null, 1]);
-  // Later ones commit first: a watermark by time would skip the one that hangs.
+  // A later event commits first: a watermark by time would skip the row of the hanging writer.
   await record({ customerId: "ada", event: "quick", quantity: 1 });
   const [row] = await database.query("select (extract(epoch from clock_timestamp()) * 1000)::float8 as now");
   await rollUpUsage(cell);
@@ -45,7 +45,7 @@ test("a row that is written later with an earlier time is counted", async () => 
   const { database, cell, record } = await setupCredits();
   await record({ customerId: "ada", event: "quick", quantity: 1 });
   await settle({ cell, database });
-  // Like an event whose first commit had an unknown outcome.
+  // Simulates an event that is written again because the outcome of its first commit was unknown.
   await database.query(INSERT, [new Date(Date.now() - 60_000), 1]);
   await settle({ cell, database });
   expect(await countOf(database, "by hand")).toBe(1);
@@ -61,7 +61,7 @@ test("one large transaction is added in slices, each row once", async () => {
   await client.query("commit");
   await record({ customerId: "ada", event: "quick", quantity: 1 });
   const [row] = await database.query("select pg_current_xact_id()::text::bigint::text as number");
-  // Two releases may differ in their batch size.
+  // Simulates two releases with different batch sizes.
   for (let turn = 0; (await readNumber(cell)) <= Number(row?.["number"]); turn++)
     await rollUpOnce(cell, { rowsMax: turn % 2 === 0 ? 7 : 11 });
   expect(await countOf(database, "by hand")).toBe(50);

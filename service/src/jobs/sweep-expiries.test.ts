@@ -43,7 +43,7 @@ test("due expiries of an idle wallet are written with their expiry time, and not
   const granted = await database.count("cell.ledger", "kind = 1");
   await sweep(credits);
   await sweep(credits);
-  // The 500, then the allowance at the end of its period. The next request grants the next allowance.
+  // The 500 credits expire first, then the allowance at the end of its period. The next request grants the next allowance.
   expect(await lastEntries(credits)).toEqual([
     { kind: 3, amount: -100, balance: 0 },
     { kind: 3, amount: -500, balance: 100 },
@@ -90,7 +90,7 @@ test("with concurrent sweeps and consume requests, each grant expires once and 1
 test.each([
   ["that cannot be read", "'[1, 2'"],
   ["with an unknown plan", "jsonb_set(state::jsonb, '{3,2}', '999')::text"],
-])("a wallet %s is counted, and the others are swept", async (_, damage) => {
+])("a wallet %s is counted as unreadable, and the others are swept", async (_, damage) => {
   const credits = await setupCredits();
   const { database, cell } = credits;
   await buy(credits, brandAs<CustomerId>("damaged"));

@@ -24,7 +24,7 @@ const EVENTS_BEFORE = 40;
 const EVENTS_AFTER = 60;
 const CUSTOMERS = 7;
 const NEWCOMER = { customerId: "c-0", event: "tokens", quantity: 1 };
-/** How far the replica's transaction numbers are behind. */
+/** The replica's transaction numbers are behind by this many. */
 const BEHIND = 2_000;
 
 test("after a switch to a logical replica no usage is missing, and the alert stays until usage is verified", {
@@ -38,7 +38,7 @@ test("after a switch to a logical replica no usage is missing, and the alert sta
   await old.query("create publication everything for all tables");
   await old.burn(BEHIND);
   await replica.query(`create subscription copy connection '${old.url}' publication everything`);
-  // Each table is copied by a worker of its own, in no order: a sum may be there before the API keys are.
+  // Each table is copied by its own worker, in any order: a roll-up can arrive before the API keys.
   await expect
     .poll(() => replica.query("select from pg_subscription_rel where srsubstate <> 'r'"))
     .toEqual([]);
@@ -55,11 +55,11 @@ test("after a switch to a logical replica no usage is missing, and the alert sta
     Number((await old.readProgress())[0]?.["transaction_number"]) - BEHIND / 4,
   );
 
-  // A process that was running finds itself on another server, and goes on to accept events.
+  // Simulates a running process that now reaches another server: it still accepts events.
   const before = await replica.readProgress();
   const second = await serve(replica.url);
   await send(second.url, secret, EVENTS_AFTER);
-  // Past all numbers on the old server: no comparison of counters shows the switch any more.
+  // Moves the counter above the old server's, so that comparing counters no longer reveals the switch.
   await replica.burn(2 * BEHIND);
   await send(second.url, secret, 1);
   await pause(2_000);
@@ -68,7 +68,7 @@ test("after a switch to a logical replica no usage is missing, and the alert sta
   await expect(rollUpUsage(replica.pool)).rejects.toThrow("not the database server");
   expect(await doctor(replica.url)).toContain("FAILURE transaction IDs");
   expect(await doctor(replica.url)).toMatch(/FAILURE row numbers: .*cell\.customers/);
-  // The new customers would get the numbers of customers in another environment.
+  // Otherwise, new customers would get the numbers of customers in another environment.
   const live = project.live.key.secret;
   expect((await post(`${second.url}/v1/events`, live, NEWCOMER)).status).toBe(503);
 
@@ -128,7 +128,7 @@ test("a promoted standby resumes by itself", { timeout: 240_000 }, async () => {
     await query("select pg_promote()");
     expect(await query("select timeline_id from pg_control_checkpoint()")).toEqual([{ timeline_id: 2 }]);
   });
-  // Both write the rows of a table again.
+  // FULL and FREEZE both rewrite the rows of a table.
   await after.query("vacuum (full, freeze) cell.usage_progress");
   await after.query("vacuum (full, freeze) cell.identity");
   const [stood] = await after.readProgress();
@@ -169,7 +169,7 @@ async function openDatabase(url: string, prepare: (query: Query) => Promise<void
     url,
     pool,
     query,
-    /** Ready for a copy of everything: a schema without rows. */
+    /** Deletes all rows, so that the subscription can copy everything. */
     empty: async () => {
       const tables = await query(
         `select string_agg(format('%I.%I', schemaname, tablename), ', ') as list from pg_tables

@@ -39,7 +39,7 @@ test("the access table lists exactly the existing operations", () => {
 
 type Caller = {
   readonly name: string;
-  /** New for each call, because one operation ends its own session. */
+  /** Called for every request, because one operation ends its own session. */
   readonly identify: () => Promise<CallOptions>;
   readonly expect: (access: Access) => Answer;
 };
@@ -154,7 +154,7 @@ async function listCallers({ cell, database, project, tokens }: Managed): Promis
   return callers;
 }
 
-/** A path to a missing row, so that an admitted call fails otherwise and changes nothing. */
+/** A path to a missing row, so that an admitted call fails with another error and changes nothing. */
 function pathOf({ path }: Operation, projectId: number): string {
   return path
     .replace(":projectId", String(projectId))

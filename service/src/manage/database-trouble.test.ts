@@ -54,7 +54,7 @@ test("rejected transactions return their connections", async () => {
   expect(await backends()).toEqual(expect.arrayContaining(before));
 });
 
-test("work that keeps missing cached parts is rejected as overloaded", async () => {
+test("a request that keeps missing cached data is rejected as overloaded", async () => {
   const { cell } = await setupManage();
   let fetches = 0;
   class Endless extends MissingData {

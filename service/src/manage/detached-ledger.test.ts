@@ -12,7 +12,7 @@ import { findLastBefore } from "../store/cell/ledger-balances.ts";
 import { reverseConsume } from "./credits/reverse-consume.ts";
 import { watchReversals } from "./refuse-detached-ledger.ts";
 
-/** All entries except reversals, as if written at that time. */
+/** Moves all entries except reversals to that time. */
 async function moveLedger(database: TestDatabase, at: string): Promise<void> {
   await database.query("set session_replication_role = replica");
   await database.query(
@@ -42,7 +42,7 @@ test("a monthly statement that needs a detached month is rejected", async () => 
     expect([status, body["detail"]]).toEqual([409, expect.stringContaining(`before ${month}-01T00:00`)]);
   }
   expect((await manage("GET", `months/${month}`)).status).toBe(200);
-  // Metadata cannot be filtered either.
+  // Usage by metadata needs the detached month too.
   const byMetadata = (from: string, source = "charges") =>
     manage(
       "GET",
@@ -52,14 +52,14 @@ test("a monthly statement that needs a detached month is rejected", async () => 
   expect([(await byMetadata(month)).status, (await byMetadata(last, "events")).status]).toEqual([200, 200]);
   await database.query(`alter table cell.events detach partition cell.events_${last.replace("-", "_")}`);
   expect((await byMetadata(last, "events")).status).toBe(400);
-  // The wallet is not reported as unsound.
+  // The proof is rejected and does not report the wallet as unsound.
   const proof = await manage("GET", "customers/ada/proof");
   expect([proof.status, proof.body["detail"]]).toEqual([409, expect.stringContaining("are detached")]);
   await manage("PUT", "customers/new", { body: {} });
   expect((await manage("GET", "customers/new/proof")).body).toMatchObject({ isSound: true });
   const verified = verifyCommand({ databaseUrl: database.url, print: () => {} });
   await expect(verified).rejects.toThrow("attach them first");
-  // A wallet with all its entries is still reported.
+  // A wallet whose entries are all attached is still reported as unsound.
   await manage("POST", "customers/new/credits", { body: { credits: 5, kind: "manual", note: "x" } });
   await database.query(
     "update cell.wallets set balance = balance + 1 where customer_number = (select number from cell.customers where customer_id = 'new')",
@@ -144,7 +144,7 @@ test("attaching a month during a reversal does not allow a second reversal", asy
 
   let attach: (() => Promise<unknown>) | null = await detach(database, month);
   let before = "";
-  // After the look-up by reference found nothing.
+  // Attaches the month after the look-up by reference found nothing.
   const watched = openWatchedPool(database.serviceUrl, async (name) => {
     if (before === "ledger.list_reversals") {
       await attach?.();
@@ -251,7 +251,7 @@ test("the grants open at a denial are shown if all entries before it, or all ent
   }
 });
 
-/** Moves a third of each customer's entries to each day, bob's to the first two, and all grants to the first. */
+/** Spreads each customer's entries over three days, bob's over the first two, and moves all grants to the first. */
 async function scatter(database: TestDatabase, days: readonly string[]): Promise<void> {
   const client = await connectTo(database);
   await client.query("set session_replication_role = replica");

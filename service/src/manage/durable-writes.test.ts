@@ -63,7 +63,7 @@ test("without its synchronous standby, a top-up is not acknowledged, and no furt
   expect(replies.map(({ body }) => body["code"])).toContain("outcome_unknown");
   for (let round = 0; round < 10; round++) replies.push(...(await Promise.all([topUp(), render()])));
   expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([503]));
-  // One for the lane, one per pool connection in its commit, and those of jobs.
+  // Waiting commits: one for the lane, one for each pool connection, and those of the jobs.
   const bound = await waiting();
   expect(bound).toBeLessThanOrEqual(1 + 2 + 4);
   expect((await check({ customerId: "ada", feature: "image.render" })).status).toBe(200);
@@ -74,7 +74,7 @@ test("without its synchronous standby, a top-up is not acknowledged, and no furt
   await expect.poll(async () => (await render()).status).toBe(200);
 }, 120_000);
 
-test("an edit without changes is acknowledged only after the standby has what it found", async () => {
+test("an edit without changes is acknowledged only after the standby has the data it read", async () => {
   const { database } = await startOwnServer();
   const { manage } = await setupManage({}, database);
   const edit = () => manage("PUT", "default-plan", { body: { plan: "pro" } });

@@ -12,7 +12,7 @@ import { createManagementToken } from "./people/management-tokens.ts";
 
 const NOWHERE = openTestPool("postgres://localhost:1/none");
 
-/** These create missing rows, or take a time instead of a row. */
+/** Operations that create missing rows, or whose path contains a time instead of a row. */
 const MAKERS = [
   "readMonth",
   "putPool",
@@ -41,7 +41,7 @@ const OPERATIONS = manageOperations({
     /:/.test(path.replace(":projectId", "").replace(":environment", "")) && !MAKERS.includes(id),
 );
 
-/** The body each needs to reach its look-up. */
+/** The request body that each operation needs to reach its look-up. */
 const BODIES: Readonly<Record<string, unknown>> = {
   changeMember: { name: "Mallory" },
   rotateApiKey: { overlapSeconds: 0 },
@@ -54,7 +54,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   previewReversal: {},
 };
 
-/** By the path segment before a parameter. */
+/** Row IDs, by the path segment before the parameter. */
 type Rows = Readonly<Record<string, string>>;
 
 const MISSING: Rows = {
@@ -135,7 +135,7 @@ async function expectAlike(
     missing.push(await ask(MISSING));
   }
   expect(foreign).toEqual(missing);
-  // Otherwise both would be equal without any look-up.
+  // A 400 would make both responses equal without any look-up.
   expect(missing.filter((line) => / 400 /.test(line))).toEqual([]);
 }
 
@@ -144,7 +144,7 @@ test("a row in the other environment gets the same response as a missing one", a
   const rows = await plantRows(managed);
   const { projectId } = managed.project;
   const scope = { projectId, environment: "live", token: managed.tokens.owner };
-  // A key belongs to the project: the other environment is reported, as in the runtime's 409.
+  // Skips `readKey`, which reports the other environment, like the runtime's 409: keys belong to the project.
   await expectAlike(managed, rows, scope, ["readKey", ...OF_THE_WORKSPACE]);
 });
 
@@ -203,7 +203,7 @@ test("a row in another workspace gets the same response as a missing one", async
   await expectAlike(managed, rows, scope);
 });
 
-test("equal names in another environment do not affect the first", async () => {
+test("rows with the same names in another environment do not affect this one", async () => {
   const { manage, project } = await setupManage();
   const read = async () => [
     (await manage("GET", "catalog")).body["plans"],

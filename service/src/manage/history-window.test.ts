@@ -53,7 +53,7 @@ async function live(managed: Managed, name: string, timestamp?: string): Promise
   return { customer, feature, ...keys, consumeId, denialId, event, eventId };
 }
 
-/** What happened a second before the window, with its IDs. */
+/** Moves all history back by `ms`, and returns the facts with their new IDs. */
 async function ageFacts({ database }: Managed, facts: Facts, ms: number): Promise<Facts> {
   await ageHistory(database, ms);
   const rename = (prefix: "con" | "den" | "evt", text: string): string => {
@@ -91,7 +91,7 @@ function looksFor(facts: Facts): (Look & { readonly id: string })[] {
   );
 }
 
-/** `operation path: actual, expected`. */
+/** One line per look-up: `operation path: words found`. */
 async function lookFor({ manage }: Managed, facts: Facts): Promise<string[]> {
   const found: string[] = [];
   for (const { id, path, says } of looksFor(facts)) {
@@ -148,7 +148,7 @@ test("an event counts at the time it occurred, not when it was recorded", async 
 test("a key counts at the time its event occurred, even if the event was written again", async () => {
   const managed = await setupWindow();
   const { manage, database, late, inside } = managed;
-  // As after an unknown commit: the event keeps its first time.
+  // Simulates a retry after a commit with an unknown outcome: the event keeps its first time.
   await database.query("set session_replication_role = replica");
   await database.query("update cell.keyed_requests set recorded_at = recorded_at + interval '1 second'");
   await database.query("set session_replication_role = origin");
@@ -190,7 +190,7 @@ test("every clipped list shows where the window starts", async () => {
 
 type Line = { sequence: number; kind: string; amount: number; reverses: string | null };
 
-/** Page by page, two entries each. */
+/** Reads the ledger in pages of two entries. */
 async function readLedger({ manage }: Managed) {
   const entries: Line[] = [];
   const pages: { amount: number }[][] = [];
@@ -203,12 +203,12 @@ async function readLedger({ manage }: Managed) {
   }
 }
 
-test("the ledger before the window is one line per pool, so that sums match", async () => {
+test("ledger entries before the window are combined into one line per pool, so that sums match", async () => {
   const managed = await setupWindow();
   const { manage, outside, topUp } = managed;
   await manage("POST", `customers/ada/consumes/${outside.consumeId}/reverse`, { body: {} });
   await topUp("ada", 5);
-  // Before: 100 granted and 10 charged; then 10 charged twice, 10 reversed and 5 added.
+  // Before the window: 100 granted and 10 charged. In it: 10 charged twice, 10 reversed and 5 added.
   const { entries, pages } = await readLedger(managed);
   expect(entries.map(({ amount }) => amount)).toEqual([5, 10, -10, -10]);
   expect(pages).toEqual([[], [expect.objectContaining({ pool: "credits", amount: 90 })]]);
@@ -250,7 +250,7 @@ test("grants before the window are listed only if credits are left", async () =>
   await topUp("ada", 30);
   await ageHistory(database, DAY_MS + 1_000);
   await topUp("ada", 7);
-  // Neither bob's credits nor ada's plan credits are left.
+  // Spends all of bob's credits, and ada's except for the last 7.
   await managed.assign("bob");
   for (const customerId of ["ada", "bob"])
     await consume({ customerId, feature: "image.render", quantity: 13, idempotencyKey: customerId });

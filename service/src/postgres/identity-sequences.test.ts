@@ -35,7 +35,7 @@ test("migrate reports and raises every sequence that is behind its rows, and low
     level: "failure",
     text: expect.stringMatching(/cell\.customers.*control\.api_keys.*purser migrate/),
   });
-  // The service's role sees the same.
+  // The service's role sees the same failure.
   const service = await connectTo({ ...database, url: database.serviceUrl });
   expect(await inspectEssentials(service)).toContainEqual(
     expect.objectContaining({ level: "failure", about: "row numbers" }),
@@ -44,12 +44,12 @@ test("migrate reports and raises every sequence that is behind its rows, and low
   expect(await rowNumbers(database)).toMatchObject({ level: "ok" });
   const [highest] = await database.query("select max(number) as number from cell.customers");
   expect(await nextNumber(database)).toBe(Number(highest?.["number"]) + 1);
-  // Reserved by a lane, and perhaps about to be written.
+  // The last number is reserved and a lane may still write it, so it is not assigned again.
   await migrate(database);
   expect(await nextNumber(database)).toBe(Number(highest?.["number"]) + 2);
 });
 
-test("after copying rows with another ordinal, numbers continue in its range", async () => {
+test("after copying rows from a database with another ordinal, numbers continue in the database's own range", async () => {
   const database = await createDatabase();
   await database.query("update cell.identity set ordinal = 3");
   await database.query(

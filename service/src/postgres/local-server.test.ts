@@ -74,7 +74,7 @@ test("a new server requires the password, which only its owner can read", async 
   expect(await query(renewed.url("postgres"), "select answer from kept")).toEqual([{ answer: 42 }]);
 });
 
-test("a directory without a password keeps its data and gets one", async () => {
+test("a data directory without a password keeps its data and gets a password", async () => {
   const directory = await makeDirectory();
   const trusting = await directory.start("trusting");
   await query(trusting.url("postgres"), "create table kept as select 42 as answer");

@@ -128,7 +128,7 @@ export type FormatRaise =
   | { kind: "older_processes"; processes: readonly OlderProcess[] };
 
 /**
- * Allows new forms of stored data, unless a connected process cannot read them. Processes read the data format when they
+ * Raises the data format, unless a connected process cannot read the new one. Processes read the data format when they
  * connect, so while the table is locked each one is either visible in pg_stat_activity or will read the new number.
  */
 export function raiseDataFormat(client: Client, to = DATA_FORMAT): Promise<FormatRaise> {

@@ -21,7 +21,7 @@ const SETTINGS = `
     false
   );`;
 
-/** The newest form of stored data that this release reads and writes. See docs/decisions/0019-upgrades.md. */
+/** The newest data format that this release reads and writes. See docs/decisions/0019-upgrades.md. */
 export const DATA_FORMAT = 2;
 
 /**
@@ -61,8 +61,8 @@ const backends = new WeakMap<ClientBase, Backend>();
 
 /**
  * Applies the settings, including the caller's, and marks the backend as this client's. Rejects a standby, and data in a newer
- * format if the database is migrated. Returns the format. Takes one round trip, which fails after `timeoutMs`, because a pooler without a free server
- * would make it wait.
+ * format if the database is migrated. Returns the format. Takes one round trip, which fails after `timeoutMs`, because a pooler
+ * without a free server would make it wait.
  */
 export async function claimBackend(
   client: ClientBase,

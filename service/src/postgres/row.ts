@@ -39,7 +39,6 @@ export function describeRow<F extends Fields>(
   return { columns, readAt, list: columns.join(",\n    "), read: (row) => readAt(row, 0) };
 }
 
-/** One column. */
 export function column<T>(read: (value: unknown) => T, sql: string): Part<T> {
   return { columns: [sql], readAt: (row, start) => read(row[start]) };
 }

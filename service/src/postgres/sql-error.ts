@@ -2,7 +2,7 @@ import pg from "pg";
 import { MissingData } from "./missing-data.ts";
 import { UnfitConnection } from "./own-backend.ts";
 
-/** What a database error means for the work that got it. */
+/** The meaning of a database error for the work that failed. */
 export type SqlFailure =
   /** Another transaction was first, or a deadlock: rolled back, and safe to run again. */
   | { kind: "conflict"; constraint: string | null }

@@ -24,7 +24,7 @@ export function consumeId({ recordedAt, customerNumber, sequence }: ConsumeId): 
   return id;
 }
 
-/** The ID of the request that a charge belongs to. Several charges of one request are consecutive, and the first one names it. */
+/** The ID of the request that a charge belongs to. The charges of one request are consecutive, and the first identifies the request. */
 export function requestIdOf(charge: ConsumeId & { readonly place: { readonly index: number } | null }): Uuid {
   const { recordedAt, customerNumber, sequence, place } = charge;
   return consumeId({ recordedAt, customerNumber, sequence: sequence - (place?.index ?? 0) });

@@ -31,7 +31,6 @@ export type Reading = { readonly status: number; readonly isReplay: boolean; rea
 
 type Noted = Reading & { readonly code: string | null; readonly reason: string | null };
 
-// Sandbox requests have no metadata.
 const NO_METADATA: Caller["metadataLimits"] = { bytesMax: 0, keysMax: 0, depthMax: 0 };
 
 /** Sends a request on behalf of a person. The request skips API key authentication, and then runs like a backend's request. */

@@ -6,8 +6,8 @@ import type { Answer, Asked } from "./request.ts";
 
 const NEVER = Number.POSITIVE_INFINITY;
 
-// Rules of the guide. Of events at different times, the latest decides. At the same time, an assignment gives way to everything else, and
-// everything to the end of the plan and to calls without a time that came after.
+// Rules of the guide. The event with the latest time decides. Among events with the same time, an assignment gives way to all others,
+// and all others give way to the end of the plan and to later calls without a time.
 const GIVES_WAY_TO: Readonly<Record<Heard["what"], readonly Heard["what"][]>> = {
   assign: ["cut", "schedule", "manual", "closed"],
   cut: ["manual", "closed"],
@@ -24,7 +24,7 @@ export function assign(catalog: Catalog, customer: Customer, request: Asked<"ass
   const periodEnd = endOfPeriod(customer);
   const isCancelled = request.endsAt === "period_end" && shorten && active?.plan === plan;
   const startsAt = request.startsAt === "period_end" ? periodEnd : (request.startsAt ?? calledAt);
-  // How long the customer already has this plan by assignment.
+  // The end of the customer's own assignment of this plan, or 0 without one.
   const has = active?.plan === plan && !active.isDefault ? (active.endsAt ?? NEVER) : 0;
   const ownPeriodEnd = active?.plan === plan ? periodEnd : NEVER;
   const isUnknown = startsAt === NEVER || (request.endsAt === "period_end" && ownPeriodEnd === NEVER);
@@ -72,7 +72,7 @@ export function assign(catalog: Catalog, customer: Customer, request: Asked<"ass
   const last = customer.heard.at(-1);
   const isClosed = customer.heard.some((one) => one.asOf === last?.asOf && one.what === "closed");
   const isByPerson = last === undefined || (last.what === "manual" && !isClosed);
-  // The event came so late that its plan is already over. It takes no other plan away that a person assigned.
+  // The event came so late that its plan is already over. It must not remove another plan that a person assigned.
   const isOverByNow = !isLater && (active?.plan !== plan || active.isDefault) && isOver(endsAt, now);
   if (isOverByNow && isByPerson) {
     hear(customer, asOf, "manual");
@@ -104,7 +104,7 @@ export function assign(catalog: Catalog, customer: Customer, request: Asked<"ass
   return { kind: "changed" };
 }
 
-/** A change at the period's end keeps the anchor if the periods of the new plan then begin with its start. */
+/** A change at the end of a period keeps the anchor if all periods of the new plan then begin at its start. */
 function usualAnchor(
   catalog: Catalog,
   customer: Customer,

@@ -28,7 +28,7 @@ export type Heard = {
   readonly what: "assign" | "cut" | "schedule" | "manual" | "closed";
 };
 
-/** The one change of plan that is agreed on and has not happened yet. */
+/** The pending plan change. A customer has at most one. */
 export type ScheduledPlan = {
   plan: PlanId;
   startsAt: number;
@@ -44,7 +44,7 @@ export type PlanTaken = {
   anchor: number;
   endsAt: number | null;
   isDefault: boolean;
-  /** When it was left. Cleared once missed changes have been applied after its return. */
+  /** When the customer left the plan. Cleared when the plan resumes, once missed changes have been applied. */
   leftAt: number | null;
   /** The current period of each pool's allowance, and its grant. */
   periods: AllowancePeriod[];

@@ -2,7 +2,7 @@ import type { Wallet } from "../../src/entitlement/wallet.ts";
 import type { Book } from "./book.ts";
 import type { ScriptStep } from "./script.ts";
 
-/** Before the first plan, a look changes the customer: the first decision applies the default plan. */
+/** Before the first plan, a look would change the customer, because the first decision applies the default plan. */
 export function hadPlan(book: Book): boolean {
   return (book.wallet?.assignmentCount ?? 0) > 0;
 }

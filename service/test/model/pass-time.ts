@@ -140,7 +140,7 @@ export function takeUpDefaultPlan(catalog: Catalog, customer: Customer): void {
   takeUpPlan(catalog, customer, { plan, anchor: customer.now, endsAt: null, isDefault: true });
 }
 
-/** A reversal cannot restore them. Other expired grants are kept, because reversals need them. */
+/** A reversal cannot restore expired allowances. Other expired grants are kept, because reversals need them. */
 function forgetExpiredAllowances(customer: Customer): void {
   customer.grants = customer.grants.filter(
     (grant) => grant.kind !== "allowance" || !isOver(grant.expiresAt, customer.now),

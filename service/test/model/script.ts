@@ -98,7 +98,7 @@ function actsOf(action: Action, scene: Scene): ScriptStep["act"][] {
       const endsAt = action.endsAt.kind === "not_said" ? undefined : timeOf(action.endsAt, scene);
       const anchor = instantOf(action.anchor, scene);
       const { shorten } = action;
-      // A billing event has times of its own.
+      // A billing event gives times, never `period_end`.
       const isEvent = startsAt !== "period_end" && endsAt !== "period_end";
       const asOf = isEvent ? instantOf(action.asOf, scene) : null;
       const plan = planAt(catalog, action.plan);
@@ -163,7 +163,7 @@ function itemsOf(asked: readonly AskedItem[], scene: Scene): Item[] {
   return items;
 }
 
-/** What is available is what the items before this one leave. */
+/** Computes the available quantity after the items before this one. */
 function quantityOf(
   asked: AskedQuantity,
   feature: FeatureKey,

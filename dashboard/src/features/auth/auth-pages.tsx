@@ -146,7 +146,7 @@ function LinkPage({
 }: {
   title: string;
   note: string;
-  /** What to do if the link was used or has expired. */
+  /** Advice for a link that was used or has expired. */
   spentHelp: string;
   action: string;
   hasPassword?: boolean;

@@ -22,7 +22,7 @@ export function EditProblem<T>({
   /** Reads the current version. */
   read: () => Promise<T>;
   onRead?: (read: T) => void;
-  /** What reloading does with unsaved input. */
+  /** Explains the effect of reloading on unsaved input. */
   note?: string;
 }) {
   const readAgain = useMutation({

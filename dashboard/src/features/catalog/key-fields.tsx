@@ -30,7 +30,6 @@ export function KeyField(field: FieldProps) {
   );
 }
 
-/** Display name. */
 export function NameField(field: FieldProps) {
   return <TextField label="Name" autoComplete="off" maxLength={120} {...field} />;
 }

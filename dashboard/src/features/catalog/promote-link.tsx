@@ -2,7 +2,7 @@ import { ArrowUpFromLine } from "lucide-react";
 import type { Scope } from "../../api/answer.ts";
 import { ButtonLink, type Tone } from "../../ui/button.tsx";
 
-/** Always opens the page in Live, which is what it changes. */
+/** Always opens the page in Live, because promotion changes Live. */
 export function PromoteLink({ scope, tone = "plain" }: { scope: Scope; tone?: Tone }) {
   return (
     <ButtonLink

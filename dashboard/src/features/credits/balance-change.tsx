@@ -1,7 +1,6 @@
 import { ArrowRight } from "lucide-react";
 import { formatChange, formatCount } from "../../format/numbers.ts";
 
-/** Balance before and after. */
 export function BalanceChange({ pool, before, gain }: { pool: string; before: number; gain: number }) {
   return (
     <dl className="flex items-baseline justify-between gap-4 rounded-md bg-sunken px-3 py-2">

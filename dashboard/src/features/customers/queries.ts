@@ -9,7 +9,7 @@ export type Customer = Answer<"readCustomer">;
 
 export type CustomerScope = Scope & { readonly customerId: string };
 
-/** Bulk assignment uses these filters. The API must reject a value that is too long; it is never dropped. */
+/** Bulk assignment uses these filters, so a value that is too long must be rejected by the API, not dropped here. */
 const narrowing = text(Number.POSITIVE_INFINITY);
 const FILTERS = { search: narrowing, plan: narrowing, blocked: choice([true, false]), balanceBelow: whole() };
 

@@ -54,7 +54,7 @@ export function toTerms({ name, allowances, features }: PlanValues): DraftTerms 
   };
 }
 
-/** Three-way merge of concurrent edits: my changes win, the rest is theirs. */
+/** Three-way merge of concurrent edits: changes from `base` to `mine` win, and the rest comes from `theirs`. */
 export function mergeTerms(base: DraftTerms, mine: DraftTerms, theirs: DraftTerms): DraftTerms {
   return {
     name: mine.name === base.name ? theirs.name : mine.name,

@@ -10,7 +10,7 @@ type Asked = RequestItem & {
   readonly items: readonly RequestItem[] | null;
 };
 
-/** What a denied request asked for, as rows of `Details`. */
+/** The features and quantities of a denied request, as rows of `Details`. */
 export function askedRows({ feature, quantity, reason, items }: Asked): { name: string; value: ReactNode }[] {
   if (items === null) {
     return [

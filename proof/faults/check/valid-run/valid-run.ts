@@ -69,7 +69,7 @@ function playRich(run: Run): void {
   play(request("growth", "images.render", 1));
   assign(wallet, "starter");
   assign(wallet, "studio", wallet.nowMs + 1_000);
-  // The customer has this plan anyway: the pending change is dropped.
+  // The customer already has this plan, so the pending change is dropped.
   assign(wallet, "starter", wallet.nowMs + 2_000);
   play(request("big", "images.render", 250));
   reverse(wallet, entryOf(run, "big"), null);
@@ -143,7 +143,7 @@ function playItems(run: Run): void {
     ],
   };
   addCall(run, invalid, { kind: "fail", status: 404, code: "feature_not_found", conflict: null });
-  // 58 minutes are left: the second item of the pool cannot have all that it asks for.
+  // 58 minutes are left: not enough for the second item of the pool.
   const dry = request("items-dry", { "audio.transcribe": 600, "images.render": 1, "video.encode": 25 });
   check(dry);
   play(dry);

@@ -31,7 +31,7 @@ async function setupDemo(): Promise<Demo> {
   return { database, project, cell, context };
 }
 
-/** Rows of the log and of its hourly counts. */
+/** The outcome of a logged request, as the hourly counts store it. */
 const OUTCOME = "coalesce(l.code, l.reason, 'ok')";
 
 const TABLES = [
@@ -192,7 +192,7 @@ test("the limit is reached several times in one day with credits left", async ()
 test("the request log covers the last week, including denials, retries and errors", async () => {
   const { database, project, cell } = await setupDemo();
   const { environmentId } = project.test;
-  // Every charge and denial of the week is logged once, and repeats as replays.
+  // Every charge and denial of the week is logged once. Repeats are logged as replays.
   const unlogged = await database.query(
     `select k.key
      from cell.keyed_requests as k
@@ -221,7 +221,7 @@ test("the request log covers the last week, including denials, retries and error
       { status: 409, outcome: "idempotency_key_reused", has_replay: false },
     ]),
   );
-  // Hourly counts match the log, IDs follow time, only test has rows, and the next purge deletes none.
+  // Hourly counts match the log, IDs are in time order, only test has rows, and the next purge deletes none.
   const miscounted = await database.query(
     `select c.hour
      from cell.request_counts as c

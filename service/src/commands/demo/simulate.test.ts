@@ -24,7 +24,7 @@ import { simulate } from "./simulate.ts";
 
 const at = (text: string): Instant => brandAs<Instant>(Date.parse(text));
 
-/** Published before all days below. */
+/** The catalog is published before all start dates below. */
 async function setupCatalog(): Promise<Catalog> {
   const database = await createDatabase();
   const {
@@ -113,7 +113,7 @@ test("on any start date, wallets verify, the three cases exist, and the last day
     const asked = [...lives.values()].flat().filter(({ at }) => at > now - DAY_MS);
     const count = (outcome: string): number =>
       asked.filter(({ logged }) => (logged?.code ?? logged?.reason ?? "ok") === outcome).length;
-    // The first page shows some of everything.
+    // The home page shows every outcome.
     expect(count("ok"), day).toBeGreaterThan(60);
     for (const outcome of ["insufficient_credits", "feature_not_found", "idempotency_key_reused"])
       expect(count(outcome), `${outcome} on ${day}`).toBeGreaterThan(1);

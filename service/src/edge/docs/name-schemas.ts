@@ -33,7 +33,7 @@ export function nameSchemas(document: Document, named: Readonly<Record<string, o
       // Fastify copies the response's description into its schema.
       const { description, ...bare } = media.schema;
       if (description === responses?.["200"]?.description) media.schema = bare;
-      // A body that may be absent is an object or null; the object has the name. Several alternatives have it together.
+      // A body that may be absent is an object or null, and only the object gets the name. With several objects, the whole schema gets it.
       const alternatives = (media.schema["anyOf"] ?? []) as Json[];
       const objects = [media.schema, ...alternatives].filter((part) => part["properties"] !== undefined);
       const object = objects.length > 1 ? media.schema : objects[0];

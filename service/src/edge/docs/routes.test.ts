@@ -60,7 +60,7 @@ test("a page is HTML or Markdown, by its address or by Accept", async () => {
   expect(await typeOf("/docs/recipes/stripe-webhook/server.mjs", browser)).toBe("text/plain; charset=utf-8");
 });
 
-test("a browser at an unknown page gets a page, and a program a problem", async () => {
+test("for an unknown page, a browser gets an HTML page and a program gets a problem", async () => {
   const { service } = await setup();
   for (const path of [
     "/docs/errors/nothing",

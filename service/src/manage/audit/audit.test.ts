@@ -46,7 +46,7 @@ async function doMuch({ manage }: Managed): Promise<void> {
   }
 }
 
-test("both audits form one list, newest first, without gaps or duplicates at any page size", async () => {
+test("both audit tables form one list, newest first, without gaps or duplicates at any page size", async () => {
   const managed = await setupManage();
   await doMuch(managed);
   const { database } = managed;

@@ -93,7 +93,7 @@ test("repeating an assignment changes nothing", async () => {
   expect(await database.count("cell.audit")).toBe(audits);
 });
 
-test("nothing is done if the number of matching customers has changed", async () => {
+test("an assignment is rejected if the number of matching customers has changed by more than 1%", async () => {
   const { manage, database, assign } = await setupMany();
   const call = (expectedCount: number) =>
     manage("POST", BULK, { body: { filter: { plan: "free" }, plan: "pro", expectedCount } });
@@ -135,7 +135,7 @@ test("customers who stop matching before their turn are skipped", async () => {
   expect((await sent).body).toMatchObject({ matching: 300, changed: 299, skipped: 1 });
 });
 
-test("a disconnect stops the assignment after the chunk, and a new preview can continue it", async () => {
+test("a disconnect stops the assignment after the current chunk, and a new preview can continue it", async () => {
   const { manage, database, service, here, tokens } = await setupMany();
   const client = await connectTo(database);
   await client.query("begin");
@@ -167,7 +167,7 @@ test("a disconnect stops the assignment after the chunk, and a new preview can c
 test.each([
   ["is revoked", "update control.management_tokens set revoked_at = now()", 401, "sign_in_required"],
   ["is demoted", "update control.management_tokens set role = 'viewer'", 403, "role_missing"],
-] as const)("a token that %s meanwhile assigns no further chunk", async (_, change, ...refusal) => {
+] as const)("a token that %s during the call assigns no further chunk", async (_, change, ...refusal) => {
   const { manage, database, tokens } = await setupMany();
   const client = await connectTo(database);
   await client.query("begin");

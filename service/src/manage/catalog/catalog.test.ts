@@ -38,7 +38,7 @@ async function furnish({ manage, publish }: Managed): Promise<void> {
   await manage("POST", "plans/talk/archive");
 }
 
-test("a catalog exports the same document from the environment it was applied to", async () => {
+test("a catalog applied to another environment exports the same document there", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   await furnish(managed);
@@ -94,7 +94,7 @@ test("a catalog exports the same document from the environment it was applied to
   expect(await state()).toEqual(before);
 });
 
-test("applying a changed file updates only the items in it, publishes plans with the requested reach, and leaves everything else unchanged", async () => {
+test("applying a changed file updates only the items in it, and publishes plans with the requested reach", async () => {
   const managed = await setupManage();
   const { manage, check, database } = managed;
   const catalog = {
@@ -163,7 +163,7 @@ test("on request, items missing from a list in the file are archived", async () 
     "archive plan pro",
     "change default_plan default_plan",
   ]);
-  // A file that lists it unarchives it.
+  // A file that lists an archived plan with `archived: false` unarchives it.
   const { body } = await manage("GET", "catalog");
   const plans = (body["plans"] as object[]).map((plan) => ({ ...plan, archived: false }));
   expect(changesOf(await apply({ plans, defaultPlan: "pro" }))).toEqual([
@@ -214,7 +214,7 @@ test.each([
   expect((await manage("GET", "catalog")).text).toBe(before.text);
 });
 
-test("of files applied concurrently to the same version, exactly one is applied completely", async () => {
+test("if files are applied concurrently to the same version, exactly one is applied, and completely", async () => {
   const { manage } = await setupManage();
   const { body: seen } = await manage("POST", "catalog/diff", { body: { catalog: {} } });
   const replies = await Promise.all(

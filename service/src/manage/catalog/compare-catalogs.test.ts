@@ -100,7 +100,7 @@ test("a file applied a second time changes nothing", () => {
   );
 });
 
-test("an export changes nothing at its source and recreates the catalog elsewhere", () => {
+test("applying an export changes nothing at its source and recreates the catalog elsewhere", () => {
   fc.assert(
     fc.property(fc.array(documents, { minLength: 1, maxLength: 4 }), (files) => {
       const here = applyAll(files);

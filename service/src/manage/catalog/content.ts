@@ -29,7 +29,7 @@ export type FeatureContent = {
 
 export type AllowanceContent = PlanTerms["allowances"][number];
 
-/** With the pool and cost the plan has pinned, which may differ from the feature's current ones. */
+/** A feature with the pool and cost that the plan pinned. They may differ from the feature's current ones. */
 export type PlanFeatureContent = PlanTerms["features"][number] & {
   readonly pool: string;
   readonly cost: Cost;

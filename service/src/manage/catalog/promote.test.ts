@@ -26,7 +26,7 @@ test("a promotion applies the test catalog to Live as previewed, once", async ()
   expect(changesOf(await manage("POST", `${PROJECT}/promote/diff`))).toEqual([]);
   const again = await manage("POST", `${PROJECT}/promote`, { body: { reach: "now" } });
   expect(again.body).toMatchObject({ outcome: "unchanged", version: promoted.body["version"] });
-  // Customers and balances never cross.
+  // Customers and balances are never promoted.
   expect((await manage("GET", `${PROJECT}/live/customers`)).body["items"]).toEqual([]);
 });
 

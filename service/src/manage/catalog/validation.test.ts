@@ -205,7 +205,7 @@ test("no invalid body causes a 500", { timeout: 120_000 }, async () => {
     }),
     { numRuns: 300 },
   );
-  // Unusual input: some is accepted, some ignored, and the runtime keeps working.
+  // Some of the bodies are accepted, some rejected, and the runtime keeps working.
   expect([...statuses.keys()]).toEqual(expect.arrayContaining([200, 400, 422]));
   expect((await check({ customerId: "ada", feature: "export" })).status).toBe(200);
 });

@@ -57,7 +57,7 @@ test.each([
 });
 
 test.each(["con_", "con_00000000000000000000000000", "evt_01k9zq6n2wf3rvd0m6zj8b6c1t", "", "💳"])(
-  "an ID that is no consume (%s) is not found and changes nothing",
+  "an ID that does not belong to a charge (%s) is not found and changes nothing",
   async (consumeId) => {
     const credits = await setupCredits();
     await render(credits, 3, "key-1");
@@ -66,7 +66,7 @@ test.each(["con_", "con_00000000000000000000000000", "evt_01k9zq6n2wf3rvd0m6zj8b
   },
 );
 
-test("grants and reversals cannot be reversed by their ledger position", async () => {
+test("a forged consume ID cannot reverse a grant or another reversal", async () => {
   const credits = await setupCredits();
   const consumed = await render(credits, 3, "key-1");
   await reverse(credits, consumed, 1);

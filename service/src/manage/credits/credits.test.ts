@@ -74,7 +74,7 @@ test("a balance never exceeds the largest safe integer", async () => {
   expect(await addCredits(cell, context, { ...TOP_UP, credits: Number.MAX_SAFE_INTEGER })).toEqual({
     kind: "balance_too_large",
   });
-  // Above this, plans could not grant any more.
+  // Above this balance, plans could no longer grant credits.
   const credits = Number.MAX_SAFE_INTEGER - 2 ** 51;
   expect((await addCredits(cell, context, { ...TOP_UP, credits })).kind).toBe("added");
   expect(await addCredits(cell, context, { ...TOP_UP, credits: 1 })).toEqual({ kind: "balance_too_large" });
@@ -132,7 +132,7 @@ test("the audit's `before` includes due changes", async () => {
   const audits = await database.query(
     "select action, before -> 'balances' as before, after -> 'balances' as after from cell.audit order by id",
   );
-  // 90 are left of the first month; the next one has 100.
+  // The 90 credits left from the first month expired; the next month granted 100.
   expect(audits.slice(-2)).toEqual([
     { action: "credits.added", before: { credits: 100 }, after: { credits: 150 } },
     { action: "plan.ended", before: { credits: 150 }, after: { credits: 50 } },

@@ -19,7 +19,7 @@ test("the first credits in an environment need no catalog and create its pool", 
   expect([other.status, other.body["code"]]).toEqual([422, "unknown_key"]);
 });
 
-test("an impossible charge ID is not found", async () => {
+test("reversing an impossible charge ID returns not found", async () => {
   const { manage } = await setupManage();
   const reply = await manage("POST", "customers/ada/consumes/con_7zzzzzzzzz00000000000000zz/reverse", {
     body: {},

@@ -8,7 +8,7 @@ import { times } from "../../../test/two-services.ts";
 import { consumeId as nameConsume, readConsumeId } from "../../primitives/consume-id.ts";
 import { parsePublicId, publicId } from "../../primitives/public-id.ts";
 
-// How the management API shows, explains and reverses a request with items.
+// These tests cover how the management API shows, explains and reverses a request with items.
 
 const ITEMS = [
   { feature: "image.render", quantity: 3 },
@@ -111,7 +111,7 @@ test("a charge that is not the first of its request has no ID of its own", async
   expect((await manage("POST", `customers/ada/consumes/${second}/reverse`, { body: {} })).status).toBe(404);
 });
 
-test("a preview shows one item, which has to be named", async () => {
+test("a preview of a reversal requires one item and shows only that item", async () => {
   const { manage, consumeId } = await setupCharge();
   const preview = (body: object) =>
     manage("POST", `customers/ada/consumes/${consumeId}/reverse/preview`, { body });

@@ -97,7 +97,7 @@ test("a reversal that would make the balance too large is rejected like a top-up
       body: { code: "balance_too_large" },
     });
   }
-  // A part that fits is returned, and a new period still grants its allowance.
+  // A partial reversal that fits succeeds, and a new period still grants its allowance.
   expect((await manage("POST", path, { body: { quantity: 1 } })).status).toBe(200);
   await windBack(database, 40 * DAY_MS);
   expect((await consume({ customerId: "ada", feature: "reel", idempotencyKey: "l" })).body["allowed"]).toBe(

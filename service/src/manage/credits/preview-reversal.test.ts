@@ -58,7 +58,7 @@ test("revoking one of several merged grants keeps the credits of the others", as
   expect(await balanceOf(managed)).toEqual([{ pool: "credits", balance: 200 }]);
 });
 
-test("a preview distinguishes returns to revoked grants and left plans", async () => {
+test("a preview shows which credits would return to revoked grants or to a plan the customer has left", async () => {
   const managed = await setupManage();
   const { manage } = managed;
   await manage("POST", "customers/ada/credits", { body: { credits: 100, kind: "purchase" } });

@@ -106,7 +106,7 @@ export function previewReversal(
 
 type Return = ReversalPreview["returns"][number];
 
-/** Entries before the reversal were due anyway; those after it expire or revoke what it returned. */
+/** Entries before the reversal are due changes. Entries after it expire or revoke the returned credits. */
 function describeReturns({ entries, wallet }: Change, grants: readonly GrantFacts[]): Return[] {
   const at = entries.findIndex(({ kind }) => kind === "reverse");
   const taken = entries.slice(at + 1).flatMap(({ kind, parts }) => parts.map((part) => ({ kind, ...part })));

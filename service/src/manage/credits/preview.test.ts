@@ -18,8 +18,7 @@ async function preview(
   return reply.body;
 }
 
-/** All stored rows of the cell as text, except the request log. */
-/** Excludes background writes: request log, usage roll-ups and job positions. */
+/** All rows of the cell as text, without background writes: request log, usage roll-ups and job positions. */
 async function dump(database: TestDatabase): Promise<string> {
   const tables = await database.query(
     `select table_name as name from information_schema.tables
@@ -107,7 +106,7 @@ test("a preview shows the grant that uses the reference", async () => {
   });
 });
 
-test("a reference used before the history window is hidden but still counts", async () => {
+test("a reference used before the history window is still rejected, but its use is hidden", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   await manage("POST", "customers/bob/credits", { body: { ...TOP_UP, reference: "pay_1" } });

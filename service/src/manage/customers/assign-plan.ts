@@ -70,7 +70,7 @@ function auditOf(open: OpenWallet, plan: string, { wallet }: Change): AuditLine 
   return { action: actionOf(open, wallet), subject: plan, ...compareWallets(open, wallet) };
 }
 
-/** Compared with the wallet after due changes: what fell due before the call is not its work. */
+/** Compares with the wallet after due changes, because the call did not cause those. */
 function actionOf({ catalog, wallet, clock }: OpenWallet, after: Wallet): string {
   const before = viewWallet(catalog, wallet, clock);
   if (after.next !== null && !isDeepStrictEqual(before.next, after.next)) return "plan.scheduled";

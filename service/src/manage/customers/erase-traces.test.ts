@@ -36,7 +36,7 @@ const TOP_UP = {
   price: { amount: 900, currency: "EUR" },
 };
 
-/** Leaves the marker wherever a caller or an operator can write something. */
+/** Writes the marker into every field that a caller or an operator can set. */
 async function live({ manage, consume, record }: Managed): Promise<Reply[]> {
   const profile = { name: `Jane ${MARKER}`, email: JANE, billingReference: `cus_${MARKER}` };
   await manage("PUT", HERE, { body: { ...profile, metadata: { [MARKER]: JANE } } });
@@ -55,7 +55,7 @@ async function live({ manage, consume, record }: Managed): Promise<Reply[]> {
   return answers;
 }
 
-/** Each column of each table of both schemas in which the marker can be read. */
+/** All columns in both schemas that contain the marker. */
 async function findTraces(database: TestDatabase): Promise<string[]> {
   const columns = await database.query(`
     select format('%I.%I', c.table_schema, c.table_name) as name, quote_ident(c.column_name) as column
@@ -73,7 +73,7 @@ async function findTraces(database: TestDatabase): Promise<string[]> {
   return found;
 }
 
-/** The request log is written in the background. */
+/** Waits for the request log, which is written in the background. */
 async function untilLogged({ database }: Managed): Promise<void> {
   for (let i = 0; i < 100 && (await database.count("cell.request_log", "status = 409")) === 0; i++) {
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -166,7 +166,7 @@ test.each([
   const pool = openTestPool(database.serviceUrl);
   await expect(finishErasures(pool, { hiddenMs: 0 })).rejects.toThrow("unplugged");
   await database.query(`drop trigger fail on cell.${table}`);
-  // An erasure that may still be under way is left alone.
+  // The job skips an erasure that may still be running.
   expect(await finishErasures(pool)).toBe(0);
   expect(await finishErasures(pool, { hiddenMs: 0 })).toBe(1);
   expect(await findTraces(database)).toEqual([]);
@@ -224,7 +224,7 @@ test("an erasure that spans more than one page of events and keys erases all of 
     [JANE],
   );
   const { number, environment_id } = own ?? {};
-  // Every third event is the erased customer's, and each has its key.
+  // Every third event belongs to the erased customer, and every event has a key.
   await database.query(
     `insert into cell.events (recorded_at, id, occurred_at, customer_number, environment_id, quantity, event, request_id, metadata)
      select t.at, gen_random_uuid(), t.at, case when i % 3 = 0 then $1::bigint else 1 end, $2, 1, 'bulk', 'req',

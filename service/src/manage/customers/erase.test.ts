@@ -43,7 +43,7 @@ test("the amounts of an erased customer stay, under a number without an ID", asy
   await expectSoundBooks(database);
 });
 
-test("the ID of an erased customer is free, and starts with an empty wallet", async () => {
+test("the ID of an erased customer can be used again, and starts with an empty wallet", async () => {
   const credits = await setupCredits();
   const { cell, context, consume, check, assign } = credits;
   await live(credits);
@@ -114,7 +114,7 @@ test.each(REWRITES)(
   },
 );
 
-test("a customer that is busy during an erasure leaves no trace", async () => {
+test("a customer with requests during an erasure leaves no trace", async () => {
   const credits = await setupCredits();
   const { cell, context, consume, record, database } = credits;
   await live(credits);
@@ -158,7 +158,7 @@ test("an event in flight during an erasure leaves no trace", async () => {
   expect(await findTraces(database)).toEqual([]);
 });
 
-/** A customer with everything that can be stored about one. */
+/** Creates a customer with everything that can be stored about a customer. */
 async function live({ assign, consume, record, cell, context, database }: Credits): Promise<void> {
   await assign(CAROL);
   await addCredits(cell, context, { ...TOP_UP, customerId: CAROL, reference: "pay_1" });

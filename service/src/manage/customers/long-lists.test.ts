@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type Managed, setupManage } from "../../../test/manage.ts";
 
-/** Customers `old-1` and so on, then more others than one page scans. */
+/** Creates customers `old-1` and so on, then more other customers than one page scans. */
 async function setupLong(old: number, others: number): Promise<Managed> {
   const managed = await setupManage();
   const { database, context } = managed;

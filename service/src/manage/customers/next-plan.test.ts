@@ -91,7 +91,7 @@ test("a downgrade and a cancellation at the period's end take effect without any
   await expectSoundBooks(database);
 });
 
-test("customers whose pending change is due count for its plan before anything was written", async () => {
+test("customers with a due pending change count for the new plan before the change is written", async () => {
   const { assignTo, manage, database } = await setup();
   const count = async (plan: string): Promise<unknown> => {
     await manage("PUT", `plans/${plan}/draft`, { body: { name: plan, allowances: [], features: [] } });
@@ -103,7 +103,7 @@ test("customers whose pending change is due count for its plan before anything w
   expect([await count("pro"), await count("basic")]).toMatchObject([{ count: 0 }, { count: 1 }]);
 });
 
-test("a billing event sends times, not the end of a period", async () => {
+test("`period_end` is rejected in a billing event", async () => {
   const { assignTo, read } = await setup();
   const before = await read();
   for (const times of [{ startsAt: "period_end" }, { endsAt: "period_end", shorten: true }])

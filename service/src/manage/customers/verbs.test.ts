@@ -79,7 +79,7 @@ test("another anchor is rejected for an active plan and for one left within its 
   expect((await assign({ plan: "pro" })).body).toMatchObject({ customer: { plan: { anchor } } });
 });
 
-test("a call with an older billing event changes nothing, neither a renewal nor a cancellation", async () => {
+test("a renewal or cancellation with an older billing event changes nothing", async () => {
   const { manage } = await setupManage();
   const assign = (body: object) => manage("POST", "customers/bob/plan", { body: { plan: "pro", ...body } });
   const end = (asOf: string) => manage("DELETE", `customers/bob/plan?asOf=${asOf}`);
@@ -96,7 +96,7 @@ test("a call with an older billing event changes nothing, neither a renewal nor 
     outcome: "ended",
     customer: { plan: null },
   });
-  // Even after the plan ended, for any plan in an older event.
+  // An older event changes nothing, even after the plan ended.
   for (const body of [{ endsAt: null }, { plan: "pro", endsAt: LATER }]) {
     const again = await assign({ ...body, asOf: "2026-03-03T12:00:00Z" });
     expect(again.body).toMatchObject({ outcome: "unchanged", customer: { plan: null } });
@@ -121,7 +121,7 @@ test("a redelivered renewal does not undo a cancellation with the same time", as
   expect((await end()).body["outcome"]).toBe("no_assignment");
 });
 
-test("a cancellation for an unknown customer is kept, and the older start assigns no plan", async () => {
+test("a cancellation for an unknown customer is kept, and an older assignment is ignored", async () => {
   const { manage, database } = await setupManage();
   const end = (asOf: string) => manage("DELETE", `customers/new/plan?asOf=${asOf}`);
   expect((await manage("DELETE", "customers/new/plan")).status).toBe(404);

@@ -146,7 +146,7 @@ test("a reused key reveals nothing about the earlier denial", async () => {
   await ask(managed, "export", 4);
   await ask(managed, "export", 2);
   expect((await explain(managed))["resetsAt"]).not.toBeNull();
-  // As after its expiry, with another customer's charge under the same key.
+  // Simulates a key that expired and was reused for another customer's charge.
   await managed.database.query("set session_replication_role = replica");
   await managed.database.query("update cell.keyed_requests set subject_id = gen_random_uuid()");
   const { resetsAt, limit } = await explain(managed);

@@ -98,7 +98,7 @@ test("an event's key shows the event, and whether a reuse had another time or me
   ]);
 });
 
-test("a key from the other environment shows only that, and an unused one is not found", async () => {
+test("a key from the other environment shows only that it was used there, and an unused key is not found", async () => {
   const managed = await setupManage();
   const { consume, manage, here, service, project } = managed;
   await consume(BODY);
@@ -150,7 +150,7 @@ test("an erased customer's key shows amounts, but no ID or metadata", async () =
   expect(JSON.stringify(story)).not.toContain('"ada"');
 });
 
-test("an expired key is shown as ended, and one from the other environment is free", async () => {
+test("an expired key is shown as ended, and is not found in the other environment", async () => {
   const managed = await setupManage({ IDEMPOTENCY_DAYS: "40" });
   const { database, consume, manage, here } = managed;
   const first = await consume({ ...BODY, idempotencyKey: "k" });

@@ -161,7 +161,7 @@ function renderKept(
   return rendered === null ? null : { ...rendered, customerId };
 }
 
-/** What the request asked for. */
+/** The features and quantities that the request asked for. */
 function itemsOf(subject: Exclude<Subject, { kind: "event" }>): ConsumptionItem[] {
   if (subject.kind === "denial" && subject.row.request !== null) return parseItems(subject.row.request.items);
   const rows = subject.kind === "charge" ? subject.rows : [subject.row];

@@ -12,7 +12,7 @@ test("rows that leave the history window are still in a file resumed within a da
     const { headers, text } = await manage("GET", `exports/${kind}?format=csv`);
     const whole = text.trimEnd().split("\n").slice(1);
     const [first = ""] = whole;
-    // As if the file had started earlier: the window has moved by as much.
+    // Simulates a file that started earlier: its window starts earlier by the same time.
     const earlier = (ms: number): string => {
       const values = JSON.parse(Buffer.from(first.slice(first.lastIndexOf(",") + 1), "base64url").toString());
       values[2] = String(values[2] - ms);
@@ -27,7 +27,7 @@ test("rows that leave the history window are still in a file resumed within a da
     expect(hour.text.trimEnd().split("\n").filter(Boolean)).toHaveLength(whole.length - 1);
     const { status, body } = await manage("GET", `exports/${kind}?cursor=${earlier(25 * 3_600_000)}`);
     expect([status, body["detail"]]).toEqual([400, expect.stringContaining("start a new one")]);
-    // From a time without a window.
+    // A cursor from a time without a history window.
     const values = JSON.parse(Buffer.from(earlier(0), "base64url").toString()).with(2, "none");
     const unlimited = Buffer.from(JSON.stringify(values)).toString("base64url");
     expect((await manage("GET", `exports/${kind}?cursor=${unlimited}`)).status).toBe(400);

@@ -9,7 +9,7 @@ import { readSettled } from "../../store/cell/export-range.ts";
 import { eventSource } from "./event-source.ts";
 import type { ExportJob } from "./source.ts";
 
-/** Inserts `count` events for each time, recorded later in the same month. */
+/** Inserts $1 events, recorded $2 and occurred $3 after the first event, but recorded no earlier than its month. */
 const MANY = `insert into cell.events (recorded_at, id, occurred_at, customer_number, environment_id, quantity, event, request_id)
   select greatest(e.recorded_at + $2::interval, date_trunc('month', e.recorded_at, 'UTC')), gen_random_uuid(), e.recorded_at + $3::interval, e.customer_number, e.environment_id, 1, 'later', ''
   from cell.events as e
@@ -20,7 +20,7 @@ async function setupJob(before = 0) {
   const managed = await setupManage();
   const { database, project, record, service } = managed;
   await record({ customerId: "ada", event: "first", quantity: 1 });
-  // Most rows, so that the planner prefers no other index.
+  // Most rows are inserted here, so that the planner prefers no other index.
   if (before > 0) await database.query(MANY, [before, "-1 hour", "-1 hour"]);
   const cell = openTestPool(database.url);
   onTestFinished(() => cell.end());
@@ -61,7 +61,7 @@ test("an export without an end does not scan events recorded after its start", a
     .toBe(0);
   await database.query(MANY, [20_000, "10 minutes", "10 minutes"]);
   await database.query("analyze cell.events");
-  // The roll-up job reads all of them once.
+  // The roll-up job reads all new events once.
   await settle({ cell: job.cell, database });
   const before = await walked();
   const pages = await Array.fromAsync(

@@ -72,7 +72,7 @@ test("an export ends when its reader loses access", async () => {
   await expect(content.toArray()).rejects.toThrow("your token was revoked");
 });
 
-test("an export of entries can be ended while it skips customers", async () => {
+test("an export of ledger entries can be stopped while it skips customers", async () => {
   const { cell, project, topUp } = await setupManage();
   await topUp("ada", 1);
   const { environmentId } = project.test;

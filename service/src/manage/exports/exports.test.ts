@@ -88,7 +88,7 @@ test("an export resumes after any row without gaps or duplicates, whatever was w
   }
 });
 
-/** Copies every event one minute later, in an open transaction. */
+/** Copies every event, with a time one minute later. */
 const COPY = `insert into cell.events (recorded_at, id, occurred_at, customer_number, environment_id, quantity, event, request_id)
   select e.recorded_at, gen_random_uuid(), e.occurred_at + interval '1 minute', e.customer_number, e.environment_id, 1, 'copy', ''
   from cell.events as e
@@ -101,7 +101,7 @@ test("rows not committed when an export starts are only in the next one", async 
   const writer = await connectTo(managed.database);
   await writer.query("begin");
   await writer.query(COPY);
-  // Written later but committed before the start, so it is included.
+  // Written later but committed before the export starts, so it is included.
   await managed.record({ customerId: "ada", event: "over", quantity: 1 });
   const whole = await read(managed, "events?format=ndjson");
   expect(whole.map(({ event }) => event)).toEqual(["visits", "tokens", "tokens", "tokens", "over"]);
@@ -113,10 +113,10 @@ test("rows not committed when an export starts are only in the next one", async 
   expect(await read(managed, "events?format=ndjson")).toHaveLength(9);
 });
 
-test("an event rewritten with its first time does not enter a running export", async () => {
+test("an event written again with its first recording time does not enter a running export", async () => {
   const managed = await setupExport();
   const whole = await read(managed, "events?format=ndjson");
-  // As after an unknown commit: recorded_at is that of the first attempt.
+  // Simulates a retry after a commit with an unknown outcome: `recorded_at` is from the first attempt.
   await managed.database.query(COPY);
   for (const [index, { cursor }] of whole.entries()) {
     const rest = await read(managed, `events?format=ndjson&cursor=${cursor}`);
@@ -166,7 +166,7 @@ test("an export is a download with an estimated row count, and is audited", asyn
   expect((await manage("HEAD", "exports/events")).status).toBe(404);
 });
 
-/** A reader that takes only as much as it is allowed to. */
+/** Requests an export and stops reading after the first chunk. */
 async function askAndStall({
   service,
   here,
@@ -184,7 +184,7 @@ async function askAndStall({
   return { hangUp: () => socket.destroy(), isOpen: () => socket.readyState === "open" };
 }
 
-test("two exports run at a time; a slow reader slows one down, and a disconnect frees its place", {
+test("two exports run at a time; a slow reader slows only its own, and a disconnect lets another start", {
   timeout: 60_000,
 }, async () => {
   const managed = await setupExport();
@@ -199,7 +199,7 @@ test("two exports run at a time; a slow reader slows one down, and a disconnect 
   const [one, two] = [await askAndStall(managed), await askAndStall(managed)];
   const ask = async (): Promise<number> => (await manage("GET", "exports/grants")).status;
   await expect.poll(ask, { timeout: 10_000 }).toBe(503);
-  // Both wait for their readers, so nothing is read meanwhile.
+  // Both exports wait for their readers, so nothing is read meanwhile.
   const reads = async (): Promise<unknown> => {
     await new Promise((resolve) => setTimeout(resolve, 1_500));
     const [row] = await database.query("select sum(idx_tup_read)::integer as n from pg_stat_user_indexes");
@@ -210,11 +210,11 @@ test("two exports run at a time; a slow reader slows one down, and a disconnect 
   expect(Number(await reads()) - Number(before)).toBeLessThan(2_000);
   one.hangUp();
   await expect.poll(ask, { timeout: 10_000 }).toBe(200);
-  // The other one ends with the service, which does not wait for resumable work.
+  // The second export ends when the service stops, because the service does not wait for resumable work.
   expect(two.isOpen()).toBe(true);
 });
 
-test("a disconnect before the first byte frees the place too", { timeout: 30_000 }, async () => {
+test("a disconnect before the first byte also lets another export start", { timeout: 30_000 }, async () => {
   const managed = await setupExport();
   const { service, here, tokens, manage } = managed;
   const writer = await connectTo(managed.database);

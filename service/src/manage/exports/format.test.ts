@@ -55,7 +55,7 @@ test("NDJSON has the original values", () => {
   expect(values).toEqual(["=1+1", -30, null, { a: [1] }, "two\nlines"]);
 });
 
-test("lines of any length are complete, in small chunks", () => {
+test("lines of any length are written completely, in small chunks", () => {
   const cells = ["ö".repeat(40_000), "x", "€".repeat(30_000), "y".repeat(65_000), "z"];
   const chunks = [
     ...formatLines(

@@ -61,7 +61,7 @@ test("a feature is not overwritten without If-Match, with an old ETag, or with I
   });
 });
 
-test("of ten editors with the same ETag, one succeeds and nine get 412", async () => {
+test("if ten editors use the same ETag, one succeeds and nine get 412", async () => {
   const managed = await setupManage();
   const headers = { "if-match": await etagOf(managed, "features/image.render") };
   const replies = await Promise.all(

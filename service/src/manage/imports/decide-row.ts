@@ -11,7 +11,7 @@ import type { WalletName } from "../../store/cell/wallets.ts";
 import { describeAddition, isSameGrant } from "../credits/add-credits.ts";
 import { type Column, type ImportedCredits, type ImportRow, quote, type RowError } from "./import-row.ts";
 
-/** What the database currently stores about the row's customer. */
+/** The stored state of the row's customer. */
 export type Known = {
   readonly wallet: Wallet;
   /** Null if the customer was created with the row's profile. */

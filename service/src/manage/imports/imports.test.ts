@@ -3,7 +3,7 @@ import { expectSoundBooks } from "../../../test/books.ts";
 import { balanceOf, FILE, sendFile } from "../../../test/imports.ts";
 import { type Managed, setupManage } from "../../../test/manage.ts";
 
-/** Rows of every table that an import could write to. */
+/** Row counts of every table that an import could write to. */
 async function countAll({ database }: Managed): Promise<number[]> {
   const counts: number[] = [];
   for (const table of ["customers", "wallets", "ledger", "grants", "assignments", "audit"])
@@ -177,7 +177,7 @@ test("an invalid header is rejected as a whole", async () => {
   expect((await sendFile(managed, "\ufeffcustomerId\r\nx\r\n")).body).toMatchObject({ created: 1 });
 });
 
-test("an import stops where its file breaks off, and earlier rows are kept", async () => {
+test("an import stops at invalid CSV or UTF-8, and earlier rows are kept", async () => {
   const managed = await setupManage();
   const rows = Array.from({ length: 1_000 }, (_, i) => `customer_${i},${"x".repeat(200)}`).join("\n");
   const { body } = await sendFile(managed, `customerId,name\n${rows}\n"open,1\nlast,2\n`);

@@ -91,7 +91,7 @@ test("the demo's monthly statements match the ledger, and each opening is the pr
   expect(used).toBeGreaterThan(1_000);
   expect(kinds.size).toBeGreaterThan(2);
 
-  // Written entries, summed in another way: everything for wallets without due changes.
+  // Compares with the written entries, which are complete in months without due changes.
   for (const month of months.filter(({ completeTo, to }) => completeTo === to)) {
     const rows = await database.query(
       `select l.kind, sum(l.amount)::integer as amount
@@ -108,15 +108,15 @@ test("the demo's monthly statements match the ledger, and each opening is the pr
     expect(sum(({ expired }) => expired)).toBe(0 - (written.get(3) ?? 0));
   }
   expect(months.filter(({ isFinal }) => isFinal).length).toBeGreaterThan(1);
-  // The current balances.
+  // The last closing must equal the current balances.
   const total = Object.values(closings(months.at(-1) as Month)).reduce((sum, closing) => sum + closing, 0);
   expect(total).toBe(await sumBalances());
 });
 
-test("due changes are included, and the statement shows how far it is final", async () => {
+test("due changes are included, and the statement shows until when it is complete", async () => {
   const managed = await setupManage();
   const { database, manage, consume, topUp } = managed;
-  // Otherwise the expiry job may be faster.
+  // Pauses the expiry job, which could write the due changes first.
   await database.query("update cell.sweeps set rests_until = now() + interval '20 hours'");
   await consume({ customerId: "ada", feature: "image.render", idempotencyKey: "k" });
   await topUp("ada", 30);
@@ -128,7 +128,7 @@ test("due changes are included, and the statement shows how far it is final", as
     { kind: "allowance", opening: 0, granted: 100, used: 10, closing: 90 },
     { kind: "manual", opening: 0, granted: 30, used: 0, closing: 30 },
   ]);
-  // As if 40 days ago: the period ended and a new one started unnoticed.
+  // Moves everything back 40 days: the period ended and a new one started, but neither is written yet.
   await ageHistory(database, 40 * DAY_MS);
   const count = await database.count("cell.ledger");
   const due = await read();
@@ -138,7 +138,7 @@ test("due changes are included, and the statement shows how far it is final", as
   const { body } = await manage("GET", "customers/ada");
   expect(body["balances"]).toEqual([{ pool: "credits", balance: 130 }]);
   expect(due.lines.reduce((sum, { closing }) => sum + closing, 0)).toBe(130);
-  // The next request writes it, and nothing else changes.
+  // The next request writes the due changes, and the statement's lines stay the same.
   await consume({ customerId: "ada", feature: "export", idempotencyKey: "look" });
   const seen = await read();
   expect(await database.count("cell.ledger")).toBeGreaterThan(count + 1);
@@ -188,7 +188,7 @@ test("a future month, one before the history window and an invalid one are rejec
 test("a statement whose pool sum is not exact in JSON is rejected", async () => {
   const { manage, topUp } = await setupManage();
   const read = async () => manage("GET", `months/${lastMonths(1)[0]}`);
-  // Ada has her allowance.
+  // Ada's allowance of 100 credits is also in the sum.
   const half = (Number.MAX_SAFE_INTEGER - 101) / 2;
   await topUp("bob", half);
   await topUp("carl", half + 1);
@@ -200,14 +200,14 @@ test("a statement whose pool sum is not exact in JSON is rejected", async () => 
   expect(await read()).toMatchObject({ status: 422, body: { code: "total_too_large" } });
 });
 
-test("an entry recorded by a slow clock before it took effect is in its own month", async () => {
+test("an entry recorded by a slow clock before it took effect is in the month when it took effect", async () => {
   const { manage, consume, database } = await setupManage();
   await consume({ customerId: "ada", feature: "image.render", idempotencyKey: "k" });
   const [month = ""] = lastMonths(1);
   const from = `${month}-01T00:00:00.000Z`;
   await database.query("select cell.ensure_monthly_partitions(3, 0)");
   await database.query("set session_replication_role = replica");
-  // Weeks, as after a clock that was a month off.
+  // Simulates a clock that was more than a month slow.
   await database.query(
     `update cell.ledger
      set effective_at = coalesce(effective_at, recorded_at), recorded_at = $1::timestamptz - interval '40 days'`,

@@ -60,7 +60,7 @@ test("only admin and owner tokens for the whole workspace can have managesAccess
   }
 });
 
-test("everything a token creates ends with it", async () => {
+test("tokens and links created with a token expire no later than the token", async () => {
   const managed = await setupManage();
   const ada = await join(managed, "admin", "ada");
   const bob = await join(managed, "viewer", "bob");
@@ -128,7 +128,7 @@ test("a token's role is at most its creator's current role", async () => {
   const call = callWith(managed, secret);
   const body = { name: "K", scopes: ["check"] };
   expect((await call("POST", `${managed.here}/api-keys`, body)).status).toBe(200);
-  // By hand, so that nothing revokes the token.
+  // Changed directly in the database, so that nothing revokes the token.
   await database.query("update control.members set role = 'viewer' where id = $1", [adam.id]);
   const reply = await call("POST", `${managed.here}/api-keys`, body);
   expect([reply.status, reply.body["code"]]).toEqual([403, "role_missing"]);
@@ -175,7 +175,7 @@ test.each(["demoted", "removed", "demoted by hand"] as const)(
       expect([status, body["code"]]).toEqual([410, "link_invalid"]);
     }
     if (how !== "demoted by hand") expect(await openLinks()).toEqual([]);
-    // Another member's link works.
+    // A new link from another member works.
     const again = await manage("POST", `${MEMBERS}/${memberIdOf(invitation)}/link`);
     expect((await accept(managed, tokenOf(again))).status).toBe(200);
   },

@@ -94,7 +94,7 @@ test("a link with missing or extra fields is rejected and stays valid", async ()
   expect((await accept(managed, { token: reset, password: PASSWORD })).status).toBe(200);
 });
 
-test("a new link ends the previous one; used, ended and unknown links get the same response", async () => {
+test("a new link ends the previous one; replaced, expired and unknown links get the same response", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   const body = { email: "ada@example.com", name: "Ada", role: "viewer" };
@@ -177,7 +177,7 @@ test("guesses at the old password count as failed logins", async () => {
   expect((await guess()).status).toBe(429);
 });
 
-test("a password changed after its check opens no session and changes nothing", async () => {
+test("a checked password opens no session and changes nothing if it was changed after the check", async () => {
   const { cell, database } = await setupManage();
   const checked = await checkPassword(cell, OWNER);
   if (checked === null) throw new Error("the owner has this password");

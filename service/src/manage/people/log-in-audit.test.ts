@@ -7,7 +7,7 @@ import { FailedLogIns } from "./failed-log-ins.ts";
 const SESSION = "/manage/v1/session";
 const PROXY = { TRUST_PROXY: "127.0.0.1" };
 
-/** Through a proxy that sends the caller's address. */
+/** Sends a wrong password through a proxy that reports the caller's address. */
 function guess({ service }: Managed, email: string, address: string) {
   const headers = { "x-forwarded-for": address, "x-forwarded-proto": "https" };
   return send(`${service.url}${SESSION}`, "POST", { body: { email, password: "wrong" }, headers });
@@ -19,7 +19,7 @@ async function readFailures({ database }: Managed): Promise<Record<string, unkno
   );
 }
 
-/** Written after the response. */
+/** Waits for failures in the audit log, which are written after the response. */
 async function waitForFailures({ database }: Managed, count: number): Promise<void> {
   const where = "action in ('member.sign_in_failed', 'member.password_refused')";
   await expect

@@ -43,7 +43,7 @@ test("guesses from many addresses do not lock out a device that logged in before
   expect((await logIn("198.51.100.9", OWNER.password)).status).toBe(429);
   const back = await logIn("198.51.100.1", OWNER.password, { device: deviceOf(reply) });
   expect(back.status).toBe(200);
-  // From any network, including the guesser's, with the cookie of the last log-in.
+  // The device can use any network, including the guesser's, with the cookie of its last log-in.
   expect((await logIn("203.0.113.1", OWNER.password, { device: deviceOf(back) })).status).toBe(200);
 });
 
@@ -116,7 +116,7 @@ test("attempts rejected by a full queue do not count as guesses", async () => {
     release = () => resolve(null);
   });
   const attempt = (email: string, address: string) => ({ email, address, known: null });
-  // One running and ten waiting.
+  // One check is running and ten are waiting.
   const strangers = Array.from({ length: 11 }, (_, i) =>
     guard.guard(attempt(`guess${i}@example.com`, `203.0.113.${i}`), 0, () => held),
   );
@@ -245,7 +245,7 @@ test("invalid logins do not evict a guesser's count", async () => {
   expect(await isRefused(guard.guard(attempt, 60_001, wrong))).toBe(false);
 });
 
-test("a failed check does not count as a guess", async () => {
+test("a check that fails with an error does not count as a guess", async () => {
   const guard = new LogInGuard();
   const attempt = { email: OWNER.email, address: "203.0.113.1", known: null };
   const outage = () => Promise.reject(new Error("the database is gone"));

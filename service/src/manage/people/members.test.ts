@@ -105,7 +105,7 @@ test("when owners remove and demote each other concurrently, one owner remains",
     );
     const others = (await manage("GET", MEMBERS)).body["items"] as { id: string }[];
     const ids = others.map(({ id }) => id);
-    // Each tries to remove all, including themselves, in its own order.
+    // Each owner removes or demotes all members, including themselves, in a different order.
     const replies = await Promise.all(
       owners.flatMap((owner, i) =>
         [...ids.slice(i), ...ids.slice(0, i)].map((id, j) =>

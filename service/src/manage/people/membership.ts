@@ -19,9 +19,9 @@ export function authorOf(call: Call): Author {
 /** The current rights of a creator, which limit everything created by them. */
 export type Authority = {
   readonly role: Role;
-  /** The member at the start of the chain of creators. Null if a command created it. */
+  /** The member at the start of the chain of creators. Null if the chain starts with a command. */
   readonly rootMemberId: number | null;
-  /** When these rights end, and with them everything they created. Null if they never end. */
+  /** When these rights end. Everything created with them ends at the same time. Null if they never end. */
   readonly expiresAt: Instant | null;
 };
 

@@ -74,11 +74,11 @@ test("the setup link creates the first owner once, even when used concurrently",
   expect((await send(url, "GET")).body).toEqual({ isNeeded: false });
 });
 
-test("the setup state is cached once it is done", async () => {
+test("the setup state is cached once setup is done", async () => {
   const { manage, database } = await setupManage();
   const isNeeded = async () => (await manage("GET", "/manage/v1/setup", { token: null })).body["isNeeded"];
   expect(await isNeeded()).toBe(false);
-  // No operation can do this: only the database would show it.
+  // No operation can remove all members. Without the cache, the response would change.
   await database.query("update control.members set removed_at = now()");
   expect(await isNeeded()).toBe(false);
 });

@@ -80,7 +80,7 @@ export async function openSessionIn(
   return token;
 }
 
-/** Ends this session or all of the member's. A token has none. */
+/** Ends this session, or all of the member's sessions. Does nothing for a token, which has no session. */
 export async function signOut(
   control: Pool,
   { id, workspaceId, email, sessionHash }: Principal,

@@ -46,7 +46,7 @@ export async function createProjectIn(tx: Tx, input: ProjectInput): Promise<Crea
 export function createFirstProject(control: Pool, name: string, secret: string): Promise<boolean> {
   return transaction(control, async (tx) => {
     const workspaceId = await getFirstWorkspace(tx);
-    // Many processes may start together; one of them creates it.
+    // Several processes may start at the same time. Only one of them creates the project.
     await lockMembership(tx);
     if ((await countProjects(tx)) > 0) return false;
     const actor: Actor = { kind: "system", id: null, requestId: null };

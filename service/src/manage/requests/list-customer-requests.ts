@@ -102,8 +102,8 @@ function isNowhereElse({ endpoint, code, reason, isReplay }: LogRecord): boolean
 }
 
 /**
- * Takes the newest front row of all sources; each source keeps its own order. Once all log rows read are used, nothing older than
- * the last of them can be placed.
+ * Merges the sources, newest first. Each source keeps its own order. Stops below `floor`, the oldest log row that was read, because
+ * unread log rows may come next.
  */
 function merge(
   { charges, denials, others }: { charges: Charge[]; denials: Denial[]; others: LogRecord[] },

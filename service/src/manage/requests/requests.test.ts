@@ -9,7 +9,7 @@ async function list({ manage }: Managed, path: string): Promise<Item[]> {
   return (await manage("GET", path)).body["items"] as Item[];
 }
 
-/** Waits until the log has this many rows of the test environment. */
+/** Waits until the request log has this many rows. */
 async function logged({ database }: Managed, count: number): Promise<void> {
   await expect.poll(() => database.count("cell.request_log"), { interval: 50 }).toBe(count);
 }
@@ -78,7 +78,7 @@ test("a list applies its filters and pages by cursor", async () => {
   expect(await count("status=409")).toBe(1);
   expect(await count("code=feature_not_found")).toBe(1);
   expect(await count("reason=insufficient_credits")).toBe(1);
-  // The failed request without an event names her too.
+  // Includes the failed request without an event, because it names the customer too.
   expect(await count("customerId=ada")).toBe(7);
   expect(await count("customerId=ada&status=2xx&endpoint=consume")).toBe(3);
   expect(await count("customerId=nobody")).toBe(0);
@@ -129,7 +129,7 @@ test("following with `after` returns every request from every process once", asy
   expect((await manage("GET", `requests?after=${after}`)).body["items"]).toEqual([]);
 });
 
-test("the summary counts by hour and outcome, and lists undefined and unnamed keys", async () => {
+test("the summary counts by hour and outcome, and lists unknown features and unnamed events", async () => {
   const managed = await setupManage();
   await act(managed);
   await logged(managed, 8);

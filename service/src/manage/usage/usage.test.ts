@@ -44,7 +44,7 @@ test("days and hours follow the time zone, even with an offset such as +05:45", 
   expect(ofCustomer.lines).toEqual(days.lines);
 });
 
-/** Ada renders 3 and gets 1 back, exports once, is denied twice; others report events. */
+/** Ada renders 3 (1 is reversed), exports once and is denied twice; others render or report events. */
 async function live(managed: Managed): Promise<void> {
   const { consume, record, topUp, assign, cell, context } = managed;
   await topUp("ada", 1000);

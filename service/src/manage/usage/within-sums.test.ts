@@ -3,10 +3,10 @@ import { setupManage } from "../../../test/manage.ts";
 import { ask, type Sum, settle } from "../../../test/usage.ts";
 
 const EVER = "from=1970-01-01T00:00:00Z&to=9999-12-31T00:00:00Z";
-/** The longest range for months. */
+/** The longest range with monthly buckets. */
 const LONG = "bucket=month&from=1980-01-01T00:00:00Z&to=2056-01-01T00:00:00Z";
 
-test("a range costs no more than the usage in it, and is rejected if that is too much", async () => {
+test("a query costs no more than the usage in its range, and is rejected if that is too much", async () => {
   const managed = await setupManage();
   const { database, record, manage } = managed;
   const customers = Array.from({ length: 12 }, (_, index) => `c-${index}`);
@@ -15,7 +15,7 @@ test("a range costs no more than the usage in it, and is rejected if that is too
   type Totals = { events: Sum; from: string; to: string };
   const totals = await ask<Totals>(managed, `usage/totals?customerId=c-1&${EVER}`);
   expect(totals.events).toEqual({ count: 1, quantity: 2, credits: 0 });
-  // The requested range, not the one that was read.
+  // The response shows the requested range, not the range that was read.
   expect([totals.from, totals.to]).toEqual(["1970-01-01T00:00:00.000Z", "9999-12-31T00:00:00.000Z"]);
   const all = await ask<Totals>(managed, `usage/totals?${EVER}`);
   expect(all.events.count).toBe(12);

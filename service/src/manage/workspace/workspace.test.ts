@@ -52,7 +52,7 @@ test("only an owner edits the workspace, and each change is audited", async () =
   expect(rows).toEqual([
     { before: { name: "My workspace", limits: SHIPPED }, after: { name: "Acme", limits: SHIPPED } },
   ]);
-  // Renaming does not create a plan.
+  // Renaming does not create another workspace plan.
   expect(await database.count("control.workspace_plans")).toBe(1);
 });
 

@@ -78,7 +78,7 @@ export async function readFacts(
   const names = distinctCustomers(consumers);
   const [dataFormat, , wallets, foundKeys, storedEvents, customers, revisions, now] = await session.roundTrip(
     () => [
-      // Before the transaction, so that it keeps no lock. It only rises: once it is high enough, it is not read again.
+      // Read before the transaction, to hold no lock on it. The format never decreases, so it is not read again once it is high enough.
       session.dataFormat < DATA_FORMAT_OF_ITEMS ? readDataFormat(session) : session.dataFormat,
       session.begin(),
       names.length > 0 ? lock(session, names) : [],

@@ -11,7 +11,7 @@ import type { RuntimeRequest } from "./request.ts";
 /** Longer than `idle_in_transaction_session_timeout` of a lane. */
 const STALL_MS = 2_600;
 
-test("a batch sent ahead is not committed on another connection", { retry: 3 }, async () => {
+test("a batch sent during a commit is not committed on another connection", { retry: 3 }, async () => {
   const database = await createDatabase();
   const sessions: Session[] = [];
   const failures: string[] = [];
@@ -50,7 +50,7 @@ test("a batch sent ahead is not committed on another connection", { retry: 3 }, 
   // Without its transaction, the commit would have returned a warning, and the outcome would be "unknown".
   expect(failures.filter((kind) => kind !== "lost")).toEqual([]);
   expect(await eventsWithoutKey(database)).toBe(0);
-  // On a busy machine the batch may not be sent in time, and is rejected for its age: retry.
+  // On a busy machine the batch may be sent too late and rejected for its age. The test then retries.
   expect(outcome).toMatchObject({ kind: "answered", replayed: false });
   expect(sessions).toHaveLength(2);
   expect(await database.count("cell.events")).toBe(3);

@@ -60,7 +60,7 @@ export const HELD = { kind: "held" } as const;
 /** Why a request was not decided. A missing part of the catalog is fetched after the wallets are unlocked. */
 export type Undecided = typeof HELD | { readonly kind: "missing_data"; readonly missing: MissingData };
 
-/** A request that waits in a lane, with the state of earlier attempts. */
+/** A request in a lane's queue, with the state of earlier attempts. */
 export type Pending<R extends RuntimeRequest = RuntimeRequest> = {
   readonly request: R;
   readonly enqueuedAtMs: number;

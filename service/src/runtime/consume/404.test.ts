@@ -18,7 +18,7 @@ test("an unknown feature writes no row, not even a customer with the default pla
   expect(await database.count("cell.denials")).toBe(0);
 });
 
-test("the key is not used up: once the feature exists, the same request is decided", async () => {
+test("a 404 does not use up the key: once the feature exists, the same request is decided", async () => {
   const credits = await setupCredits();
   expect((await credits.consume(MISSING)).status).toBe(404);
   await define(credits, MISSING.feature);

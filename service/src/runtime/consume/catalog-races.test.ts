@@ -91,7 +91,7 @@ test("a new feature is known to both processes immediately, and never reported m
   }
 });
 
-test("a version that applies to all customers now applies once during 60 charges, and used credits stay used", async () => {
+test("a version with reach `now` applies once during 60 charges, and used credits stay used", async () => {
   const { publish, assign, renderAt, database } = await setupTwo();
   for (const round of rounds(3)) {
     const customerId = `customer-${round}`;

@@ -93,7 +93,7 @@ test("a charge that PostgreSQL rejects is isolated by halving the batch, and the
   await expectSoundBooks(database);
 });
 
-// The second is not in the plan: a denial must not use the wallet of the customer who has the reserved number.
+// The second feature is not in the plan: its denial must not use the wallet of the customer who has the same number.
 test.each(["text.generate", "video.render"])(
   "if the customer sequence is behind, only new customers are rejected: %s",
   async (feature) => {
@@ -107,7 +107,7 @@ test.each(["text.generate", "video.render"])(
     );
     const [row] = await database.query("select pg_get_serial_sequence('cell.customers', 'number') as name");
     await consume({ customerId: "ada", feature: "text.generate", idempotencyKey: "loads the catalog" });
-    // Whether the new customer gets ada's number in a batch after ada's charges depends on timing.
+    // Repeated, because it depends on timing whether the new customer gets ada's number after ada's charges.
     for (const round of rounds(5)) {
       await database.query(`alter sequence ${row?.["name"]} restart`);
       const replies = await Promise.all(

@@ -38,7 +38,7 @@ test("while a wallet is locked for 300 ms, other customers on the lane are serve
   isHeld = false;
   await held.query("commit");
   expect((await own).body["allowed"]).toBe(true);
-  // All were sent while the wallet was locked, and none needed it.
+  // All were answered while the wallet was locked.
   expect(await Promise.all(others)).toEqual(Array(10).fill({ status: 200, isHeld: true }));
 });
 
@@ -67,7 +67,6 @@ test("while a wallet is locked for 3 s under load, no other customer is rejected
   await held.query("rollback");
   expect(own.filter(({ status }) => status !== 503)).toEqual([]);
   expect(tally(others)).toEqual({ 200: others.length });
-  // Not delayed either.
   expect(slowestMs).toBeLessThan(500);
 });
 
@@ -75,7 +74,7 @@ test("while a wallet is locked for 3 s, new and existing customers are not rejec
   const credits = await setupCredits({ LANES: "1" });
   await setDefaultPlan(credits.cell, credits.context, { plan: "pro" });
   const held = await hold(credits, "ada");
-  // Each must be created first, so it is decided two batches later.
+  // Each customer must be created first, so its request is decided two batches later.
   const { others } = await load(
     credits,
     times(600, (i) => `new-${i}`),

@@ -59,7 +59,7 @@ test("concurrent charges spend four grants exactly to 0, in burn order", async (
   await add("promotion", 54, inDays(7));
   const replies = await Promise.all(times(60, (i) => renderAt(i)));
   expect(countAllowed(replies)).toBe(20);
-  // 4 credits are left, which one of these takes.
+  // 4 credits are left, enough for one of these.
   const last = times(5, (i) => renderAt(i, { feature: "text.generate", quantity: 1_333 }));
   expect(countAllowed(await Promise.all(last))).toBe(1);
   expect(await database.query("select balance from cell.wallets")).toEqual([{ balance: "0" }]);

@@ -8,7 +8,7 @@ import {
 } from "../../edge/request-fields.ts";
 import { ITEMS_MAX } from "../../primitives/consume-id.ts";
 
-/** The fields of check and consume that say what is used. */
+/** The features and quantities of a check or consume request. */
 export const questionFields = {
   feature: Type.Optional(featureField),
   quantity: Type.Optional(quantityField),

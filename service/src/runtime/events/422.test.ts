@@ -64,7 +64,7 @@ test("the limits are those of the workspace, and a change applies within seconds
   await expect.poll(async () => (await send()).body["max"], { timeout: 6_000, interval: 100 }).toBe(2);
 });
 
-test("a rejected event among accepted ones does not affect them", async () => {
+test("rejected events do not affect concurrent events that are accepted", async () => {
   const { database, record } = await setup();
   const replies = await Promise.all(
     Array.from({ length: 60 }, (_, i) =>

@@ -130,8 +130,8 @@ export function listAssignmentRecords(
 }
 
 // wallet-state.ts describes the positions in a wallet's state. [3] is the assignment, with the plan in [1], its end in [4] and isDefault
-// in [5]. [9] is the pending change, with the plan in [0], its start in [1] and its end in [2]. Whatever started last and has not ended
-// counts; without it, the customer has the default plan.
+// in [5]. [9] is the pending change, with the plan in [0], its start in [1] and its end in [2]. The plan that started last
+// and has not ended counts. If there is none, the customer has the default plan.
 const COUNT = statement(
   "plan_customers.count",
   `

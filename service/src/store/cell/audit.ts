@@ -170,7 +170,7 @@ export type GivenGrant = {
 /** `Actor` without the request. */
 export type GrantActor = { readonly kind: string; readonly id: string | null };
 
-/** Who added each of these grants, in order. Null if there is no audit entry, as for an allowance. */
+/** The actor who added each of these grants, in order. Null if there is no audit entry, as for an allowance. */
 export async function findActorsOfGrants(
   tx: Tx,
   environmentId: EnvironmentId,

@@ -81,7 +81,7 @@ const INSERT = statement(
   from unnest($1::integer[], $2::text[], $3::bigint[]) as c (environment_id, customer_id, number)`,
 );
 
-/** Customers must be sorted. There is no `on conflict`: if another process created one meanwhile, the statement fails and the batch reruns. */
+/** Customers must be sorted. Without `on conflict`: if another process created one meanwhile, the statement fails and the batch reruns. */
 export function insertCustomers(tx: Tx, customers: readonly NewCustomer[]): Promise<Rows> {
   return tx.run(INSERT, [
     integers(customers.map(({ environmentId }) => environmentId)),

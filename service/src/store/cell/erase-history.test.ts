@@ -42,7 +42,7 @@ const SAME_MOMENT = 3_000;
 test("events that all share one timestamp are erased a thousand at a time", { timeout: 60_000 }, async () => {
   const { database, record, manage } = await setupManage();
   await record({ customerId: "jane", event: "export.row", quantity: 1, metadata: { by: "jane" } });
-  // Every sixth event has no metadata, but has a key. They were recorded at several moments.
+  // Every sixth event has a key but no metadata. The events were recorded at several times.
   await database.query(
     `insert into cell.events
        (recorded_at, id, occurred_at, customer_number, environment_id, quantity, event, request_id, metadata)

@@ -82,8 +82,8 @@ const LOCK_STORED = statement(
 export type EventName = { readonly recordedAt: Instant; readonly id: Uuid };
 
 /**
- * Returns which of these events are stored. Used after a commit with an unknown outcome. Locking writes WAL, so this transaction's commit waits for the
- * standby, which then has the events as well.
+ * Returns which of these events are stored. Used after a commit with an unknown outcome. Locking writes WAL, so this transaction's
+ * commit waits until the standby has the events too.
  */
 export async function lockStoredEvents(tx: Tx, events: readonly EventName[]): Promise<Set<EventName>> {
   const { rows } = await tx.run(LOCK_STORED, [

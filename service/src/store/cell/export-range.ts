@@ -6,7 +6,7 @@ import { formatTimestamp } from "../../primitives/timestamp.ts";
 
 /**
  * The rows that were committed at one moment, identified by the transactions that wrote them: all below a number, except those still
- * open then. `recorded_at` cannot identify them: an event whose commit had an unknown outcome is written again later with its original time.
+ * open then. `recorded_at` cannot identify them: after an unknown commit outcome, an event is written again with its original time.
  */
 export type Settled = {
   readonly below: number;

@@ -147,8 +147,8 @@ const EVENT = describeRow({
   isSettled: boolean("e.transaction_number < $7 and e.transaction_number <> all($8::bigint[])"),
 });
 
-// isSettled is a column and not a condition, because no index has it: if nearly all events are newer than the export, one statement would
-// scan all of them to find the next settled one.
+// isSettled is a column and not a condition, because no index contains it. If nearly all events are newer than the export, a condition
+// would make one statement scan all of them to find the next settled one.
 const LIST_EVENTS = statement(
   "export.list_events",
   `
@@ -220,7 +220,7 @@ const LIST_GRANTS = statement(
   limit $4`,
 );
 
-/** Ordered by customer and grant number, after `after`. Not filtered by time, because no index has it. */
+/** Ordered by customer and grant number, after `after`. Not filtered by time, because no index contains the time. */
 export async function listExportedGrants(
   tx: Tx,
   environmentId: EnvironmentId,

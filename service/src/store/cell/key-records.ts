@@ -6,7 +6,7 @@ import { statement, type Tx } from "../../postgres/statement.ts";
 import { brandAs, type EnvironmentId, type Instant, type ProjectId } from "../../primitives/brand.ts";
 import { ENDPOINT_NUMBER, type Endpoint, readVerdict } from "./keyed-requests.ts";
 
-/** What a key was used for, as the management API shows it. */
+/** The request that used a key, as the management API shows it. */
 export type KeptRequest = {
   readonly environmentId: EnvironmentId;
   readonly endpoint: Endpoint;

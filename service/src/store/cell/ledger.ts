@@ -49,10 +49,10 @@ export function entryKindOf(number: number): EntryKind {
   return kind;
 }
 
-/** The place of a charge among the charges of its request, from `cell.ledger as e`. */
+/** The position of a charge among the charges of its request, from `cell.ledger as e`. */
 export const PLACE = orNull(describeRow({ index: integer("e.item"), of: integer("e.items") }));
 
-/** The metadata of `cell.ledger as e`. A charge that is not the first of its request has that of the first. */
+/** The metadata of `cell.ledger as e`. Later charges of a request use the metadata of its first charge. */
 export const METADATA = `case
     when e.kind = 2 and e.item > 0 then (
       select f.metadata

@@ -94,7 +94,7 @@ export function* writeChanges(
 /** An audit entry about one customer. The entry must not contain the customer's ID, because the audit log cannot be erased. */
 export type AuditLine = Pick<AuditRow, "action" | "subject" | "before" | "after">;
 
-/** What an operation does to a wallet that its transaction has locked. */
+/** An operation's change to a wallet that its transaction has locked. */
 export type WalletEdit = WalletName & {
   /** Null if unchanged. */
   readonly change: Change | null;

@@ -32,7 +32,7 @@ test.each(EVENTS)("release 0.1.0 reads every event but an assignment as a cancel
   expect([form, planAsOf, isPlanCut === 1]).toEqual([1, 1_000, planEvent !== "assign"]);
 });
 
-test("a wallet of release 0.1.0 that a cancellation changed is read as such", () => {
+test("the last plan event of a wallet from release 0.1.0 is read as a cancellation or an assignment", () => {
   const row = newWallet(instant(0));
   expect(decodeWalletState("[1,0,0,null,[],[],1000,1]", row)).toEqual(walletWith("cut", null));
   expect(decodeWalletState("[1,0,0,null,[],[],1000]", row)).toEqual(walletWith("assign", null));

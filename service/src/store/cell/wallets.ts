@@ -116,8 +116,8 @@ const READ_FOR_CHECK = statement(
 );
 
 /**
- * Reads wallets, catalog revisions and clock in one statement, since there are no locks to wait for first. The statement runs without `begin`, so it
- * verifies by itself that the session's own backend responded.
+ * Reads wallets, catalog revisions and clock in one statement, because there are no locks to wait for first. The statement runs without
+ * `begin`, so it verifies by itself that the session's own backend responded.
  */
 export async function readForCheck(session: Session, names: readonly CustomerName[]): Promise<CheckFacts> {
   // Reads the revision of each environment once. The ID 0 matches no environment.

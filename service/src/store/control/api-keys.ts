@@ -31,7 +31,7 @@ const KEY = describeRow({
   expiresInMs: orNull(integer("(extract(epoch from k.expires_at - clock_timestamp()) * 1000)::bigint")),
 });
 
-/** What a request needs to know about its key. */
+/** The properties of an API key that a request needs. */
 export type ApiKey = RowOf<typeof KEY>;
 
 const FIND_LIVE = statement(

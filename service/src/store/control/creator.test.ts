@@ -7,7 +7,7 @@ import { migrate } from "../../postgres/migrate.ts";
 
 const MIGRATIONS = join(import.meta.dirname, "../../../migrations");
 
-/** The control plane before creators were stored. */
+/** Copies the control plane's migrations from before creators were stored, and returns their folder. */
 async function migrationsBefore(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "purser-migrations-"));
   onTestFinished(() => rm(directory, { recursive: true }));

@@ -114,7 +114,7 @@ const END_OF_MEMBER = statement(
     and used_at is null`,
 );
 
-/** For a new link, which replaces earlier ones, and for a removed member. */
+/** Ends all links for a member, because a new link replaces them or the member is removed. */
 export async function endLinksOf(tx: Tx, memberId: number): Promise<void> {
   await tx.run(END_OF_MEMBER, [memberId]);
 }

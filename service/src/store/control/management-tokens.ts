@@ -44,7 +44,7 @@ const TOKEN = describeRow({
   ),
   /** Whether the token may manage members, links and tokens. */
   managesAccess: boolean("t.manages_access"),
-  /** The member at the start of the chain of creators. Null if a command created it. */
+  /** The member at the start of the chain of creators. Null if the chain starts with a command. */
   rootMemberId: orNull(integer("t.root_member_id")),
   /** Null if unknown: the token is then not valid. */
   createdBy: creator("t"),

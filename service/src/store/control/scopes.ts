@@ -32,7 +32,7 @@ const NAMED_SCOPE_ROW = describeRow({ ...SCOPE, projectName: text("p.name") });
 /** A project's environment and its cell. */
 export type Scope = RowOf<typeof SCOPE_ROW>;
 
-/** With the project's name. */
+/** A scope with the project's name. */
 export type NamedScope = RowOf<typeof NAMED_SCOPE_ROW>;
 
 const FIND = statement(

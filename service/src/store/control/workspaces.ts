@@ -18,7 +18,6 @@ const WORKSPACE = describeRow({
   limits: LIMITS,
 });
 
-/** The limits of a workspace. */
 export type WorkspaceLimits = RowOf<typeof LIMITS>;
 export type Workspace = RowOf<typeof WORKSPACE>;
 

@@ -9,7 +9,7 @@ import { utcDay } from "./utc-day.ts";
 import { verifyUsage } from "./verify-usage.ts";
 
 const SLICES_NEEDED = 4;
-/** The parameters of these statements: environments, from, to, how many slices of customers, which of them. */
+/** The parameters of these statements: environments, from, to, number of customer slices, index of the slice. */
 const OF_SOME = ["usage_compare.with_rows", "usage_rebuild.insert_customers"];
 
 /** Simulates a server that can read at most a quarter of the customers in one bucket in time. */

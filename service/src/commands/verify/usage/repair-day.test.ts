@@ -26,7 +26,7 @@ test("a day whose month is detached during its repair keeps its roll-ups", async
   const partition = `cell.events_${last.replace("-", "_")}`;
   const client = await connectTo(database);
   let detached: Promise<unknown> | null = null;
-  // Between delete and insert.
+  // Detaches the month between the delete and the insert.
   const interrupted = new WatchedSession(session, async ({ name }) => {
     if (name !== "usage_rebuild.insert_customers") return;
     detached ??= client.query(`alter table cell.events detach partition ${partition} concurrently`);
@@ -34,7 +34,7 @@ test("a day whose month is detached during its repair keeps its roll-ups", async
   });
   const day = brandAs<Instant>(Date.parse(`${last}-15T00:00:00Z`));
   await expect(repairDay(interrupted, day)).rejects.toThrow("attach them first");
-  // The command waited for transactions that saw the month.
+  // The detach waits for transactions that saw the month.
   await detached;
   expect(await database.count("cell.events")).toBe(0);
   await database.query(

@@ -5,10 +5,10 @@ import { Crowd, stride } from "./stride.ts";
 const width = { first: 4, least: 2, most: 1_024 };
 const TOO_LONG = new Error("Query read timeout");
 
-test("every number is taken once and in order, in narrower steps where there are more rows", async () => {
+test("steps cover every number once and in order, and are narrower where there are more rows", async () => {
   const steps: [number, number][] = [];
   await stride({ from: 10, to: 9_999, width }, async (from, to) => {
-    // 1,000 rows to a number from 3,000 on, of which 40,000 are too many for a statement.
+    // From 3,000 on, each number has 1,000 rows. A statement can read at most 40,000 rows.
     const rows = Math.max(0, to - Math.max(from, 3_000)) * 1_000;
     if (rows > 40_000) throw TOO_LONG;
     steps.push([from, to]);
@@ -53,7 +53,7 @@ function expectWhole(done: readonly SomeCustomers[]): void {
   expect(end).toBe(1);
 }
 
-test("all customers are read at once, or after a timeout each slice once and in order", async () => {
+test("all customers are read at once; after a timeout, each slice is read once and in order", async () => {
   const crowd = new Crowd();
   expect(await walk(crowd, 90_000)).toEqual([{ slices: 1, slice: 0 }]);
   const many = await walk(crowd, 400_000);
@@ -75,7 +75,7 @@ test("the next bucket starts with the same number of slices, and with fewer afte
   expect(counts).toEqual([8, 4, 2, 1]);
 });
 
-test("a timeout in the smallest slice fails, and a null result stops", async () => {
+test("a timeout in the smallest slice is an error, and a null result ends the reads", async () => {
   const tooLong = new Crowd().walk(async ({ slices, slice }) => {
     if (slices === 1 || slice > 0) throw TOO_LONG;
     return slice;

@@ -32,7 +32,7 @@ export type Verified = {
 
 /**
  * Compares each customer's buckets with the rows, and the roll-ups with each other, while the service writes both. Before `since` not
- * all rows exist, so only the roll-ups are compared. Short statements step through time, so the duration depends only on the number of rows.
+ * all rows exist, so only the roll-ups are compared. Short statements step through time, so the duration depends only on the row count.
  */
 export async function verifyUsage(tx: Tx, since: Instant | null): Promise<Verified> {
   await prepareForSlices(tx);

@@ -11,7 +11,7 @@ const QUARTER_MS = HOUR_MS / 4;
 const ZONES = ["UTC", "Asia/Kathmandu", "America/New_York", "Australia/Adelaide"];
 const CUSTOMERS = [1, 2].map((number) => brandAs<CustomerNumber>(number));
 const DIVISOR = { none: "''", event: "e.event", customer: "e.customer_number::text" } as const;
-/** From and to, in buckets before now: from a few hours to months. */
+/** Start and end of each range, in buckets before now: a few hours to several months. */
 const RANGES = [
   [20, -1],
   [300, 10],
@@ -24,7 +24,7 @@ test("charts and totals of customers match their rows, in any time zone and rang
 }, async () => {
   const { database, project, cell } = await setupCredits();
   const { environmentId } = project.test;
-  // Twice, so that days have their buckets in two turns.
+  // Two rounds, so that the buckets of a day are added in two roll-up turns.
   for (const round of [0, 1]) {
     await database.query(
       `insert into cell.events (recorded_at, id, environment_id, customer_number, event, quantity, occurred_at, request_id)

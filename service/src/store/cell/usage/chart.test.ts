@@ -14,7 +14,7 @@ async function setupSums(used: Used, division: Division, to: string) {
   const database = await createDatabase();
   const cell = openTestPool(database.serviceUrl);
   onTestFinished(() => cell.end());
-  // Independent of the session's time zone.
+  // Charts must not depend on the session's time zone.
   await cell.query("set timezone = 'America/New_York'");
   await database.query("insert into cell.meters (environment_id, kind, key) values (1, 1, 'e')");
   const [meter] = await database.query("select id from cell.meters");
@@ -56,7 +56,7 @@ async function setupSums(used: Used, division: Division, to: string) {
 }
 
 test("a day with two midnights includes both, in every chart", async () => {
-  // In Havana, at 04:00 and at 05:00.
+  // Midnight in Havana is at 04:00 and again at 05:00 UTC.
   const { chart } = await setupSums(
     [
       ["2026-11-01T03:45:00Z", 1],

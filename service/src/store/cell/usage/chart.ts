@@ -96,8 +96,8 @@ const divideAll = (divisor: string): string => `
     ) as u`;
 
 /**
- * The UTC days of the range: the chart's bucket `first` in which a day begins, and the slots `cuts` at which the next ones begin. A
- * whole day is read from the daily roll-up. Slots are compared as integers, which takes half the time of timestamps.
+ * The UTC days of the range. `first` is the chart bucket in which a day begins, and `cuts` are the slots at which the next buckets
+ * begin. A whole day is read from the daily roll-up. Slots are compared as integers, which takes half the time of timestamps.
  */
 const DAYS_OF_CHART = `
       select

@@ -17,7 +17,7 @@ const READ_ROWS = statement(
   where relname ~ '^(events|ledger)_'`,
 );
 
-/** By this connection, as far as it has not reported them. */
+/** Rows that this connection has read and not yet reported to the statistics. */
 async function countRead(tx: Tx): Promise<number> {
   const { rows } = await tx.run(READ_ROWS);
   return readInteger(rows[0]?.[0]);
@@ -37,7 +37,7 @@ test("usage by metadata on one past day reads neither another project's rows nor
       [environmentId, at, rows],
     );
   const { environmentId } = project.test;
-  // Alternating, so that each one's rows are scattered over the pages.
+  // The projects alternate, so that the rows of each are scattered over the pages.
   for (let i = 0; i < 20; i++) {
     await insert(neighbour.test.environmentId, day + i * 1_000_000, 900);
     await insert(environmentId, day + i * 1_000_000, 100);
@@ -74,7 +74,7 @@ test("usage by metadata on one past day reads neither another project's rows nor
   const used = { count: 2_000n, quantity: 2_000n, credits: 0n };
   const found = await ask("events", 2_000);
   expect(found.points).toEqual([{ ...point, ...used }]);
-  // A few more, so that the planner considers them.
+  // Allows for a few rows that the planner reads.
   expect(found.read).toBeLessThan(2_020);
   expect((await ask("events", 1_999)).points).toBeNull();
   const refused = await ask("events", 99);

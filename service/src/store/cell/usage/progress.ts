@@ -122,7 +122,7 @@ const CLEAR_DOUBT = statement(
   where doubtful_since = $1::timestamptz`,
 );
 
-/** Called after verify found all rows since then in the roll-ups. */
+/** Called after `purser verify --usage` found all rows since `since` in the roll-ups. */
 export function clearDoubt(tx: Tx, since: Instant): Promise<Rows> {
   return tx.run(CLEAR_DOUBT, [formatTimestamp(since)]);
 }
@@ -154,9 +154,9 @@ const READ_HORIZON = statement(
 
 /** Transaction numbers of this server, without the offset. */
 export type Horizon = {
-  /** Every transaction below it has ended: later statements see all of its rows. */
+  /** All transactions below this number have ended, so later statements see all of their rows. */
   readonly over: number;
-  /** Every transaction whose commit was confirmed is below it. */
+  /** All transactions whose commit was confirmed are below this number. */
   readonly begun: number;
 };
 

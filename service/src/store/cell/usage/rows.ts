@@ -1,6 +1,6 @@
 import { assert } from "../../../primitives/assert.ts";
 
-/** What a meter counts. The numbers are stored and never change. */
+/** Kinds of usage that a meter counts. The numbers are stored and never change. */
 export const METER_KIND_NUMBER = { events: 1, charges: 2, denials: 3 } as const;
 export type MeterKind = keyof typeof METER_KIND_NUMBER;
 

@@ -46,7 +46,7 @@ test("each slice of customers is compared with its rows once, and rebuilt once",
      set bucket_quantities[array_lower(bucket_quantities, 1)] = bucket_quantities[array_lower(bucket_quantities, 1)] + 1
      where customer_number = 7 and meter_id = (select min(id) from cell.meters)`,
     "delete from cell.usage_customer_days where customer_number = 8",
-    // A customer without rows.
+    // A roll-up of a customer without rows.
     `insert into cell.usage_customer_days
      select environment_id, day, ${CUSTOMERS + 1}, meter_id, count, quantity, credits, bucket_counts, bucket_quantities, bucket_credits
      from cell.usage_customer_days where customer_number = 9`,
