@@ -60,7 +60,7 @@ export function otherPages(document: Document, { project }: World): { pages: Pag
   for (const [path, { get }] of Object.entries(document.paths)) {
     if (get === undefined || path.endsWith("/customers")) continue;
     // Exports are files, not pages.
-    if (path.includes("/exports/")) {
+    if (/\/exports?(\/|$)/.test(path)) {
       left.push(path);
       continue;
     }
