@@ -59,8 +59,8 @@ export function otherPages(document: Document, { project }: World): { pages: Pag
   const left: string[] = [];
   for (const [path, { get }] of Object.entries(document.paths)) {
     if (get === undefined || path.endsWith("/customers")) continue;
-    // Exports are files, not pages.
-    if (/\/exports?(\/|$)/.test(path)) {
+    // Exports are files, and a proof reads the whole ledger: neither is a page.
+    if (/\/(exports?|proof)(\/|$)/.test(path)) {
       left.push(path);
       continue;
     }

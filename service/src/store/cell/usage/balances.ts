@@ -3,12 +3,19 @@ import { readInstant, readInteger } from "../../../postgres/column.ts";
 import { statement, type Tx } from "../../../postgres/statement.ts";
 import type { CustomerNumber, Instant, PoolId } from "../../../primitives/brand.ts";
 
+// Each entry is looked up by itself. In a join, the planner may read all entries of the customer, because most customers have few.
 const READ_TIMES = statement(
   "usage_balances.read_times",
   `
-  select n.sequence, (extract(epoch from coalesce(e.effective_at, e.recorded_at)) * 1000)::bigint
+  select n.sequence, (extract(epoch from e.at) * 1000)::bigint
   from unnest($2::bigint[]) as n (sequence)
-  join cell.ledger as e on e.customer_number = $1 and e.sequence = n.sequence`,
+  cross join lateral (
+    select coalesce(l.effective_at, l.recorded_at) as at
+    from cell.ledger as l
+    where l.customer_number = $1
+      and l.sequence = n.sequence
+    limit 1
+  ) as e`,
 );
 
 /** When these entries of a customer took effect. The times never decrease from entry to entry. */
