@@ -11,6 +11,8 @@ import { addMember, signIn } from "./browser.ts";
 // Full user journeys can be slow on a busy machine.
 vi.setConfig({ testTimeout: 90_000 });
 
+const UNKNOWN_KEYS = "Unknown features and unnamed events";
+
 const part = (page: Page, title: string): Locator => page.locator(`section:has(h2:text-is("${title}"))`);
 
 /** Sends five successful requests, three denials and four errors, and waits until all are logged. */
@@ -68,11 +70,11 @@ test("requests are counted in figures, chart and table, by reason and by code", 
   await page.getByRole("heading", { name: "Requests" }).waitFor();
 });
 
-test("unknown keys link to their creation and then disappear", async () => {
+test("unknown features and unnamed events link to their creation and then disappear", async () => {
   const managed = await setupManage();
   await sendTraffic(managed);
   const page = await signIn(managed.service.url, "/projects/1/test", { scheme: "dark" });
-  const keys = part(page, "Unknown keys");
+  const keys = part(page, UNKNOWN_KEYS);
   await keys.getByText("Unknown feature, 2 requests").waitFor();
   await keys.getByText("Unnamed event key, 2 events").waitFor();
   await expectAccessible(page);
@@ -167,8 +169,8 @@ test("the demo shows three support cases without their solutions", async () => {
   await part(page, "Denials by reason").getByText("Not enough credits").waitFor();
   await part(page, "Errors by code").getByText("idempotency_key_reused").waitFor();
   expect(await part(page, "Latest requests").locator("tbody tr").count()).toBe(10);
-  await part(page, "Unknown keys").getByRole("link", { name: "Create image.upscale" }).waitFor();
-  await part(page, "Unknown keys").getByRole("link", { name: "Name editor.opened" }).waitFor();
+  await part(page, UNKNOWN_KEYS).getByRole("link", { name: "Create image.upscale" }).waitFor();
+  await part(page, UNKNOWN_KEYS).getByRole("link", { name: "Name editor.opened" }).waitFor();
   await expectAccessible(page);
   await cases.getByRole("link", { name: "Fernweh Films" }).click();
   await page.waitForURL("**/customers/org_1009");
@@ -183,7 +185,7 @@ test("a viewer sees the home page without write actions", async () => {
   await sendTraffic(managed);
   const credentials = await addMember(managed.service.url, managed.tokens.owner, "viewer");
   const page = await signIn(managed.service.url, "/projects/1/test", { credentials, width: 390 });
-  await part(page, "Unknown keys").getByText("image.rendr").waitFor();
+  await part(page, UNKNOWN_KEYS).getByText("image.rendr").waitFor();
   expect(await page.getByRole("link", { name: /^(Create|Name) / }).count()).toBe(0);
   await expectAccessible(page);
   await page.goto("/projects/1/live");

@@ -109,7 +109,7 @@ test("a denial lists the items, marks the denied one and includes the cost of th
     .waitFor();
   const sum = page.getByRole("table", { name: "Calculation" }).getByRole("row");
   expect(await linesOf(sum)).toEqual([
-    "Required, with the items before it 105",
+    "Required, including earlier items 105",
     "Available 100",
     "Shortfall 5",
   ]);
@@ -119,7 +119,7 @@ test("a denial lists the items, marks the denied one and includes the cost of th
     "image.render × 9",
     "text.generate × 5,000 Denied",
   ]);
-  await request.getByText("105 credits, with the items before it in the same pool").waitFor();
+  await request.getByText("105 credits, including earlier items from the same pool").waitFor();
   await expectAccessible(page);
 });
 
@@ -160,7 +160,7 @@ test("the key of a denial shows the items of the request", async () => {
     "image.render × 9",
     "text.generate × 5,000 Denied",
   ]);
-  await result.getByText("105 credits, with the items before it in the same pool").waitFor();
+  await result.getByText("105 credits, including earlier items from the same pool").waitFor();
   await expectAccessible(page);
 });
 

@@ -60,8 +60,8 @@ test("a denied item: the required credits include the items before it", () => {
   expect(whyDenied(denial, format)[0]).toBe(
     "5 × image.render and the items before it in the same pool cost 50 credits. 12 were left, which is 38 short.",
   );
-  expect(sumOf(denial)[0]).toMatchObject({ name: "Required, with the items before it", value: 50 });
-  expect(describeRequired(denial)).toBe("50 credits, with the items before it in the same pool");
+  expect(sumOf(denial)[0]).toMatchObject({ name: "Required, including earlier items", value: 50 });
+  expect(describeRequired(denial)).toBe("50 credits, including earlier items from the same pool");
   const first = { ...denial, items: ITEMS.toReversed() };
   expect(whyDenied(first, format)).toEqual(whyDenied(DENIAL, format));
   expect([sumOf(first), describeRequired(first)]).toEqual([sumOf(DENIAL), "50 credits"]);
@@ -74,7 +74,7 @@ test("the current outcome of a request with items can be that of another item", 
     now: { ...POSITION, feature: "export", limit: LIMIT, allowed: reason === null, reason },
   });
   expect(describeNow(nowFor("limit_reached"))).toEqual([
-    "The same request would now be denied for another item, export. 4 of 5 are used, and the request asks for 2.",
+    "The same request would now be denied because of another item, export. 4 of 5 are used, and the request asks for 2.",
   ]);
   const other = { ...POSITION, feature: "export", limit: LIMIT, reason: "limit_reached" };
   expect(sumOf({ ...DENIAL, items: ITEMS }, other).map(({ value }) => value)).toEqual([5, 4, 2, 1]);
@@ -83,7 +83,7 @@ test("the current outcome of a request with items can be that of another item", 
   ]);
   expect(describeNow(nowFor(null))[0]).toBe("The same request would be allowed now.");
   const unknown = { ...DENIAL, items: ITEMS, now: null };
-  expect(describeNow(unknown)).toEqual(["A feature of the request no longer exists."]);
+  expect(describeNow(unknown)).toEqual(["A feature in the request no longer exists."]);
   expect(nextStepsOf(unknown)).toEqual([]);
 });
 

@@ -47,7 +47,7 @@ async function textOf(download: Download): Promise<string> {
 const percentOf = async (page: Page): Promise<number> =>
   Number(await page.getByRole("progressbar").first().getAttribute("aria-valuenow"));
 
-test("an export shows progress, can be cancelled, and resumes without gaps or duplicates", async () => {
+test("an export shows progress, can be canceled, and resumes without gaps or duplicates", async () => {
   const { service, manage } = await setupEvents();
   const page = await signIn(service.url, `${EXPORTS}?month=${thisMonth}`);
   await expectAccessible(page);
@@ -58,7 +58,7 @@ test("an export shows progress, can be cancelled, and resumes without gaps or du
   await expect.poll(() => percentOf(page), { interval: 50 }).toBeGreaterThan(0);
   expect(await percentOf(page)).toBeLessThan(100);
   await job.getByRole("button", { name: "Cancel" }).click();
-  await job.getByText("Cancelled").waitFor();
+  await job.getByText("Canceled").waitFor();
   await expectAccessible(page);
   await slowDown(page, -1);
   // Navigation keeps the received data.

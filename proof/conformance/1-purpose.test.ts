@@ -32,7 +32,7 @@ test("1: with TLS enabled, plain HTTP gets no response", async () => {
   await expect(attempt).rejects.toThrow("fetch failed");
 });
 
-test("1: behind a trusted proxy, a call over plain HTTP is rejected and stores nothing", async () => {
+test("1: behind a trusted proxy, a call over plain HTTP is rejected, and nothing is stored", async () => {
   const { database, record } = await setup({ TRUST_PROXY: "127.0.0.1" });
   const changed = await changedTables(database, async () => {
     const reply = await record(EVENT, { "x-forwarded-proto": "http" });
@@ -47,7 +47,7 @@ test.each([
   ["Sec-Fetch-Site", { "sec-fetch-site": "cross-site" }],
   ["Sec-Fetch-Site of the same origin", { "sec-fetch-site": "same-origin" }],
 ])(
-  "1: a browser, detected by %s, is rejected despite a valid key, and stores nothing",
+  "1: a browser, detected by %s, is rejected despite a valid key, and nothing is stored",
   async (_name, headers) => {
     const { database, record } = await setup();
     const changed = await changedTables(database, async () => {
@@ -58,7 +58,7 @@ test.each([
   },
 );
 
-test("1: no response, including preflights, has CORS headers", async () => {
+test("1: no response, not even to a preflight, has CORS headers", async () => {
   const { service, record } = await setup();
   const preflight = await fetch(`${service.url}/v1/events`, {
     method: "OPTIONS",

@@ -23,7 +23,7 @@ test("2.1 null is not the same as an omitted field", async () => {
   );
 });
 
-test("2.1 an unknown field is rejected by name", async () => {
+test("2.1 an unknown field is rejected, and the error names it", async () => {
   await expectRefused([{ body: { ...EVENT, amount: 1 }, field: "amount", code: "unknown_field" }]);
 });
 
@@ -142,7 +142,7 @@ test("2.1 idempotencyKey is a string of 1 to 255 visible ASCII characters", asyn
   ]);
 });
 
-test("2.2 the response has only accepted, which is true, and eventId, which is evt_ and the ID of the stored event", async () => {
+test("2.2 the response has only `accepted` (true) and `eventId` (`evt_` plus the ID of the stored event)", async () => {
   const { database, record } = await setup();
   const reply = await record(EVENT);
   expect(reply.body).toEqual({ accepted: true, eventId: expect.stringMatching(/^evt_[0-9a-z]{26}$/) });

@@ -28,7 +28,7 @@ test("1: after a plan is assigned, consume requests are allowed until the balanc
   expect((await check(action)).body).toMatchObject({ allowed: false, reason: "insufficient_credits" });
 });
 
-test("3: assigning the active plan again changes no row, with any options", async () => {
+test("3: assigning the active plan again with the same end changes no row, and another anchor is rejected", async () => {
   const { cell, context, consume, publish, database, check } = await setupCredits();
   await consume({ ...RENDER, quantity: 4, idempotencyKey: "a" });
   // A new version of the same plan.
@@ -122,7 +122,7 @@ test("3: a plan change replaces the allowance and keeps purchased credits", asyn
   await expectSoundBooks(database);
 });
 
-test("3: without a reference, a repeated top-up adds credits again, with a ledger entry each", async () => {
+test("3: without a reference, a repeated top-up adds credits again, each time with its own ledger entry", async () => {
   const { cell, context, check, database } = await setupCredits();
   for (const balance of [150, 200, 250]) {
     expect(await addCredits(cell, context, TOP_UP)).toMatchObject({
@@ -170,7 +170,7 @@ test.each([
   expect(changed).toEqual([]);
 });
 
-test("3: a reversal returns the credits and the limit of a charge, and both entries stay in the ledger", async () => {
+test("3: a reversal returns a charge's credits and restores the limit it used, and both entries stay in the ledger", async () => {
   const credits = await setupCredits();
   const { cell, context, consume, check, database } = credits;
   const charged = await consume({ ...RENDER, quantity: 6, idempotencyKey: "a" });

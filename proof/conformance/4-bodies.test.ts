@@ -48,7 +48,7 @@ const MISTAKES: readonly [field: string, code: string, change: object][] = [
 ];
 
 test.each(OPERATIONS)(
-  "$clause: each invalid field is a 400 that names it and stores nothing ($name)",
+  "$clause: each invalid field gets a 400 that names it, and nothing is stored ($name)",
   async ({ name }) => {
     const credits = await setupCredits();
     const changed = await changedTables(credits.database, async () => {
@@ -88,7 +88,7 @@ test.each(OPERATIONS)(
 );
 
 test.each(OPERATIONS)(
-  "$clause: an unknown feature is 404 feature_not_found and stores nothing ($name)",
+  "$clause: an unknown feature gets 404 feature_not_found, and nothing is stored ($name)",
   async ({ name }) => {
     const credits = await setupCredits();
     const changed = await changedTables(credits.database, async () => {
@@ -105,7 +105,7 @@ test.each(OPERATIONS)(
 );
 
 test.each(OPERATIONS)(
-  "$clause: a feature of the other environment is 404, and the detail names that environment ($name)",
+  "$clause: a feature of the other environment gets 404, and the detail names that environment ($name)",
   async ({ name }) => {
     const credits = await setupCredits();
     const { project, service, database } = credits;
@@ -145,7 +145,7 @@ test.each(OPERATIONS)(
   },
 );
 
-test("5, 4.3: consume needs an API key with the scope consume", async () => {
+test("5, 4.3: consume needs an API key with the `consume` scope", async () => {
   const { consume, database, project, service } = await setupCredits();
   await database.query("update control.api_keys set scopes = '{check,events}' where id = $1", [
     project.test.key.id,

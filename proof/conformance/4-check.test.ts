@@ -177,7 +177,7 @@ test("4.2: without a default plan, an unknown customer is not found and has no b
   });
 });
 
-test("4.2: a key without the scope check is rejected", async () => {
+test("4.2: a key without the `check` scope is rejected", async () => {
   const { check, database, project } = await setupCredits();
   const allow = (scopes: string): Promise<unknown> =>
     database.query("update control.api_keys set scopes = $1 where id = $2", [scopes, project.test.key.id]);
@@ -185,7 +185,7 @@ test("4.2: a key without the scope check is rejected", async () => {
   expect(await check(ADA)).toMatchObject({ status: 403, body: { code: "scope_missing" } });
 });
 
-test("4.2: the scope check is sufficient", async () => {
+test("4.2: the `check` scope is sufficient", async () => {
   const { check, database, project } = await setupCredits();
   await database.query("update control.api_keys set scopes = '{check}' where id = $1", [project.test.key.id]);
   expect((await check(ADA)).status).toBe(200);

@@ -185,7 +185,7 @@ test("4.3: with a default plan, an unknown customer is created and charged", asy
   expect(await database.count("cell.wallets")).toBe(2);
 });
 
-test("4.3: without a default plan, an unknown customer is denied and stores nothing", async () => {
+test("4.3: without a default plan, an unknown customer is denied, and nothing is stored", async () => {
   const { consume, database } = await setupCredits();
   const changed = await changedTables(database, async () => {
     expect((await consume({ ...RENDER, customerId: "new" })).body).toEqual({

@@ -19,7 +19,7 @@ test("4: Content-Type is application/json, with or without a charset", async () 
 });
 
 test.each(["text/plain", "application/x-www-form-urlencoded", "application/json5"])(
-  "4: a body of type %s is 415 and stores nothing",
+  "4: a body of type %s gets 415, and nothing is stored",
   async (type) => {
     const { database, record } = await setup();
     const changed = await changedTables(database, async () => {
@@ -108,7 +108,7 @@ test.each([
   ["timestamp, by a millisecond", { timestamp: new Date(AT + 1).toISOString() }],
   ["timestamp, now absent", { timestamp: undefined }],
 ])(
-  "4.1 rule 2: a key reused with another payload (%s) is 409 idempotency_key_reused and stores nothing",
+  "4.1 rule 2: a key reused with a different payload (%s) gets 409 idempotency_key_reused, and nothing is stored",
   async (_name, change) => {
     const { database, record } = await setup();
     await record(EVENT);
@@ -119,7 +119,7 @@ test.each([
   },
 );
 
-test("4.1 rule 2: a key reused in the other environment is 409 and stores nothing there", async () => {
+test("4.1 rule 2: a key reused in the other environment gets 409, and nothing is stored there", async () => {
   const { database, service, project, record } = await setup();
   await record(EVENT);
   const changed = await changedTables(database, async () => {
@@ -129,7 +129,7 @@ test("4.1 rule 2: a key reused in the other environment is 409 and stores nothin
   expect(changed).toEqual([]);
 });
 
-test("4.1 rule 2: a key used on consume is 409 on events, even if everything else is the same", async () => {
+test("4.1 rule 2: a key used on consume gets 409 on events, even if everything else is the same", async () => {
   const { database, record } = await setup();
   await record(EVENT);
   // A copy of the event's row with another key and endpoint 2, which is consume.
@@ -154,7 +154,7 @@ test("4.1 rule 2: a 409 reveals nothing from the original response, which still 
   await expectReplay(record(EVENT), original);
 });
 
-test("4.1 rule 2: of 20 concurrent payloads under one key, one is accepted and 19 are 409", async () => {
+test("4.1 rule 2: of 20 concurrent payloads under one key, one is accepted and 19 get 409", async () => {
   const { database, record } = await setup();
   const replies = await Promise.all(
     Array.from({ length: 20 }, (_, i) => record({ ...EVENT, customerId: `customer_${i}` })),

@@ -30,7 +30,7 @@ async function chargesIn({ database }: Credits): Promise<unknown[]> {
   );
 }
 
-test("items: a consume has exactly these fields in this order, and one charge for each item", async () => {
+test("items: a consume response has exactly these fields in this order, and each item gets one charge", async () => {
   const credits = await setupCredits();
   const reply = await credits.consume(BODY);
   expect(reply.status).toBe(200);
@@ -56,7 +56,7 @@ test("items: a consume has exactly these fields in this order, and one charge fo
   await expectSoundBooks(credits.database);
 });
 
-test("items: a check has the same fields without the charge, shows current balances, and changes nothing", async () => {
+test("items: a check response has the same fields without the charge, and current balances; nothing is changed", async () => {
   const { check, database } = await setupCredits();
   const changed = await changedTables(database, async () => {
     const reply = await check(BODY);
@@ -226,7 +226,7 @@ test.each([
   expect(changed).toEqual([]);
 });
 
-test("items: an unknown feature in any item is a 404 that names it, and executes nothing", async () => {
+test("items: an unknown feature in any item gets a 404 that names it, and nothing is stored", async () => {
   const { consume, database } = await setupCredits();
   const changed = await changedTables(database, async () => {
     const reply = await consume({ ...ADA, items: [RENDER, { feature: "nothing" }] });

@@ -26,7 +26,7 @@ test.each([
   ["keys", 50, { list: [keys(20), keys(29)] }, { list: [keys(20), keys(30)] }],
   ["depth", 5, nest(5), nest(6)],
 ])(
-  "8: metadata is limited in %s: %i are accepted, one more is 422 and stores nothing",
+  "8: metadata is limited in %s: %i are accepted, one more gets 422, and nothing is stored",
   async (limit, max, within, beyond) => {
     const { database, record } = await setup();
     expect((await record({ ...EVENT, metadata: within })).status).toBe(200);
@@ -51,7 +51,7 @@ test("8: the workspace sets the limits for metadata", async () => {
   });
 });
 
-test("8: a body of 64 KiB is accepted, and one byte more is 413", async () => {
+test("8: a body of 64 KiB is accepted, and one byte more gets 413", async () => {
   const { record } = await setup();
   const body = JSON.stringify(EVENT);
   expect((await record(body.padEnd(64 * 1024))).status).toBe(200);
@@ -61,7 +61,7 @@ test("8: a body of 64 KiB is accepted, and one byte more is 413", async () => {
   });
 });
 
-test("8: requests beyond the plan's rate limit are 429 with Retry-After and store nothing", async () => {
+test("8: requests beyond the workspace's rate limit get 429 with Retry-After and are not stored", async () => {
   const { database, record } = await setup();
   await database.query("update control.workspace_plans set requests_per_second_max = 3");
   const replies = await Promise.all(Array.from({ length: 10 }, () => record(EVENT)));
@@ -74,7 +74,7 @@ test("8: requests beyond the plan's rate limit are 429 with Retry-After and stor
   expect(await database.count("cell.events")).toBe(10 - refused.length);
 });
 
-test("8: usage older than the plan's history window is still recorded", async () => {
+test("8: usage older than the workspace's history window is still recorded", async () => {
   const { database, record } = await setup();
   await database.query("update control.workspace_plans set history_days_max = 1");
   const timestamp = new Date(Date.now() - 30 * DAY).toISOString();

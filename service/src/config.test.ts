@@ -75,7 +75,7 @@ test("a placeholder password is rejected unless PUBLIC_URL is on localhost", () 
       DATABASE_URL: `postgres://purser:${password}@db.internal/purser`,
       INIT_OWNER_PASSWORD: password,
     });
-  for (const password of ["change-me", "CHANGEME", "secret", "password", "postgres"]) {
+  for (const password of ["change-me", "CHANGEME", "choose-a-password", "secret", "password", "postgres"]) {
     expect(() => read("https://purser.example.com", password)).toThrow(
       /^DATABASE_URL uses a placeholder.*\nINIT_OWNER_PASSWORD uses a placeholder.*$/,
     );

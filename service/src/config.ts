@@ -49,35 +49,37 @@ type Secret = "DATABASE_URL" | "INIT_OWNER_PASSWORD" | "INIT_API_KEY" | "PURSER_
 /** Every setting and its description, for `purser help`. */
 export const SETTINGS = {
   DATABASE_URL: "PostgreSQL 15 to 18, as postgres://user:password@host:port/database (required)",
-  DATABASE_WAIT_SECONDS: "seconds that serve waits for a primary database when it starts (120)",
-  HOST: "address to listen on (127.0.0.1)",
-  PORT: "port to listen on (3300)",
+  DATABASE_WAIT_SECONDS: "seconds that serve waits for a primary database when it starts (default: 120)",
+  HOST: "address to listen on (default: 127.0.0.1)",
+  PORT: "port to listen on (default: 3300)",
   PUBLIC_URL:
-    "URL of this installation, such as https://purser.example.com, for links and error types (none)",
-  METRICS_HOST: "address of /metrics, /livez and /readyz (127.0.0.1)",
-  METRICS_PORT: "port of /metrics, /livez and /readyz (9464)",
+    "URL of this installation, such as https://purser.example.com, for links and error types (default: none)",
+  METRICS_HOST: "address of /metrics, /livez and /readyz (default: 127.0.0.1)",
+  METRICS_PORT: "port of /metrics, /livez and /readyz (default: 9464)",
   TLS_CERT_FILE: "serve https with this certificate chain (PEM), together with TLS_KEY_FILE",
   TLS_KEY_FILE: "the private key of TLS_CERT_FILE (PEM)",
   TRUST_PROXY: "comma-separated addresses or CIDR ranges of proxies whose X-Forwarded headers are trusted",
-  LANES: "database connections that commit batches (1; use more for a large or distant database)",
+  LANES:
+    "database connections that write requests in batches (default: 1; more for a large or distant database)",
   IDEMPOTENCY_DAYS:
     "days until an idempotency key expires; at least 40, because events can arrive up to 35 days late (default: never)",
-  SESSION_IDLE_HOURS: "hours without use after which a dashboard session ends, up to 336 (12)",
+  SESSION_IDLE_HOURS: "hours without use after which a dashboard session ends, up to 336 (default: 12)",
   KEY_GRACE_SECONDS:
-    "seconds for which a known API key is trusted while the database is unreachable, 0 to disable (300)",
-  LOG_LEVEL: `${LOG_LEVELS.join(", ")} (info)`,
+    "seconds to trust a known API key while the database is unreachable, 0 to disable (default: 300)",
+  LOG_LEVEL: `${LOG_LEVELS.join(", ")} (default: info)`,
   OTEL_EXPORTER_OTLP_ENDPOINT:
-    "export traces to this OpenTelemetry collector, such as http://127.0.0.1:4318 (none)",
+    "export traces to this OpenTelemetry collector, such as http://127.0.0.1:4318 (default: none)",
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT:
-    "the same collector as a full URL, such as http://127.0.0.1:4318/v1/traces (none)",
-  OTEL_TRACES_SAMPLER: "OpenTelemetry sampler that selects the traces to export (parentbased_always_on)",
-  OTEL_TRACES_SAMPLER_ARG: "share of the traces for a ratio sampler, 0 to 1 (1)",
+    "the same collector as a full URL, such as http://127.0.0.1:4318/v1/traces (default: none)",
+  OTEL_TRACES_SAMPLER:
+    "OpenTelemetry sampler that selects the traces to export (default: parentbased_always_on)",
+  OTEL_TRACES_SAMPLER_ARG: "share of the traces for a ratio sampler, 0 to 1 (default: 1)",
   INIT_OWNER_EMAIL:
     "serve creates this first owner, together with INIT_OWNER_PASSWORD, if the database has no members",
   INIT_OWNER_PASSWORD: `the first owner's password, ${PASSWORD_LENGTH_MIN} to ${PASSWORD_LENGTH_MAX} characters`,
   INIT_API_KEY:
     "serve creates a first project with this pur_test_ or pur_live_ key, if the database has no projects",
-  PURSER_URL: "URL of the service that purser catalog calls (http://127.0.0.1:3300)",
+  PURSER_URL: "URL of the service that purser catalog calls (default: http://127.0.0.1:3300)",
   PURSER_TOKEN: "management token for purser catalog",
   DATABASE_URL_FILE: "file to read DATABASE_URL from",
   INIT_OWNER_PASSWORD_FILE: "file to read INIT_OWNER_PASSWORD from",
@@ -198,7 +200,7 @@ function isLocal({ hostname }: URL): boolean {
 }
 
 /** Placeholder passwords from examples, without hyphens. */
-const PLACEHOLDERS = ["changeme", "example", "password", "postgres", "purser", "secret"];
+const PLACEHOLDERS = ["changeme", "chooseapassword", "example", "password", "postgres", "purser", "secret"];
 
 /** An installation that others can reach must not use a password that its documentation shows. */
 function rejectPlaceholders({ databaseUrl, init }: Pick<Config, "databaseUrl" | "init">, problems: string[]) {

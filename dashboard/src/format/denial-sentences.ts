@@ -92,9 +92,9 @@ function hasItemsBefore({ items }: Items, feature: string): boolean {
   return items !== null && items[0]?.feature !== feature;
 }
 
-/** "36 credits, with the items before it in the same pool". */
+/** "36 credits, including earlier items from the same pool". */
 export function describeRequired(denial: Items & { feature: string; creditsRequired: number }): string {
-  const before = hasItemsBefore(denial, denial.feature) ? ", with the items before it in the same pool" : "";
+  const before = hasItemsBefore(denial, denial.feature) ? ", including earlier items from the same pool" : "";
   return `${countOf(denial.creditsRequired, "credit")}${before}`;
 }
 
@@ -113,7 +113,7 @@ export function sumOf(denial: Denial, position: Position = denial): SumLine[] {
   if (reason === "insufficient_credits") {
     return [
       line(
-        hasItemsBefore(denial, feature) ? "Required, with the items before it" : "Required",
+        hasItemsBefore(denial, feature) ? "Required, including earlier items" : "Required",
         creditsRequired,
       ),
       line("Available", balance),
@@ -137,7 +137,7 @@ export function describeNow(denial: Denial): string[] {
     return [
       items === null
         ? `The feature ${feature} no longer exists.`
-        : "A feature of the request no longer exists.",
+        : "A feature in the request no longer exists.",
     ];
   if (now.allowed) {
     const cost = countOf(now.creditsRequired, "credit");
@@ -170,7 +170,7 @@ export function describeNow(denial: Denial): string[] {
 
 function describeStill({ feature, reason }: Denial, now: Position): string {
   if (now.feature !== feature && !isOfCustomer(now.reason))
-    return `would now be denied for another item, ${now.feature}`;
+    return `would now be denied because of another item, ${now.feature}`;
   return now.reason === reason ? "would still be denied" : "would now be denied for another reason";
 }
 

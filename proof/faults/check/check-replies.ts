@@ -77,7 +77,7 @@ function findWrongDecision(call: Call): string | null {
   if (decision.customerId !== request.customerId) return "returned another customerId";
   const asked = itemsOf(request);
   if (decision.hasItems !== hasItems(request) || decision.items.length !== asked.length)
-    return "returned other items than asked";
+    return "returned different items from the request";
   for (const [index, item] of asked.entries())
     for (const field of ["feature", "quantity"] as const)
       if (decision.items[index]?.[field] !== item[field]) return `returned another ${field}`;

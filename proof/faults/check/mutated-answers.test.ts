@@ -22,11 +22,11 @@ const MUTATIONS: readonly Mutation[] = [
   {
     bug: "a fraction of a credit is in the ledger",
     invariant: "I4",
-    says: /entry 5, consume, makes 2766 of 2770 and -3.003/,
+    says: /entry 5, consume, leaves a balance of 2766 in pool 1, but 2770 - 3.003 is/,
     mutate: (run) => change(run.ledger, isOf("tokens"), () => ({ amount: -3.003 })),
   },
   {
-    bug: "a wrong price is required",
+    bug: "the wrong price is required",
     invariant: "replies",
     says: /tokens .* should require 4/,
     mutate: (run) => rewriteBody(run, "tokens", '"creditsRequired":4', '"creditsRequired":3'),

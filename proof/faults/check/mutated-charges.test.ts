@@ -56,7 +56,7 @@ const MUTATIONS: readonly Mutation[] = [
     },
   },
   {
-    bug: "a replay decides again and returns other bytes",
+    bug: "a replay decides again and returns different bytes",
     invariant: "I2",
     says: /key-image: different responses/,
     mutate: (run) => {
@@ -74,7 +74,7 @@ const MUTATIONS: readonly Mutation[] = [
     ] as const
   ).map(
     ({ field, difference }): Mutation => ({
-      bug: `an entry has another ${field} than its request`,
+      bug: `an entry has a different ${field} from its request`,
       invariant: "I1",
       says: new RegExp(`image is stored with ${field}`),
       mutate: (run) => change(run.ledger, isOf("image"), () => difference),
@@ -87,13 +87,13 @@ const MUTATIONS: readonly Mutation[] = [
     mutate: (run) => change(run.ledger, isOf("image"), () => ({ marker: "big" })),
   },
   {
-    bug: "a response has another balance than its entry",
+    bug: "a response has a different balance from its entry",
     invariant: "I1",
     says: /tokens, acknowledged .* its entry has balance/,
     mutate: (run) => rewriteBody(run, "tokens", /"balance":\d+/, '"balance":1'),
   },
   {
-    bug: "a key points to another consume than its response",
+    bug: "a key points to a different consume from its response",
     invariant: "I2",
     says: /key-tokens returned .* but points to/,
     mutate: (run) =>
@@ -101,7 +101,7 @@ const MUTATIONS: readonly Mutation[] = [
   },
   ...["image-rival", "keyed-counterpart", "refused", "nobody", "invalid"].map(
     (marker): Mutation => ({
-      bug: `a refused request has an entry, ${marker}`,
+      bug: `a rejected request has an entry, ${marker}`,
       invariant: "I3",
       says: /expected 0 to 0/,
       mutate: (run) => {

@@ -44,13 +44,13 @@ const MUTATIONS: readonly Mutation[] = [
     mutate: (run) => remove(run.denials, isOf("dry")),
   },
   {
-    bug: "a denial is stored with another reason than was returned",
+    bug: "a denial is stored with a different reason from the response",
     invariant: "I4",
     says: /limited, denied as .* stored with reason insufficient_credits/,
     mutate: (run) => change(run.denials, isOf("limited"), () => ({ reason: "insufficient_credits" })),
   },
   {
-    bug: "a denial is stored with a wrong balance",
+    bug: "a denial is stored with the wrong balance",
     invariant: "I4",
     says: /dry-unknown .*: the balance is 10, but the model says 0/,
     mutate: (run) => change(run.denials, isOf("dry-unknown"), () => ({ balance: 10 })),
@@ -68,7 +68,7 @@ const MUTATIONS: readonly Mutation[] = [
     mutate: (run) => change(run.denials, isOf("dry-unknown"), () => ({ sequence: 99 })),
   },
   {
-    bug: "a denial is stored with a wrong limit usage",
+    bug: "a denial is stored with the wrong limit usage",
     invariant: "I4",
     says: /limited .*: the use is 3, but the model says 2/,
     mutate: (run) => change(run.denials, isOf("limited"), () => ({ limitUsed: 3 })),

@@ -58,7 +58,7 @@ const MUTATIONS: readonly Mutation[] = [
     mutate: (run) => run.calls.push(callOf(eventOf("keyed", "key-1"), again(okEvent(2)))),
   },
   {
-    bug: "a replay has other bytes",
+    bug: "a replay has different bytes",
     invariant: "I2",
     says: /different responses/,
     mutate: (run) => {
@@ -93,7 +93,7 @@ const MUTATIONS: readonly Mutation[] = [
   },
   ...["rival", "too-old", "plain-refused", "image-counterpart"].map(
     (marker): Mutation => ({
-      bug: `a refused request has a row, ${marker}`,
+      bug: `a rejected request has a row, ${marker}`,
       invariant: "I3",
       mutate: (run) => run.events.push(eventRow(9, marker)),
     }),
@@ -118,7 +118,7 @@ const MUTATIONS: readonly Mutation[] = [
   },
   { bug: "a key points to another event", invariant: "I6", says: /key-1 points to/, mutate: pointElsewhere },
   {
-    bug: "a key points to another event than its response",
+    bug: "a key points to a different event from its response",
     invariant: "I2",
     says: /key-1 returned .* but points to/,
     mutate: pointElsewhere,
@@ -142,12 +142,12 @@ const MUTATIONS: readonly Mutation[] = [
     mutate: (run) => remove(run.keys, isKey("key-3")),
   },
   {
-    bug: "an event has a wrong quantity",
+    bug: "an event has the wrong quantity",
     invariant: "I6",
     mutate: (run) => changePlain(run, { quantity: 8 }),
   },
   {
-    bug: "an event has a wrong event key",
+    bug: "an event has the wrong event key",
     invariant: "I6",
     mutate: (run) => changePlain(run, { event: "images.rendered" }),
   },

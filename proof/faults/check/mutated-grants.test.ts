@@ -14,7 +14,7 @@ const MUTATIONS: readonly Mutation[] = [
   {
     bug: "a reversal returns credits to another grant",
     invariant: "I4",
-    says: /gives 2 to grant 2, of which consume 5 took 0/,
+    says: /returns 2 to grant 2, but consume 5 took only 0 from it/,
     mutate: (run) => change(run.ledger, isReversalOf(run, "tokens"), () => ({ parts: "2:2" })),
   },
   {
@@ -26,7 +26,7 @@ const MUTATIONS: readonly Mutation[] = [
   {
     bug: "a charge is reversed twice",
     invariant: "I4",
-    says: /is one of those that reverse 500 of the 250 of consume 14/,
+    says: /reverses consume 14, whose reversals reverse 500 units, but it has only 250/,
     mutate: (run) => {
       const reversal = run.ledger.find(isReversalOf(run, "big"));
       if (reversal === undefined) throw new Error("big was not reversed");
@@ -49,7 +49,7 @@ const MUTATIONS: readonly Mutation[] = [
   {
     bug: "switching plans back and forth doubles the allowance",
     invariant: "I4",
-    says: /entry 13, grant, makes 2758 of 2650 and 300/,
+    says: /entry 13, grant, leaves a balance of 2758 in pool 1, but 2650 \+ 300 is 2950/,
     mutate: (run) =>
       change(
         run.ledger,
@@ -63,7 +63,7 @@ const MUTATIONS: readonly Mutation[] = [
   {
     bug: "a grant row is missing",
     invariant: "I4",
-    says: /names grant 4, which is not there/,
+    says: /names grant 4, which does not exist/,
     mutate: (run) => remove(run.grants, (grant) => ofRich(grant) && grant.number === 4),
   },
   {

@@ -6,7 +6,7 @@ import { validRun } from "./valid-run/valid-run.ts";
 
 const REPLIES: readonly Mutation[] = [
   {
-    bug: "a replay of a request with items has other bytes",
+    bug: "a replay of a request with items has different bytes",
     invariant: "I2",
     says: /key-three: different responses/,
     mutate: (run) => {
@@ -17,13 +17,13 @@ const REPLIES: readonly Mutation[] = [
     },
   },
   {
-    bug: "a response has fewer items than asked",
+    bug: "a response has fewer items than the request",
     invariant: "replies",
-    says: /three .* returned other items than asked/,
+    says: /three .* returned different items from the request/,
     mutate: (run) => rewriteBody(run, "three", /,\{"feature":"tokens.generate"[^}]*\}/, ""),
   },
   {
-    bug: "a response has another item than asked",
+    bug: "a response has a different item from the request",
     invariant: "replies",
     says: /three .* returned another feature/,
     mutate: (run) => rewriteBody(run, "three", '"images.render"', '"video.encode"'),
@@ -41,13 +41,13 @@ const REPLIES: readonly Mutation[] = [
     mutate: (run) => rewriteBody(run, "items-dry", '"creditsCharged":0', '"creditsCharged":10'),
   },
   {
-    bug: "an item is in another pool than its feature",
+    bug: "an item is in a different pool from its feature",
     invariant: "replies",
     says: /three-check returned pool credits for audio.transcribe, which is in minutes/,
     mutate: (run) => rewriteBody(run, "three-check", '"pool":"minutes"', '"pool":"credits"'),
   },
   {
-    bug: "a response denies another item than its numbers do",
+    bug: "a response denies a different item from the one that its numbers deny",
     invariant: "replies",
     says: /items-dry .* has item 2 denied for insufficient_credits by its own numbers/,
     mutate: (run) => rewriteBody(run, "items-dry", '"deniedItem":2', '"deniedItem":0'),

@@ -47,7 +47,7 @@ const CHARGES: readonly Mutation[] = [
     },
   },
   {
-    bug: "the charge of a request with one item has a place",
+    bug: "the charge of a request with one item has an item position",
     invariant: "I1",
     says: /one is stored with item 0 instead of null, items 1 instead of null/,
     mutate: (run) => change(run.ledger, isOf("one"), () => ({ item: 0, items: 1 })),
@@ -107,14 +107,14 @@ const CHARGES: readonly Mutation[] = [
     ] as const
   ).map(
     ({ field, difference }): Mutation => ({
-      bug: `one charge has another ${field} than its item`,
+      bug: `one charge has a different ${field} from its item`,
       invariant: "I1",
       says: new RegExp(`three is stored with ${field}`),
       mutate: (run) => change(run.ledger, isItem("three", 1), () => difference),
     }),
   ),
   {
-    bug: "one charge has another amount than was returned",
+    bug: "one charge has a different amount from the response",
     invariant: "I1",
     says: /three, acknowledged .* its entry 2 of 3 has charge 3 instead of 2/,
     mutate: (run) => change(run.ledger, isItem("three", 1), () => ({ amount: -3, parts: "2:-3" })),
@@ -139,7 +139,7 @@ const CHARGES: readonly Mutation[] = [
     mutate: (run) => chargeAgain(run, "three"),
   },
   {
-    bug: "a refused request with items has a charge",
+    bug: "a rejected request with items has a charge",
     invariant: "I3",
     says: /items-refused is stored 1 times as charge, expected 0 to 0/,
     mutate: (run) => chargeAgain(run, "two", { marker: "items-refused" }),
@@ -185,7 +185,7 @@ const DENIALS: readonly Mutation[] = [
       change(run.denials, isOf("limited"), () => ({ item: 0, items: '[["reports.export",39]]' })),
   },
   {
-    bug: "a denial names another item than was returned",
+    bug: "a denial names a different item from the response",
     invariant: "I4",
     says: /items-dry, denied as .* stored with item 1 instead of 2/,
     mutate: (run) => change(run.denials, isOf("items-dry"), () => ({ item: 1 })),
@@ -236,7 +236,7 @@ const DENIALS: readonly Mutation[] = [
     mutate: (run) => change(run.denials, isOf("items-dry-unknown"), () => ({ reason: "limit_reached" })),
   },
   {
-    bug: "a denial of an item is stored with a wrong limit usage",
+    bug: "a denial of an item is stored with the wrong limit usage",
     invariant: "I4",
     says: /items-limited, denied as .* stored with limitUsed 5 instead of 4/,
     mutate: (run) => change(run.denials, isOf("items-limited"), () => ({ limitUsed: 5 })),

@@ -53,7 +53,7 @@ const MUTATIONS: readonly Mutation[] = [
     mutate: (run) => answer(run, "pay-2", { kind: "refused", reason: "too_many_grants" }),
   },
   {
-    bug: "a top-up has another amount than requested",
+    bug: "a top-up has a different amount from the request",
     invariant: "I1",
     says: /pay-2 is stored with credits 301 instead of 300/,
     mutate: (run) => change(run.grants, isReference("pay-2"), () => ({ credits: 301 })),
@@ -141,7 +141,7 @@ const MUTATIONS: readonly Mutation[] = [
     mutate: (run) => remove(run.ledger, isReversalOf(2, 1_001)),
   },
   {
-    bug: "a reversal of a whole request reports one charge less and leaves it",
+    bug: "a reversal of a whole request reports one charge too few and does not reverse it",
     invariant: "I1",
     says: /consume 6 of customer_5 is not reversed, but its whole request is/,
     mutate: (run) => {
@@ -175,7 +175,7 @@ const MUTATIONS: readonly Mutation[] = [
     mutate: (run) => remove(run.manageCalls, isOfItem(1)),
   },
   {
-    bug: "a reversal of one item is that of another",
+    bug: "a reversal of one item reverses another item instead",
     invariant: "I3",
     says: /consume 5 of customer_5 has 90 reversed for 2 credits, expected 60 for 1/,
     mutate: (run) =>
@@ -186,9 +186,9 @@ const MUTATIONS: readonly Mutation[] = [
       }),
   },
   {
-    bug: "a reversal of an item has the place of another",
+    bug: "a reversal of an item has the position of another",
     invariant: "I4",
-    says: /entry 10, reverse, has another pool, feature, plan or place than consume 5/,
+    says: /entry 10, reverse, differs from consume 5 in pool, feature, plan or item position/,
     mutate: (run) => change(run.ledger, isReversalOf(1, 30), () => ({ item: 2 })),
   },
   {

@@ -16,7 +16,7 @@ const MUTATIONS: readonly Mutation[] = [
   {
     bug: "two entries start from the same balance (no row lock)",
     invariant: "I4",
-    says: /entry 6, consume, makes 2770 of 2766 and -10/,
+    says: /entry 6, consume, leaves a balance of 2770 in pool 1, but 2766 - 10 is 2756/,
     mutate: (run) =>
       // As if it had read the wallet before a concurrent charge of 4.
       change(run.ledger, isOf("unknown-stored"), ({ balanceAfter }) => ({ balanceAfter: balanceAfter + 14 })),
@@ -24,19 +24,19 @@ const MUTATIONS: readonly Mutation[] = [
   {
     bug: "a stale transaction overwrites the wallet (no row lock: balance too high)",
     invariant: "I4",
-    says: /customer_1: its balance column says 2768, its grants 2758/,
+    says: /customer_1: its balance column is 2768, but its grants add up to 2758/,
     mutate: (run) => change(run.wallets, ofRich, ({ balance }) => ({ balance: balance + 10 })),
   },
   {
     bug: "two entries have the same sequence (no row lock)",
     invariant: "I4",
-    says: /entry 5, consume, follows entry 5/,
+    says: /entry 5, consume, comes where entry 6 is expected/,
     mutate: (run) => change(run.ledger, isOf("unknown-stored"), () => ({ sequence: 5 })),
   },
   {
     bug: "an entry and its key are lost, which leaves a gap",
     invariant: "I4",
-    says: /entry 7, consume, follows entry 5/,
+    says: /entry 7, consume, comes where entry 6 is expected/,
     mutate: (run) => {
       remove(run.ledger, isOf("unknown-stored"));
       remove(run.keys, ({ key }) => key === "key-unknown-stored");
@@ -45,37 +45,37 @@ const MUTATIONS: readonly Mutation[] = [
   {
     bug: "the last entry is lost",
     invariant: "I4",
-    says: /customer_1: the wallet is at entry 15, its ledger at 14/,
+    says: /customer_1: the wallet is at entry 15, but its ledger ends at entry 14/,
     mutate: (run) => remove(run.ledger, (entry) => ofRich(entry) && entry.sequence === lastOf(run)),
   },
   {
     bug: "a double charge continues the ledger",
     invariant: "I4",
-    says: /customer_1: the wallet is at entry 15, its ledger at 16/,
+    says: /customer_1: the wallet is at entry 15, but its ledger ends at entry 16/,
     mutate: (run) => chargeAgain(run, "image"),
   },
   {
-    bug: "a wallet has other grants than its ledger",
+    bug: "a wallet's grants differ from its ledger",
     invariant: "I4",
-    says: /customer_1: grant 2 has 12650 in the wallet, 2650 by its ledger/,
+    says: /customer_1: grant 2 has 12650 in the wallet, 2650 according to its ledger/,
     mutate: (run) => rewriteState(run, /\[2,1,2,(\d+),null\]/, "[2,1,2,1$1,null]"),
   },
   {
     bug: "credits are taken from another grant",
     invariant: "I4",
-    says: /customer_1: grant 1 has 108 in the wallet, 138 by its ledger/,
+    says: /customer_1: grant 1 has 108 in the wallet, 138 according to its ledger/,
     mutate: (run) => change(run.ledger, isOf("image"), ({ parts }) => ({ parts: parts.replace("1:", "2:") })),
   },
   {
     bug: "a balance is below 0",
     invariant: "I4",
-    says: /entry 2, consume, leaves -10/,
+    says: /entry 2, consume, makes the balance of pool 1 negative: -10/,
     mutate: (run) => change(run.ledger, isOf("last"), () => ({ amount: -60, balanceAfter: -10 })),
   },
   {
-    bug: "the parts of an entry are not its amount",
+    bug: "the parts of an entry do not add up to its amount",
     invariant: "I4",
-    says: /moves -30, and its parts -29/,
+    says: /has amount -30, but its parts add up to -29/,
     mutate: (run) =>
       change(run.ledger, isOf("image"), ({ parts }) => ({ parts: parts.replace("-30", "-29") })),
   },
@@ -106,19 +106,19 @@ const MUTATIONS: readonly Mutation[] = [
   {
     bug: "a charge adds credits",
     invariant: "I4",
-    says: /entry 4, consume, makes 2770 of 2800 and 30/,
+    says: /entry 4, consume, leaves a balance of 2770 in pool 1, but 2800 \+ 30 is 2830/,
     mutate: (run) => change(run.ledger, isOf("image"), () => ({ amount: 30, parts: "1:30" })),
   },
   {
     bug: "a limit counter differs from its ledger",
     invariant: "I4",
-    says: /the counter of feature 3 says 1, its ledger 2/,
+    says: /the counter of feature 3 is 1, but 2 according to its ledger/,
     mutate: (run) => rewriteState(run, /\[3,(\d+),2,7\]/, "[3,$1,1,7]"),
   },
   {
     bug: "a limit counter is lost",
     invariant: "I4",
-    says: /is of limited feature 3, and no counter of the wallet counts it/,
+    says: /uses limited feature 3, but no counter in the wallet counts it/,
     mutate: (run) => rewriteState(run, /\[3,\d+,2,7\]/, ""),
   },
   {

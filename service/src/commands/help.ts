@@ -19,15 +19,15 @@ const SERVER = (Object.keys(SETTINGS) as Setting[]).filter(
 
 const CATALOG_OPTIONS = {
   "--project ID": "the project",
-  "--environment NAME": "test or live (test)",
+  "--environment NAME": "test or live (default: test)",
 };
 
 const COMMANDS: Readonly<Record<string, Command>> = {
   dev: {
     about: "start everything for development: PostgreSQL, a project with keys, and the service",
     options: {
-      "--port N": "listen on this port (3300)",
-      "--directory DIR": "folder for data and keys (.purser)",
+      "--port N": "listen on this port (default: 3300)",
+      "--directory DIR": "folder for data and keys (default: .purser)",
       "--json": "print one line of JSON once ready",
       "--no-demo": "leave the test environment empty on the first start",
     },
@@ -69,7 +69,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
       "recompute every wallet, grant and limit from the ledger and compare; can run while the service is running",
     options: {
       "--usage": "instead, compare the usage roll-ups with the events, charges and denials",
-      "--repair DAY": "first rebuild the roll-ups of this day (2026-11-15, in UTC)",
+      "--repair DAY": "first rebuild the roll-ups of this UTC day, for example 2026-11-15",
     },
     settings: DATABASE,
   },
@@ -84,7 +84,8 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     options: {
       ...CATALOG_OPTIONS,
       "--dry-run": "only print the changes",
-      "--reach WHO": "who gets changed plan versions: new_assignments, next_period or now (new_assignments)",
+      "--reach WHO":
+        "who gets changed plan versions: new_assignments, next_period or now (default: new_assignments)",
       "--archive-missing": "archive plans and features that are not in the document",
     },
     settings: CLIENT,
@@ -118,7 +119,7 @@ export function describeCommand(name: string | undefined): string {
     }),
     ...(settings.size === 0
       ? []
-      : [`Settings, from the environment\n${table([...settings].map((name) => [name, SETTINGS[name]]))}`]),
+      : [`Settings (environment variables)\n${table([...settings].map((name) => [name, SETTINGS[name]]))}`]),
   ].join("\n");
 }
 

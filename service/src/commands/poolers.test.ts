@@ -49,7 +49,7 @@ test.each(["transaction", "statement"] as const)(
       readConfig({ DATABASE_URL: database.serviceUrl, DATABASE_WAIT_SECONDS: "0" }),
       LOG,
     );
-    await expect(start).rejects.toThrow(/pooler runs in transaction or statement mode/);
+    await expect(start).rejects.toThrow(/pooler is running in transaction or statement mode/);
     const lines: string[] = [];
     const isHealthy = await doctorCommand({
       databaseUrl: database.serviceUrl,

@@ -94,8 +94,9 @@ export async function inspectKeyDeletion(client: Client, idempotencyDays: number
     from pg_partition_tree(to_regclass('cell.keyed_requests'))`);
   const about = "IDEMPOTENCY_DAYS";
   if (rows[0]?.may_delete === true) return [{ level: "ok", about, text: `${idempotencyDays} days` }];
-  const command = `IDEMPOTENCY_DAYS=${idempotencyDays} purser migrate --grant-to <this role> as the owner`;
-  return [{ level: "failure", about, text: `this role is not allowed to delete keys: run ${command}` }];
+  const command = `IDEMPOTENCY_DAYS=${idempotencyDays} purser migrate --grant-to <this role>`;
+  const text = `this role is not allowed to delete keys; as the owner, run: ${command}`;
+  return [{ level: "failure", about, text }];
 }
 
 async function inspectMigrations(client: Client): Promise<Finding> {
@@ -125,7 +126,7 @@ async function inspectDataFormat(client: Client): Promise<Finding[]> {
   return [{ level: "warning", about, text }];
 }
 
-/** On a server whose transaction IDs differ, new rows may be missing from the usage roll-ups. */
+/** On a server whose transaction IDs differ from those of the server that wrote the rows, the usage roll-ups may lack new rows. */
 async function inspectTransactionIds(client: Client): Promise<Finding[]> {
   const { rows: found } = await client.query("select to_regclass('cell.identity') is not null as exists");
   if (found[0]?.exists !== true) return [];
@@ -133,7 +134,7 @@ async function inspectTransactionIds(client: Client): Promise<Finding[]> {
   const about = "transaction IDs";
   if (rows[0]?.is_other !== false) {
     const text =
-      "the database was restored into another server, or is a logical replica: run purser migrate again, then purser verify --usage";
+      "the database was restored onto another server, or is a logical replica: run purser migrate again, then purser verify --usage";
     return [{ level: "failure", about, text }];
   }
   return [{ level: "ok", about, text: "consistent" }, ...(await inspectDoubt(client))];

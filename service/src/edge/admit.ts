@@ -65,7 +65,7 @@ function authenticate(request: FastifyRequest, keys: ApiKeyCache): ApiKey | Prom
   return orNotValid(found);
 }
 
-/** One second's worth of requests, refilled at the plan's rate. Headers follow the IETF draft on rate limit fields. */
+/** One second's worth of requests, refilled at the workspace's rate. Headers follow the IETF draft on rate limit fields. */
 function limitRate(key: ApiKey, reply: FastifyReply, buckets: TokenBuckets<number>): void {
   const rate = key.requestsPerSecondMax;
   if (rate === null) return;

@@ -98,13 +98,13 @@ test.each<[string, Buffer | string, string]>([
   ["a number", "1", "invalid_request"],
   ["an array", `[${text}]`, "invalid_request"],
   ["an array nested as deep as the body allows", "[".repeat(32_000) + "]".repeat(32_000), "invalid_request"],
-])("%s is 400, and stores nothing", async (_, body, code) => {
+])("%s gets 400, and nothing is stored", async (_, body, code) => {
   const parts = await setup();
   expect(await send(parts, body, JSON_TYPE)).toEqual({ status: 400, code });
   expect(await parts.database.count("cell.customers")).toBe(0);
 });
 
-test("a request without a body and media type gets a 400 invalid_request", async () => {
+test("a request without a body or media type gets 400 invalid_request", async () => {
   const parts = await setup();
   expect(await send(parts, "", {})).toEqual({ status: 400, code: "invalid_request" });
 });
@@ -117,7 +117,7 @@ test.each<[string, string, string]>([
   ["a name deep in metadata", inMetadata('{"a":[{"b":{"c":":","c":"\\"}"}}]}'), "c"],
   ["the empty name", inMetadata('{"":1,"":2}'), ""],
   ["a name that looks like an index", inMetadata('{"0":1,"1":2,"0":3}'), "0"],
-])("a duplicate of %s is 400, names the member, and stores nothing", async (_, body, member) => {
+])("a duplicate of %s gets a 400 that names the member, and nothing is stored", async (_, body, member) => {
   const { record, database } = await setup();
   const reply = await record(body);
   expect([reply.status, reply.body["code"]]).toEqual([400, "invalid_json"]);

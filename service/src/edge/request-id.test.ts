@@ -26,7 +26,7 @@ test.each([
   expect(choose(given)).toMatch(OURS);
 });
 
-test("every reply has a request ID, which problems also have in their body and events store", async () => {
+test("every reply has a request ID, which is also in the body of errors and stored with events", async () => {
   const { database, record } = await setup();
   const accepted = await record(EVENT);
   expect(accepted.headers.get("x-request-id")).toMatch(OURS);

@@ -143,7 +143,7 @@ test("after SIGTERM under load, every executed request got a response, and the p
   expect(await database.count("cell.events")).toBe(answered.length);
 });
 
-test("metrics show for every job how often it ran, how long, and its last success", {
+test("metrics show for every job how often and how long it ran, and when it last succeeded", {
   timeout: 60_000,
 }, async () => {
   const { metricsUrl } = await setup();

@@ -48,7 +48,7 @@ test("above the limit a request gets 429 with Retry-After, and is not executed",
   expect(await database.count("cell.events")).toBe(1 + accepted.length);
 });
 
-test("after Retry-After requests succeed again, and a long wait saves at most one second of tokens", async () => {
+test("after the Retry-After delay, requests succeed again, and a long wait saves at most one second of tokens", async () => {
   const { project, send } = await setupWithRate(2);
   const burst = (): Promise<Reply[]> =>
     Promise.all(Array.from({ length: 20 }, () => send(project.test.key.secret)));
@@ -68,7 +68,7 @@ test("each key has its own bucket, so one key cannot use another's tokens", asyn
   expect((await send(project.live.key.secret)).status).toBe(200);
 });
 
-test("a rejected request costs no token, so a constant flood still gets the plan's rate", async () => {
+test("a rejected request costs no token, so a constant flood still gets the workspace's rate", async () => {
   const { project, send } = await setupWithRate(20);
   const startedAtMs = performance.now();
   const elapsedSeconds = (): number => (performance.now() - startedAtMs) / 1_000;

@@ -55,7 +55,7 @@ test("a wallet that differs from its ledger in any number is always detected", {
   });
 });
 
-test("an item that is omitted, moved or has another place is always detected", {
+test("an item that is omitted, moved or has a different position is always detected", {
   timeout: HISTORIES_TIMEOUT_MS,
 }, () => {
   forEveryHistory(HISTORIES / 10, (script) => {
@@ -117,13 +117,13 @@ test.each([
     { index: 0, of: 3 },
     { index: 1, of: 3 },
   ],
-])("two charges of one request with the places %o and %o are reported", (...places) => {
+])("two charges of one request with the positions %o and %o are reported", (...places) => {
   const { book, catalog } = consumeFree(["image", "text"]);
   const entries = book.entries.map((entry, index) => withPlace(entry, places[index - 1] ?? null));
   expect(verify(withEntries(book, entries), catalog)).toMatch(/of a request/);
 });
 
-test("a reversal whose place differs from that of its charge is reported", () => {
+test("a reversal whose item position differs from that of its charge is reported", () => {
   const { book, catalog } = consumeFree(["image", "text"]);
   book.commit(catalog, { kind: "reverse_request", consume: 0 }, at("2026-01-02"));
   expect(verify(book, catalog)).toBeNull();
@@ -131,12 +131,12 @@ test("a reversal whose place differs from that of its charge is reported", () =>
     const last = book.entries.length - 1;
     const entries = book.entries.map((entry, index) => (index === last ? withPlace(entry, place) : entry));
     expect(verify(withEntries(book, entries), catalog)).toBe(
-      "entry 5, reverse, has another pool, feature, plan or place than consume 3",
+      "entry 5, reverse, differs from consume 3 in pool, feature, plan or item position",
     );
   }
 });
 
-/** Requests on a plan on which everything is free, so that only the places show which charges belong together. */
+/** Requests on a plan on which everything is free, so that only the positions show which charges belong together. */
 function consumeFree(...requests: string[][]): { book: Book; catalog: Catalog } {
   const features = { image: null, text: null, export: null, disk: null };
   const catalog = makeCatalog(

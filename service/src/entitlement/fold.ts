@@ -57,7 +57,7 @@ export class Fold {
   finish(): string | null {
     const { wallet } = this.#account;
     if (wallet.sequence !== this.#sequence)
-      return `the wallet is at entry ${wallet.sequence}, its ledger at ${this.#sequence}`;
+      return `the wallet is at entry ${wallet.sequence}, but its ledger ends at entry ${this.#sequence}`;
     if (this.#due !== null) return `the ledger ends before ${describePlace(this.#due)} of a request`;
     return (
       this.#grants.compareRows(wallet) ??
@@ -70,12 +70,14 @@ export class Fold {
 
   /** Entries are numbered from 1 without a gap, and each balance follows from the previous one. */
   #follow({ sequence, pool, amount, balanceAfter }: Entry): string | null {
-    if (sequence !== this.#sequence + 1) return `follows entry ${this.#sequence}`;
+    if (sequence !== this.#sequence + 1) return `comes where entry ${this.#sequence + 1} is expected`;
     this.#sequence = sequence;
     const before = this.#balances.get(pool) ?? 0;
-    if (balanceAfter !== before + amount)
-      return `makes ${balanceAfter} of ${before} and ${amount} in pool ${pool}`;
-    if (balanceAfter < 0) return `leaves ${balanceAfter} in pool ${pool}`;
+    if (balanceAfter !== before + amount) {
+      const sum = `${before} ${amount < 0 ? "-" : "+"} ${Math.abs(amount)} is ${before + amount}`;
+      return `leaves a balance of ${balanceAfter} in pool ${pool}, but ${sum}`;
+    }
+    if (balanceAfter < 0) return `makes the balance of pool ${pool} negative: ${balanceAfter}`;
     this.#balances.set(pool, balanceAfter);
     return null;
   }
@@ -95,7 +97,7 @@ export class Fold {
     if (entry.kind !== "consume" && entry.kind !== "reverse") return null;
     const { usage } = entry;
     if (usage === null || usage.quantity < 1 || usage.quantity > QUANTITY_MAX)
-      return "does not say what was used";
+      return "has no usage or an invalid quantity";
     const terms = this.#account.versions.get(usage.planVersion)?.features.get(usage.feature);
     if (terms === undefined) return `uses feature ${usage.feature}, which is not in its plan`;
     return entry.kind === "consume"
@@ -114,9 +116,9 @@ export class Fold {
     for (const pool of new Set([...open.keys(), ...this.#balances.keys()])) {
       const [inGrants, inLedger] = [open.get(pool) ?? 0, this.#balances.get(pool) ?? 0];
       if (inGrants !== inLedger)
-        return `pool ${pool} has ${inGrants} in the wallet, ${inLedger} by its ledger`;
+        return `pool ${pool} has ${inGrants} in the wallet, ${inLedger} according to its ledger`;
     }
-    return balance === total ? null : `its balance column says ${balance}, its grants ${total}`;
+    return balance === total ? null : `its balance column is ${balance}, but its grants add up to ${total}`;
   }
 }
 
@@ -140,10 +142,10 @@ const SIGN = { grant: 1, reverse: 1, consume: -1, expire: -1, revoke: -1 } as co
 function findFlaw({ kind, amount, parts }: Entry): string | null {
   let sum = 0;
   for (const part of parts) {
-    if (part.amount * SIGN[kind] <= 0) return `moves ${part.amount} of grant ${part.grant}`;
+    if (part.amount * SIGN[kind] <= 0) return `has an invalid amount for grant ${part.grant}: ${part.amount}`;
     sum += part.amount;
   }
-  return sum === amount ? null : `moves ${amount}, and its parts ${sum}`;
+  return sum === amount ? null : `has amount ${amount}, but its parts add up to ${sum}`;
 }
 
 function findMischarge(entry: Entry, usage: Usage, { pool, cost }: PlanFeature): string | null {
@@ -169,18 +171,19 @@ function findMisreversal(
     consume.planVersion === usage.planVersion &&
     consume.assignment === usage.assignment &&
     isSamePlace(consume.place, usage.place);
-  if (!isItsOwn) return `has another pool, feature, plan or place than consume ${reverses}`;
+  if (!isItsOwn) return `differs from consume ${reverses} in pool, feature, plan or item position`;
   for (const { grant, amount } of entry.parts) {
     const burned = reversed.parts.find((part) => part.grant === grant)?.amount ?? 0;
     if (amount + burned > 0)
-      return `gives ${amount} to grant ${grant}, of which consume ${reverses} took ${-burned}`;
+      return `returns ${amount} to grant ${grant}, but consume ${reverses} took only ${-burned} from it`;
   }
   const { reversedQuantity, reversedCredits } = reversed;
+  const reversals = `reverses consume ${reverses}, whose reversals`;
   if (reversedQuantity > consume.quantity)
-    return `is one of those that reverse ${reversedQuantity} of the ${consume.quantity} of consume ${reverses}`;
+    return `${reversals} reverse ${reversedQuantity} units, but it has only ${consume.quantity}`;
   const due = chargeFor(cost, consume.quantity) - chargeFor(cost, consume.quantity - reversedQuantity);
   if (reversedCredits === due) return null;
-  return `is one of those that give back ${reversedCredits} credits for consume ${reverses}, where ${due} are due`;
+  return `${reversals} return ${reversedCredits} credits instead of ${due}`;
 }
 
 /** The charge that each reversal in a complete ledger refers to. */

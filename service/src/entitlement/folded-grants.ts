@@ -49,8 +49,8 @@ export class FoldedGrants {
   add({ kind, pool, parts, effectiveAt }: Entry): string | null {
     for (const { grant, amount } of parts) {
       const slot = this.#slots.get(grant);
-      if (slot === undefined) return `names grant ${grant}, which is not there`;
-      if (slot.head.pool !== pool) return `names grant ${grant}, which is of pool ${slot.head.pool}`;
+      if (slot === undefined) return `names grant ${grant}, which does not exist`;
+      if (slot.head.pool !== pool) return `names grant ${grant}, which belongs to pool ${slot.head.pool}`;
       if (slot.held + amount < 0) return `takes ${-amount} from grant ${grant}, which holds ${slot.held}`;
       move(slot, { kind, amount, at: effectiveAt });
     }
@@ -71,10 +71,10 @@ export class FoldedGrants {
       if (!matchesSlot || isMergedAllowance)
         return `grant ${number} differs from grant ${slotNumber} in pool, kind or expiry`;
       if (given !== credits)
-        return `grant ${slotNumber} has ${credits} credits, and its ledger granted ${given}`;
+        return `grant ${slotNumber} has ${credits} credits, but its ledger granted ${given}`;
     }
     if (this.#rows.length === grantCount) return null;
-    return `the wallet counts ${grantCount} grants, and ${this.#rows.length} exist`;
+    return `the wallet counts ${grantCount} grants, but ${this.#rows.length} exist`;
   }
 
   /** The wallet holds exactly the grants that the ledger left open, in burn order. */
@@ -84,13 +84,13 @@ export class FoldedGrants {
       if (flaw !== null) return flaw;
       const next = grants[index + 1];
       if (next !== undefined && burnOrder(grant, next) >= 0)
-        return `grants ${grant.number} and ${next.number} are not in burn order`;
+        return `grants ${grant.number} and ${next.number} are not in spending order`;
     }
     const open = new Set(grants.map(({ number }) => number));
     if (open.size < grants.length) return "the wallet holds a grant twice";
     for (const [number, { held }] of this.#slots) {
       if (held !== 0 && !open.has(number))
-        return `grant ${number} has ${held} by its ledger, and the wallet does not hold it`;
+        return `grant ${number} has ${held} according to its ledger, but the wallet does not hold it`;
     }
     return null;
   }
@@ -99,17 +99,18 @@ export class FoldedGrants {
     const slot = this.#slots.get(number);
     if (slot === undefined) return `the wallet holds grant ${number}, which does not exist`;
     const { head, held, creditsOwned } = slot;
-    if (remaining !== held) return `grant ${number} has ${remaining} in the wallet, ${held} by its ledger`;
+    if (remaining !== held)
+      return `grant ${number} has ${remaining} in the wallet, ${held} according to its ledger`;
     // A version change may have changed an allowance's expiry and size.
     if (kind === "allowance")
       return head.kind === kind && head.pool === pool
         ? null
-        : `grant ${number} has another pool or kind in the wallet`;
+        : `grant ${number} has a different pool or kind in the wallet`;
     if (head.kind !== kind || head.pool !== pool || head.expiresAt !== expiresAt)
-      return `grant ${number} has another pool, kind or expiry in the wallet`;
-    if (remaining === 0) return `grant ${number} is spent, and still held`;
+      return `grant ${number} has a different pool, kind or expiry in the wallet`;
+    if (remaining === 0) return `grant ${number} is spent, but still held`;
     if (remaining > creditsOwned)
-      return `grant ${number} has ${remaining}, of which all but ${creditsOwned} were revoked`;
+      return `grant ${number} has ${remaining}, but all except ${creditsOwned} were revoked`;
     return null;
   }
 
@@ -130,8 +131,9 @@ export class FoldedGrants {
     for (const { grant: number, base } of allowances) {
       const grant = grants.find((other) => other.number === number);
       const used = this.#slots.get(number)?.used ?? 0;
-      if (grant !== undefined && base - grant.remaining !== used)
-        return `grant ${number} has ${base - grant.remaining} used in the wallet, ${used} by its ledger`;
+      const usedInWallet = grant === undefined ? used : base - grant.remaining;
+      if (usedInWallet !== used)
+        return `grant ${number} has ${usedInWallet} used in the wallet, ${used} according to its ledger`;
     }
     return null;
   }
@@ -141,12 +143,12 @@ export class FoldedGrants {
       const slot = this.#slots.get(number);
       const isSound = kind === "allowance" && slot?.head.kind === kind && slot.head.pool === pool;
       if (slot === undefined || !isSound || open.has(number))
-        return `grant ${number} is kept for a paused plan, and is not an allowance of it`;
+        return `grant ${number} is kept for a paused plan, but is not an allowance of it`;
       // A version change at the very moment the plan is left may reduce the current allowance: `away` is then only an
       // upper bound, and `#compareUsed` checks the rest.
       const isCurrent = assignment.allowances.some(({ grant }) => grant === number);
       if (isCurrent ? remaining > slot.away : remaining !== slot.away)
-        return `grant ${number} is kept for a paused plan with ${remaining}, and its ledger took ${slot.away}`;
+        return `grant ${number} is kept for a paused plan with ${remaining}, but its ledger took ${slot.away}`;
     }
     return null;
   }

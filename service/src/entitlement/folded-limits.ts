@@ -53,7 +53,7 @@ export class FoldedLimits {
       if (isCounted || kind !== "consume") continue;
       const since = this.#countedSince(watched, usage);
       if (since !== null && entry.effectiveAt >= since)
-        return `is of limited feature ${usage.feature}, and no counter of the wallet counts it`;
+        return `uses limited feature ${usage.feature}, but no counter in the wallet counts it`;
     }
     return null;
   }
@@ -63,7 +63,7 @@ export class FoldedLimits {
       for (const { counter, used } of watched.tallies) {
         const { feature } = counter;
         if (counter.used !== used)
-          return `the counter of feature ${feature} says ${counter.used}, its ledger ${used}`;
+          return `the counter of feature ${feature} is ${counter.used}, but ${used} according to its ledger`;
         const period = this.#currentPeriod(watched.assignment, feature);
         if (period !== null && period.end !== counter.end)
           return `the counter of feature ${feature} does not end with its period`;

@@ -31,7 +31,7 @@ function beforeEvery<Kind extends Request["kind"]>(
 
 beforeEvery(
   "decide",
-  "items are charged as if each were a request of its own, and denied like the first of these that is denied",
+  "items are charged like separate requests; if any is denied, the request is denied for the reason of the first",
   (book, request, { catalog, clock }) => {
     const [together, apart] = [book.copy(), book.copy()];
     const { answer } = together.commit(catalog, request, clock);

@@ -93,7 +93,7 @@ always("assigning the plan that is active changes nothing", (script) => {
 });
 
 always(
-  "a pending change does nothing before it starts, and then what an assignment at that moment does",
+  "a pending change has no effect before it starts, and then has the same effect as an assignment at that moment",
   (script) => {
     play(script, {
       after: (book, step) => {
@@ -111,7 +111,7 @@ always(
         const at = { ...step, clock: next.startsAt };
         const { plan, anchor, endsAt, shorten } = next;
         const again = { kind: "assign", plan, startsAt: null, endsAt, shorten, asOf: null } as const;
-        // The assignment keeps the anchor of a running period and, without `shorten`, a later end.
+        // The assignment keeps the anchor of the current period and, without `shorten`, a later end.
         const { answer } = without.commit(catalog, { ...again, anchor }, at.clock);
         if (answer.kind === "anchor_fixed") without.commit(catalog, { ...again, anchor: null }, at.clock);
         expect(seen(book, at)).toEqual(seen(without, at));

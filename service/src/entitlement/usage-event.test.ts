@@ -59,7 +59,7 @@ test.each([
   });
 });
 
-test("a plan that allows no metadata accepts events without metadata", () => {
+test("if the workspace allows no metadata, events without metadata are accepted", () => {
   const none = { bytesMax: 0, keysMax: 0, depthMax: 1 };
   expect(decideEvent(eventWith({}), none, NOW).kind).toBe("accepted");
   expect(decideEvent(eventWith({ metadata: { a: 1 } }), none, NOW).kind).toBe("metadata_limit_exceeded");

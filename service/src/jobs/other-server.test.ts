@@ -8,7 +8,7 @@ import { verifyUsageCommand } from "../commands/verify-usage.ts";
 import { rollUpUsage } from "./roll-up-usage.ts";
 
 const FAR = 1_000_000_000;
-test("in a database restored into another server, transaction numbers continue above the existing ones", async () => {
+test("in a database restored onto another server, transaction numbers continue above the existing ones", async () => {
   const { database, cell, record } = await setupCredits();
   await record({ customerId: "ada", event: "before", quantity: 1 });
   await settle({ cell, database });

@@ -51,7 +51,7 @@ async function isUnused(client: Client): Promise<boolean> {
   return rows[0]?.is_unused === true;
 }
 
-/** Whether the database was restored into another server. If so, transaction numbers continue above the existing ones. */
+/** Whether the database was restored onto another server. If so, transaction numbers continue above the existing ones. */
 export async function followServer(client: Client): Promise<boolean> {
   const { rows } = await inTransaction(client, () =>
     client.query<{ is_other: boolean }>("select cell.follow_server() as is_other"),

@@ -9,7 +9,7 @@ import { statement, type Tx } from "./statement.ts";
 
 /** Applied by `set`, not as start-up parameters, which a pooler may reject or silently drop. */
 const SETTINGS = `
-  -- A weaker level would hide the warning that a commit did not reach its standby.
+  -- A higher level, such as error, would hide the warning that a commit did not reach its standby.
   set client_min_messages = 'warning';
   -- Days must have the same length in every session.
   set timezone = 'UTC';
@@ -34,10 +34,10 @@ function applicationName(part: string): string {
 
 const WHY = {
   shared:
-    "connections are shared between transactions, so session settings are lost: a pooler runs in transaction or statement mode; " +
+    "connections are shared between transactions, so session settings are lost: a pooler is running in transaction or statement mode; " +
     "use its session mode, or connect to PostgreSQL directly",
   standby: "the server is a standby, in recovery and read-only: Purser needs the primary",
-  waiting: "an earlier commit still waits for a synchronous standby",
+  waiting: "an earlier commit is still waiting for a synchronous standby",
   newer: "the database has data from a newer release, which this one cannot read: upgrade Purser",
 } as const;
 
@@ -134,7 +134,8 @@ const FIND_WAITING = statement(
   select pid
   from pg_stat_activity
   where pid = any($1::integer[])
-    -- The flush comes right before the wait for the standby. WALSync and WALWrite are WalSync and WalWrite since PostgreSQL 17.
+    -- The flush comes right before the wait for the standby. WALSync and WALWrite have been called WalSync and WalWrite since
+    -- PostgreSQL 17.
     and lower(wait_event) in ('syncrep', 'walsync', 'walwrite')`,
 );
 
@@ -151,7 +152,7 @@ function claimed(client: ClientBase): Backend {
   return backend;
 }
 
-/** Several statements in one text return an array of results, which the types of `pg` do not show. */
+/** Several statements in one query string return an array of results, which the types of `pg` do not show. */
 function lastOf(results: pg.QueryResult | pg.QueryResult[]): pg.QueryResult {
   const last = [results].flat().at(-1);
   assert(last !== undefined, "every statement has a result");

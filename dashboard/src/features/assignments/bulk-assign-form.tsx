@@ -144,7 +144,7 @@ function describeFilters({ search, plan, blocked }: CustomerFilters): string {
   const conditions = [
     plan === undefined ? null : `on plan ${plan}`,
     search === undefined ? null : `matching “${search}”`,
-    blocked === undefined ? null : blocked ? "blocked" : "not blocked",
+    blocked === undefined ? null : blocked ? "that are blocked" : "that are not blocked",
   ].filter((part) => part !== null);
   return conditions.length === 0
     ? "All customers in this environment"

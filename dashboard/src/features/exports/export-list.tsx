@@ -39,7 +39,7 @@ export function ExportList() {
 
 const STATES = {
   running: { name: "Running", tone: "accent" },
-  cancelled: { name: "Cancelled", tone: "plain" },
+  cancelled: { name: "Canceled", tone: "plain" },
   failed: { name: "Interrupted", tone: "bad" },
   done: { name: "Saved", tone: "good" },
 } as const;

@@ -49,7 +49,7 @@ export function LowBalances() {
         customers.length === 0 ? (
           <Nothing>
             {hasMore
-              ? "None among the newest customers."
+              ? "None of the newest customers is below this."
               : `No customer has less than ${countOf(balanceBelow, "credit")}.`}
           </Nothing>
         ) : (
@@ -115,7 +115,7 @@ export function UnknownKeys() {
     }),
   });
   return (
-    <Part title="Unknown keys" query={query}>
+    <Part title="Unknown features and unnamed events" query={query}>
       {({ features, events }) =>
         features.length + events.length === 0 ? (
           <Nothing>All requested features exist, and all event keys have names.</Nothing>

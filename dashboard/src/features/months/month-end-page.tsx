@@ -200,7 +200,7 @@ function Finality({ month: { isFinal, completeTo, to }, isCut }: { month: Month;
     );
   return (
     <Check state="open">
-      Complete up to <Time at={completeTo} />. Includes expirations and renewals that are due but not yet
+      Complete up to <Time at={completeTo} />. Includes expiries and renewals that are due but not yet
       recorded.
     </Check>
   );

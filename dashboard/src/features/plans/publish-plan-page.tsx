@@ -156,8 +156,8 @@ function notesOf(diff: PlanDiff): Record<Reach, string> {
   }
   const keep = count === 1 && isExact ? "keeps" : "keep";
   return {
-    new_assignments: `The ${who} on this plan ${keep} the current version.`,
-    next_period: `Includes the ${who} on this plan, at their next renewal.`,
-    now: `Includes the ${who} on this plan. Credits already used in this period are not given back.`,
+    new_assignments: `${who} on this plan ${keep} the current version.`,
+    next_period: `Includes ${who} on this plan, at their next renewal.`,
+    now: `Includes ${who} on this plan. Credits already used in this period are not given back.`,
   };
 }

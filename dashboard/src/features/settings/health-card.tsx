@@ -69,7 +69,7 @@ function Facts({ health }: { health: Health }) {
         { name: "Running since", value: <Time at={health.startedAt} /> },
         { name: "Node.js", value: health.nodeVersion },
         { name: "PostgreSQL", value: health.postgresVersion },
-        { name: "Database", value: formatBytes(health.databaseBytes) },
+        { name: "Database size", value: formatBytes(health.databaseBytes) },
         { name: "Database clock", value: <Time at={health.databaseClock} as="second" /> },
         ...(health.untrustedProxy === null
           ? []

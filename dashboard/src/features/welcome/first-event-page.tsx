@@ -140,11 +140,14 @@ function Refused({ refused: { code, status, requestId } }: { refused: NonNullabl
     <Line icon={<CircleAlert className="size-5 text-bad" aria-hidden />}>
       <p className="text-form font-medium">A request was rejected</p>
       <p className="text-muted">
-        {status}{" "}
+        {status}
         {code !== null && (
-          <a href={`/docs/errors/${code}`} className="font-mono text-accent hover:underline">
-            {code}
-          </a>
+          <>
+            {" "}
+            <a href={`/docs/errors/${code}`} className="font-mono text-accent hover:underline">
+              {code}
+            </a>
+          </>
         )}
         , request <code className="font-mono">{requestId}</code>. Nothing was recorded. See the error in your
         terminal.

@@ -37,17 +37,19 @@ export async function verifyBatch(
       const fold = folds[index];
       const entries = ledgers[position] ?? null;
       if (row === undefined || fold === undefined) continue;
-      if (entries === null) return { ...row, text: `entries ${after + 1} to ${until} cannot all be read` };
+      if (entries === null)
+        return { ...row, text: `some of the entries ${after + 1} to ${until} cannot be read` };
       for (const entry of entries) {
         const text = fold.add(entry, reversed.get(entry));
         if (text !== null) return { ...row, text };
       }
       checked.entries += entries.length;
       // A damaged wallet may have any sequence: stop where the ledger ends.
-      if (entries.length < until - after)
+      const last = after + entries.length;
+      if (last < until)
         return {
           ...row,
-          text: `the wallet is at entry ${row.wallet.sequence}, its ledger at ${after + entries.length}`,
+          text: `the wallet is at entry ${row.wallet.sequence}, but its ledger ends at entry ${last}`,
         };
     }
     checked.reversals += reversed.size;
@@ -107,7 +109,7 @@ const ROWS_MAX = 500;
 
 export type ReadableRow = WalletRow & { readonly wallet: Wallet };
 
-/** Groups wallets whose rows fit one statement; a larger wallet is alone. */
+/** Groups wallets whose rows fit in one statement; a larger wallet gets its own batch. */
 export function* batchesOf(page: readonly ReadableRow[]): Generator<readonly ReadableRow[]> {
   let batch: ReadableRow[] = [];
   let entries = 0;
@@ -130,7 +132,7 @@ export function* batchesOf(page: readonly ReadableRow[]): Generator<readonly Rea
 /** A run and the index of its wallet in the batch. */
 type IndexedRun = Run & { readonly index: number; readonly isWhole: boolean };
 
-/** Splits the rows of a batch into runs of at most one statement. */
+/** Splits the rows of a batch into runs that fit in one statement. */
 function* runsOf(
   batch: readonly ReadableRow[],
   countOf: (row: ReadableRow) => number,

@@ -3,9 +3,9 @@ import { OutcomeUnknown } from "../../postgres/commit.ts";
 import { findDatabaseTrouble } from "../../postgres/sql-error.ts";
 import { admitAgain, type Call } from "../operation.ts";
 
-/** Long-running calls per process and per owner, so that CPU and connections remain for other calls. */
+/** Maximum number of long-running calls per process and per owner, so that CPU and connections remain for other calls. */
 const AT_ONCE_MAX = 2;
-/** For work that mostly waits for the caller's network. Fewer than the connections in the shared pool. */
+/** Maximum number of calls that mostly wait for the caller's network. Fewer than the connections in the shared pool. */
 export const WAITING_FOR_CALLERS = 6;
 const RETRY_AFTER_SECONDS = 10;
 
@@ -32,7 +32,8 @@ export class Turns {
   begin(owner: number): () => void {
     const own = this.#running.get(owner) ?? 0;
     if (own >= AT_ONCE_MAX) throw full(`${own} of your long-running calls are already in progress.`);
-    if (this.#all >= this.#allMax) throw full(`This process already runs ${this.#all} long-running calls.`);
+    if (this.#all >= this.#allMax)
+      throw full(`This process already has ${this.#all} long-running calls in progress.`);
     this.#change(owner, 1);
     let isOver = false;
     return () => {

@@ -47,13 +47,13 @@ const AssignmentBody = strictObject({
   ),
   startsAt: planTimeOf(
     "Default: now. A plan that starts in the future is the pending change: it replaces an earlier one, and the current plan " +
-      "stays until then. `period_end` is the end of the running period of the current plan's longest allowance; if the new plan " +
+      "stays until then. `period_end` is the end of the current period of the active plan's longest allowance; if the new plan " +
       "renews then too, its `anchor` is that of the current plan. A time in the past means now, with periods counted from it. " +
       "With `asOf`, send a time.",
   ),
   endsAt: planTimeOf(
     "Null for no end. If omitted, the current end stays, and a scheduled plan has none. An end earlier than the current one returns 409 `would_shorten`, unless " +
-      "`shorten`. `period_end` is the end of the running period of the longest allowance; the customer must have the plan. With `asOf`, send a time.",
+      "`shorten`. `period_end` is the end of the current period of the longest allowance; the customer must have the plan. With `asOf`, send a time.",
   ),
   shorten: Type.Optional(
     Type.Boolean({
@@ -81,7 +81,7 @@ function assigning({ cellOf }: ManageParts): Operation {
       "Safe to repeat: an active plan continues. A later `endsAt` extends it; an earlier one needs `shorten` and is rejected " +
       "otherwise. Another plan starts now, or at `startsAt`: the rest of the old allowance expires then, and purchased credits " +
       "stay. A customer has at most one pending change; a call that changes the current plan drops it, and so does a newer " +
-      "`asOf`. Repeating the current plan keeps it. Creates the customer if it does not exist.",
+      "`asOf`. Assigning the current plan again keeps it. Creates the customer if it does not exist.",
     params: customerParams,
     body: AssignmentBody,
     answer: Type.Object({ outcome: Type.Enum(["changed", "unchanged"]), customer: Customer }),

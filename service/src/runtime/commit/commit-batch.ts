@@ -52,7 +52,7 @@ const NO_REVISIONS: ReadonlyMap<EnvironmentId, string> = new Map();
 /** After this many fetches, each outdated by an edit, the catalog is read in this transaction, while wallets are locked. */
 const FETCHES_MAX = 3;
 
-/** Reads clock and catalog revisions in separate statements after the locks, so that neither is older than a lock wait. */
+/** Reads the clock and the catalog revisions in separate statements after the locks, so that neither is older than a lock wait. */
 export async function readFacts(
   session: Session,
   batch: readonly Pending[],
@@ -78,7 +78,8 @@ export async function readFacts(
   const names = distinctCustomers(consumers);
   const [dataFormat, , wallets, foundKeys, storedEvents, customers, revisions, now] = await session.roundTrip(
     () => [
-      // Read before the transaction, to hold no lock on it. The format never decreases, so it is not read again once it is high enough.
+      // Read before the transaction begins, so that the format's table is not locked during it. The format never decreases, so it
+      // is not read again once it is high enough.
       session.dataFormat < DATA_FORMAT_OF_ITEMS ? readDataFormat(session) : session.dataFormat,
       session.begin(),
       names.length > 0 ? lock(session, names) : [],
@@ -121,7 +122,7 @@ async function numberNewcomers(
   return new Map(numbers.map((number, index) => [nameOf(newcomers[index]), number]));
 }
 
-/** No number is reserved for a request that is rejected for every customer, because numbers are limited. */
+/** No number is reserved for a request that would be rejected whoever the customer is, because numbers are limited. */
 function mayCreate(
   { environmentId, consumption, metadataLimits }: ConsumeRequest,
   { catalogs, hasNewFormats }: Pick<BatchFacts, "catalogs" | "hasNewFormats">,

@@ -55,7 +55,7 @@ test("a lost commit that cannot be found in time is reported as unknown, and a r
   expect(await database.count("cell.events")).toBe(2);
 });
 
-test("without a database every call gets 503 with Retry-After within a second, and recovers afterwards", async () => {
+test("without a database every call gets 503 with Retry-After within a second, and the service recovers afterwards", async () => {
   const { database, wire, record } = await setupOnWire();
   await record(EVENT);
   wire.cut({ refusing: true });
@@ -108,7 +108,7 @@ test("a deleted customer is created again", async () => {
   expect(await database.count("cell.customers")).toBe(1);
 });
 
-test("a locked table gives 503, stores nothing for rejected requests, and later requests succeed", async () => {
+test("while a table is locked, requests get 503 and store nothing; later requests succeed", async () => {
   const { database, record } = await setup({ LANES: "1" });
   await record(EVENT);
   const blocker = await connectTo(database);

@@ -132,7 +132,7 @@ export class Lane {
     let giveUpAtMs: number | null = null;
     let { opened } = options;
     let reruns = 0;
-    // This batch is the rest of a halved batch, or was parked. It is rejected instead of waiting for the reconnect.
+    // If the lane is down, this batch is the rest of a halved batch or was parked. It is rejected instead of waiting for the reconnect.
     if (this.#isDown) return refuse(batch, { kind: "unavailable" });
     for (;;) {
       const attempt = await this.#attempt(batch, { ...options, opened });

@@ -7,7 +7,7 @@ import { setDefaultPlan } from "../../manage/plans/operations.ts";
 
 const MISSING = { customerId: "ada", feature: "image.rendr", idempotencyKey: "key-1" };
 
-test("an unknown feature writes no row, not even a customer with the default plan", async () => {
+test("an unknown feature gets 404, and nothing is stored, not even a customer with the default plan", async () => {
   const { consume, cell, context, database } = await setupCredits();
   await setDefaultPlan(cell, context, { plan: "pro" });
   const reply = await consume({ ...MISSING, customerId: "new" });
@@ -27,7 +27,7 @@ test("a 404 does not use up the key: once the feature exists, the same request i
   expect(reply.headers.has("idempotent-replayed")).toBe(false);
 });
 
-test("one unknown feature among 40 concurrent requests fails no other request", async () => {
+test("one unknown feature among 40 concurrent requests does not make any other request fail", async () => {
   const { consume } = await setupCredits({ LANES: "1" });
   const replies = await Promise.all(
     times(40, (i) =>

@@ -8,7 +8,7 @@ import { setDefaultPlan } from "../../manage/plans/operations.ts";
 
 const RENDER = { customerId: "ada", feature: "image.render", idempotencyKey: "key-1" };
 
-test("concurrent copies of a key with different quantities, through two processes: one is charged, the others get 409", async () => {
+test("concurrent requests with the same key but different quantities, through two processes: one is charged, others get 409", async () => {
   const { consumeAt, topUp, database } = await setupTwo();
   await topUp("ada", 100_000);
   for (const round of rounds(10)) {
@@ -23,7 +23,7 @@ test("concurrent copies of a key with different quantities, through two processe
   await expectSoundBooks(database);
 });
 
-test("concurrent copies of a key for different customers: one is charged", async () => {
+test("concurrent requests with the same key but different customers: one is charged", async () => {
   const { consumeAt, assign, database } = await setupTwo();
   const customers = times(16, (i) => `customer-${i}`);
   for (const customer of customers) await assign(customer);
@@ -48,7 +48,7 @@ test("a 409 writes no row, not even a customer with the default plan", async () 
   expect(await database.count("cell.customers", "customer_id like 'new-%'")).toBe(1);
 });
 
-test("a 409 among 40 concurrent requests fails no other request and charges nothing", async () => {
+test("a 409 among 40 concurrent requests charges nothing and does not make any other request fail", async () => {
   const { consume, database } = await setupCredits({ LANES: "1" });
   await consume(RENDER);
   const replies = await Promise.all(

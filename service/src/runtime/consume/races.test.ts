@@ -11,7 +11,7 @@ import { brandAs, type CustomerId, type Instant } from "../../primitives/brand.t
 
 const ADA = brandAs<CustomerId>("ada");
 
-test("50 concurrent consume requests with credits for 10, through two processes, always allow exactly 10", {
+test("of 50 concurrent consume requests with credits for 10, through two processes, exactly 10 are allowed", {
   timeout: 600_000,
 }, async () => {
   const { assign, renderAt, database } = await setupTwo();
@@ -26,7 +26,9 @@ test("50 concurrent consume requests with credits for 10, through two processes,
   await expectSoundBooks(database);
 });
 
-test("50 concurrent consume requests with a limit of 5 allow exactly 5", { timeout: 600_000 }, async () => {
+test("of 50 concurrent consume requests with a limit of 5, exactly 5 are allowed", {
+  timeout: 600_000,
+}, async () => {
   const { assign, consumeAt, database } = await setupTwo();
   for (const round of rounds(5)) {
     const customerId = `customer-${round}`;
@@ -39,7 +41,7 @@ test("50 concurrent consume requests with a limit of 5 allow exactly 5", { timeo
   await expectSoundBooks(database);
 });
 
-test("concurrent charges spend four grants exactly to 0, in burn order", async () => {
+test("concurrent charges spend four grants exactly to 0, in spending order", async () => {
   const { cell, context, renderAt, database } = await setupTwo();
   const inDays = (days: number): Instant => brandAs<Instant>(Date.now() + days * DAY_MS);
   const add = (kind: "purchase" | "manual" | "promotion", credits: number, expiresAt: Instant | null) =>
@@ -87,7 +89,7 @@ test("after a month ends, the allowance renews once for 100 concurrent requests"
   await expectSoundBooks(database);
 });
 
-test("a period that ends during the requests grants its credits once, and so does the next", async () => {
+test("when a period ends during concurrent requests, it and the next period each grant their credits once", async () => {
   const { cell, context, renderAt, database } = await setupTwo();
   const end = Date.now() + 1_500;
   const customerId = brandAs<CustomerId>("bob");
@@ -121,7 +123,7 @@ test("two processes that create a customer with the default plan make one custom
   await expectSoundBooks(database);
 });
 
-test("100 concurrent copies of a key, through two processes, are charged once and get the same response", async () => {
+test("100 concurrent requests with the same key, through two processes, are charged once and get the same response", async () => {
   const { renderAt, database } = await setupTwo();
   for (const round of rounds(10)) {
     const replies = await Promise.all(times(100, (i) => renderAt(i, { idempotencyKey: `copy-${round}` })));
@@ -133,7 +135,7 @@ test("100 concurrent copies of a key, through two processes, are charged once an
   await expectSoundBooks(database);
 });
 
-test("concurrent copies of a key on consume and events: one endpoint gets it, the other returns 409", async () => {
+test("concurrent requests with the same key on consume and events: one endpoint accepts it, the other returns 409", async () => {
   const { renderAt, urls, project, database } = await setupTwo();
   for (const round of rounds(5)) {
     const idempotencyKey = `contested-${round}`;

@@ -31,7 +31,7 @@ test("a customer without a wallet, created by the previous release, can be assig
   expect((await consume(RENDER)).body).toMatchObject({ allowed: true, balance: 90 });
 });
 
-test("a wallet in a newer format fails only its own customer's consume requests", async () => {
+test("a wallet in a newer format makes only its own customer's consume requests fail", async () => {
   const credits = await setupCredits({ LANES: "1" });
   await credits.assign("bob");
   await spoilWallet(credits);
@@ -40,7 +40,7 @@ test("a wallet in a newer format fails only its own customer's consume requests"
   expect(await askBoth(ask)).toEqual(new Set(["ada refused", "bob served"]));
 });
 
-test("a wallet in a newer format fails only its own customer's checks", async () => {
+test("a wallet in a newer format makes only its own customer's checks fail", async () => {
   const credits = await setupCredits();
   await credits.assign("bob");
   await spoilWallet(credits);

@@ -3,13 +3,13 @@ import { type Rows, statement, type Tx } from "../../../postgres/statement.ts";
 import { slotOf, utcDate } from "./customer-days.ts";
 import { ROWS_OF_STRETCH, rowsOfUsage, SLICES_MAX } from "./rows.ts";
 
-// The progress must be locked: one process at a time adds to the roll-ups.
+// The caller must hold the lock on the progress row: one process at a time adds to the roll-ups.
 
 const PREPARE = statement(
   "usage_roll_up.prepare",
   `
   select
-    -- A crash that loses roll-ups loses the progress with them, and they are made again.
+    -- A crash that loses roll-ups loses the progress with them, and they are rebuilt.
     set_config('synchronous_commit', 'off', true),
     set_config('jit', 'off', true)`,
 );
@@ -71,8 +71,8 @@ export async function findStretch(
 }
 
 /**
- * Inserts the meters that some usage needs. A statement cannot see the meters that it inserts, so this one runs before it. Does not use
- * "on conflict", which would use up a number for each meter that exists.
+ * Inserts the meters that some usage needs. A statement cannot see the meters that it inserts, so this statement runs before the
+ * one that adds the usage. Does not use "on conflict", which would use up a number for each meter that exists.
  */
 export const insertMeters = (name: string, usage: string) =>
   statement(
@@ -97,7 +97,7 @@ export const insertMeters = (name: string, usage: string) =>
 
 const INSERT_METERS = insertMeters("usage_roll_up.insert_meters", rowsOfUsage(ROWS_OF_STRETCH));
 
-/** The values of a day's buckets, by customer and meter. Groups `u` have one row for each bucket. */
+/** The values of a day's buckets, by customer and meter. Each group of `u` has one row per bucket. */
 export const BUCKETS_OF_DAY = `
       sum(u.count) as count,
       sum(u.quantity) as quantity,
