@@ -22,6 +22,7 @@ function entryOf(sequence: number, second: number, fields: Partial<Entry> = {}):
     reversedQuantity: 0,
     reverses: null,
     idempotencyKey: `key-${sequence}`,
+    memberId: null,
     metadata: null,
     parts: [{ grant: 1, amount: -10 }],
     ...fields,
@@ -53,6 +54,7 @@ test.each<[string, Entry[], [number, number][]]>([
   ["equal after more than a minute", [entryOf(1, 0), entryOf(2, 61)], []],
   ["another quantity", [entryOf(1, 0), entryOf(2, 3, { quantity: 2 })], []],
   ["another feature", [entryOf(1, 0), entryOf(2, 3, { feature: "export" })], []],
+  ["another member", [entryOf(1, 0), entryOf(2, 3, { memberId: "user_7" })], []],
   [
     "another charge in between",
     [entryOf(1, 0), entryOf(2, 1, { feature: "export" }), entryOf(3, 2)],

@@ -98,6 +98,33 @@ test("the table has the same numbers as the chart and zooms in by keyboard", asy
   await page.getByRole("heading", { name: "Event quantity by day" }).waitFor();
 });
 
+test("a customer's usage is grouped by member, and each member links to their events", async () => {
+  const managed = await setupManage();
+  const { service, record, consume } = managed;
+  const ada = { customerId: "ada", feature: "image.render" };
+  await consume({ ...ada, memberId: "user_7", quantity: 2, idempotencyKey: "a" });
+  await consume({ ...ada, idempotencyKey: "b" });
+  for (const memberId of ["user_7", "user_7", "user_8"])
+    await record({ customerId: "ada", event: "tokens", quantity: 1, memberId });
+  await settle(managed);
+  const page = await signIn(service.url, "/projects/1/test/customers/ada/usage");
+  await page.getByRole("button", { name: "Member" }).click();
+  const lines = page.getByRole("region", { name: "By member" });
+  await lines.getByText("No member").waitFor();
+  expect(await lines.locator("tbody tr td:first-child").allTextContents()).toEqual(["user_7", "No member"]);
+  await expectAccessible(page);
+  await page.getByLabel("Metric").selectOption("events");
+  await lines.getByRole("link", { name: "user_7" }).click();
+  await page.waitForURL(/usage\/events\?.*memberId=user_7/);
+  await page.getByText("All 2 events").waitFor();
+  await page
+    .getByRole("button", { name: /^Details of tokens/ })
+    .first()
+    .click();
+  await page.getByText("user_7").first().waitFor();
+  await expectAccessible(page);
+});
+
 test("events are grouped by a metadata field, and each value links to its events", async () => {
   const { service } = await setupSpike();
   const page = await signIn(service.url, `${USAGE}?what=events`, { width: 390 });

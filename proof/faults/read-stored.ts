@@ -155,9 +155,9 @@ const TABLES: { readonly [Name in keyof Stored]: Table<Stored[Name][number]> } =
       item: "l.item",
       items: "l.items",
       keyHash: "l.key_hash::text",
-      // The first charge of a request has its metadata.
+      // The first charge of a request has its metadata. If a charge has a member, it is the marker.
       marker: `(
-        select f.metadata ->> 'marker'
+        select case when l.kind = 2 and l.member_id <> f.metadata ->> 'marker' then l.member_id else f.metadata ->> 'marker' end
         from cell.ledger as f
         where f.customer_number = l.customer_number
           and f.recorded_at = l.recorded_at

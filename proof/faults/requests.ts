@@ -19,7 +19,7 @@ const DRY = 10;
 /** One request in this many is for a new customer, so that some crashes happen while rows are created. */
 const NEW_ONE_IN = 50;
 
-/** One consume request in this many has items, if the service accepts them. */
+/** One consume request in this many has items and a member, if the service accepts them. */
 const ITEMS_ONE_IN = 4;
 const ITEMS_MAX = 4;
 /** One list of items in this many has a single item. Its charge is stored like that of a request without items. */
@@ -183,7 +183,9 @@ function toFields(request: ClientRequest): object {
   const { marker, customerId } = request;
   const fields = { customerId, metadata: { marker } };
   if (request.endpoint !== "events")
-    return "items" in request ? { ...fields, items: request.items } : { ...fields, ...itemsOf(request)[0] };
+    return "items" in request
+      ? { ...fields, memberId: marker, items: request.items }
+      : { ...fields, ...itemsOf(request)[0] };
   const { event, quantity, isTooOld } = request;
   return { ...fields, event, quantity, ...(isTooOld ? { timestamp: TOO_OLD } : {}) };
 }

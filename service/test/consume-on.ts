@@ -30,6 +30,7 @@ export function consumeOn(
       customerId: brandAs<CustomerId>("ada"),
       items: [{ feature: brandAs<FeatureKey>(feature), quantity: brandAs<Quantity>(quantity) }],
       hasItems: false,
+      memberId: null,
       metadata: null,
     },
     key,

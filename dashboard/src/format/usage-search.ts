@@ -20,6 +20,7 @@ export const GROUP_NAMES = {
   event: "Event key",
   reason: "Reason",
   customer: "Customer",
+  member: "Member",
   metadata: "Metadata",
   nothing: "Nothing",
 } as const;
@@ -28,8 +29,8 @@ export type GroupBy = keyof typeof GROUP_NAMES;
 
 /** The first group is the default. */
 export const GROUPS = {
-  charges: ["feature", "customer", "metadata", "nothing"],
-  events: ["event", "customer", "metadata", "nothing"],
+  charges: ["feature", "customer", "member", "metadata", "nothing"],
+  events: ["event", "customer", "member", "metadata", "nothing"],
   denials: ["reason", "feature", "customer", "nothing"],
 } as const satisfies Record<Source, readonly GroupBy[]>;
 

@@ -19,6 +19,7 @@ export async function inspectEssentials(client: Client): Promise<Finding[]> {
     ...(await inspectDataFormat(client)),
     ...(await inspectTransactionIds(client)),
     ...(await inspectSequences(client)),
+    ...(await inspectErasure(client)),
   ];
 }
 
@@ -97,6 +98,19 @@ export async function inspectKeyDeletion(client: Client, idempotencyDays: number
   const command = `IDEMPOTENCY_DAYS=${idempotencyDays} purser migrate --grant-to <this role>`;
   const text = `this role is not allowed to delete keys; as the owner, run: ${command}`;
   return [{ level: "failure", about, text }];
+}
+
+/** An erasure removes members, which requires the privilege on a column that upgrades added. */
+async function inspectErasure(client: Client): Promise<Finding[]> {
+  const { rows } = await client.query(`
+    select bool_and(has_column_privilege(a.attrelid, a.attnum, 'update')) as may_erase
+    from pg_attribute as a
+    where a.attrelid in (to_regclass('cell.ledger'), to_regclass('cell.denials'), to_regclass('cell.events'))
+      and a.attname = 'member_id'`);
+  if (rows[0]?.may_erase !== false) return [];
+  const text =
+    "this role is not allowed to erase customers: as the owner, run purser migrate --grant-to <this role>";
+  return [{ level: "warning", about: "privileges", text }];
 }
 
 async function inspectMigrations(client: Client): Promise<Finding> {

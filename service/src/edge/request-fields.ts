@@ -11,6 +11,14 @@ export const customerIdField = (note: string): TString =>
     examples: ["customer_42"],
   });
 
+export const memberIdField = (note: string): TString =>
+  Type.String({
+    minLength: 1,
+    maxLength: 255,
+    description: `Your own stable ID for the customer's user, team or API key that caused the request. ${note}`,
+    examples: ["user_7"],
+  });
+
 export const featureField = Type.String({
   minLength: 1,
   maxLength: 120,

@@ -1,4 +1,4 @@
-import type { CustomerId, FeatureKey, Quantity } from "../primitives/brand.ts";
+import type { CustomerId, FeatureKey, MemberId, Quantity } from "../primitives/brand.ts";
 import { type Fingerprint, fingerprint } from "./fingerprint.ts";
 import type { Metadata } from "./metadata.ts";
 
@@ -9,6 +9,7 @@ export type Consumption = {
   readonly items: readonly ConsumptionItem[];
   /** Whether the caller sent `items` instead of a single feature. The response then contains `items` too. */
   readonly hasItems: boolean;
+  readonly memberId: MemberId | null;
   readonly metadata: Metadata | null;
 };
 
@@ -27,17 +28,20 @@ export function parseItems(canonical: string): ConsumptionItem[] {
 }
 
 export function fingerprintConsumption(consumption: Consumption): Fingerprint {
-  const { customerId, items, hasItems, metadata } = consumption;
+  const { customerId, items, hasItems, memberId, metadata } = consumption;
   const [single] = items;
+  const member = memberId === null ? null : JSON.stringify(memberId);
   if (hasItems || single === undefined)
     return fingerprint([
       ["customerId", JSON.stringify(customerId)],
       ["items", canonicalItems(items)],
+      ["memberId", member],
       ["metadata", metadata?.canonical ?? null],
     ]);
   return fingerprint([
     ["customerId", JSON.stringify(customerId)],
     ["feature", JSON.stringify(single.feature)],
+    ["memberId", member],
     ["metadata", metadata?.canonical ?? null],
     ["quantity", single.quantity === QUANTITY_DEFAULT ? null : String(single.quantity)],
   ]);

@@ -16,6 +16,11 @@ export function hashKey(key: string): ShortHash {
   return time === null ? shortHash(key) : time + hash("sha256", key, "hex").slice(0, 20);
 }
 
+/** Identifies a member within the requests with one key. Without the key, likely IDs could be tried. */
+export function hashMember(key: string, memberId: string): ShortHash {
+  return shortHash(`${key} ${memberId}`);
+}
+
 /** Milliseconds as 12 hexadecimal digits. */
 function timeOf(key: string): string | null {
   if (key.length === 36 && UUID_V7.test(key)) return (key.slice(0, 8) + key.slice(9, 13)).toLowerCase();

@@ -15,6 +15,7 @@ function eventWith(parts: { timestamp?: number; metadata?: object }): UsageEvent
     customerId: brandAs<CustomerId>("customer_1"),
     event: brandAs<EventKey>("tokens"),
     quantity: brandAs<Quantity>(1),
+    memberId: null,
     metadata: parsed.kind === "metadata" ? parsed.metadata : null,
     timestamp: parts.timestamp === undefined ? null : brandAs<Instant>(parts.timestamp),
   };

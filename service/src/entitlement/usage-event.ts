@@ -1,4 +1,11 @@
-import { brandAs, type CustomerId, type EventKey, type Instant, type Quantity } from "../primitives/brand.ts";
+import {
+  brandAs,
+  type CustomerId,
+  type EventKey,
+  type Instant,
+  type MemberId,
+  type Quantity,
+} from "../primitives/brand.ts";
 import { type Fingerprint, fingerprint } from "./fingerprint.ts";
 import { type ExceededLimit, exceededLimit, type Metadata, type MetadataLimits } from "./metadata.ts";
 
@@ -7,6 +14,7 @@ export type UsageEvent = {
   readonly customerId: CustomerId;
   readonly event: EventKey;
   readonly quantity: Quantity;
+  readonly memberId: MemberId | null;
   readonly metadata: Metadata | null;
   readonly timestamp: Instant | null;
 };
@@ -33,6 +41,7 @@ export function fingerprintEvent(event: UsageEvent): Fingerprint {
   return fingerprint([
     ["customerId", JSON.stringify(event.customerId)],
     ["event", JSON.stringify(event.event)],
+    ["memberId", event.memberId === null ? null : JSON.stringify(event.memberId)],
     ["metadata", event.metadata?.canonical ?? null],
     ["quantity", String(event.quantity)],
     ["timestamp", event.timestamp === null ? null : String(event.timestamp)],

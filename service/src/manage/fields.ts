@@ -13,6 +13,14 @@ export function strictObject<P extends TProperties>(properties: P, options?: TOb
   return Type.Object(properties, { additionalProperties: false, ...options });
 }
 
+export const shownMember = nullable(
+  Type.String({
+    description:
+      "The customer's member that the request named. Null if it named none, or the customer was erased.",
+    examples: ["user_7"],
+  }),
+);
+
 /** Input: RFC 3339 with `Z` or an offset. Output: UTC with milliseconds. */
 export const timeField = Type.String({ format: "date-time", examples: ["2026-11-15T08:30:00.000Z"] });
 

@@ -34,9 +34,9 @@ export async function grantToService(
     grant select, insert on cell.plan_versions, cell.plan_allowances, cell.plan_features, cell.assignments, cell.audit
       to ${to};
     grant select, insert, update (revoked_at, note, reference) on cell.grants to ${to};
-    grant select, insert, update (metadata) on cell.ledger, cell.denials to ${to};
+    grant select, insert, update (metadata, member_id) on cell.ledger, cell.denials to ${to};
     grant select, insert, update (key_hash, key) on cell.keyed_requests to ${to};
-    grant select, insert, update (id, metadata) on cell.events to ${to};
+    grant select, insert, update (id, metadata, member_id) on cell.events to ${to};
     grant select, insert, update, delete on cell.plan_drafts, cell.event_keys to ${to};
     grant select, insert, delete on cell.request_log to ${to};
     grant select, insert, update, delete on cell.request_counts to ${to};

@@ -10,6 +10,8 @@ export function brandAs<B extends Brand<string | number, string>>(
 }
 
 export type CustomerId = Brand<string, "CustomerId">;
+/** A user, team or API key of a customer, named by the caller. */
+export type MemberId = Brand<string, "MemberId">;
 export type EventKey = Brand<string, "EventKey">;
 export type IdempotencyKey = Brand<string, "IdempotencyKey">;
 export type Quantity = Brand<number, "Quantity">;

@@ -2,6 +2,7 @@ import { describe } from "../edge/errors.ts";
 import { type FieldError, Problem } from "../edge/problem.ts";
 import { type Metadata, parseMetadata } from "../entitlement/metadata.ts";
 import { assertNever } from "../primitives/assert.ts";
+import { brandAs, type MemberId } from "../primitives/brand.ts";
 import { isStorableText, UNSTORABLE_TEXT } from "../primitives/storable-text.ts";
 
 /** Errors in string fields that the JSON schema cannot express. */
@@ -16,6 +17,12 @@ export function checkTexts<F extends string>(
       code: "wrong_form",
       message: UNSTORABLE_TEXT,
     }));
+}
+
+export function readMemberId(memberId: string | undefined, errors: FieldError[]): MemberId | null {
+  if (memberId === undefined) return null;
+  errors.push(...checkTexts({ memberId }, ["memberId"]));
+  return brandAs<MemberId>(memberId);
 }
 
 export function readMetadata(value: object | undefined, errors: FieldError[]): Metadata | null {

@@ -70,7 +70,8 @@ function toProblem(outcome: Exclude<Outcome, { kind: "answered" | "feature_not_f
     case "upgrade_unfinished":
       return new Problem("upgrade_unfinished", {
         detail:
-          "`items` can be used once the upgrade of Purser is finished with `purser migrate --finish`. Nothing was executed.",
+          "Requests with `items` or `memberId` are executed once the upgrade of Purser is finished with `purser migrate --finish`. " +
+          "Nothing was executed.",
       });
     case "overloaded":
       return new Problem("overloaded", {

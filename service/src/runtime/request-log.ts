@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { readTraceId } from "../edge/trace-id.ts";
 import { canonicalItems, QUANTITY_DEFAULT } from "../entitlement/consumption.ts";
 import { shortHash } from "../entitlement/fingerprint.ts";
-import { hashKey } from "../entitlement/key-hash.ts";
+import { hashKey, hashMember } from "../entitlement/key-hash.ts";
 import { parseMetadata } from "../entitlement/metadata.ts";
 import type { Pool } from "../postgres/pool.ts";
 import { transaction } from "../postgres/transaction.ts";
@@ -265,13 +265,14 @@ function toCounts({ environmentId, counts }: Tally): RequestCount[] {
 
 /** The fields that a fingerprint covers, for explaining a reused key. The body is valid. */
 export function readRefused(body: Readonly<Record<string, unknown>>): Refused {
-  const { quantity, metadata, timestamp } = body;
+  const { quantity, idempotencyKey, memberId, metadata, timestamp } = body;
   const question = body as QuestionBody;
   const parsed = typeof metadata === "object" && metadata !== null ? parseMetadata(metadata) : null;
   const time = typeof timestamp === "string" ? parseTimestamp(timestamp) : null;
   return {
     quantity: typeof quantity === "number" ? quantity : QUANTITY_DEFAULT,
     items: question.items === undefined ? null : canonicalItems(question.items.map(toItem)),
+    memberHash: typeof memberId === "string" ? hashMember(String(idempotencyKey), memberId) : null,
     metadataHash: parsed?.kind === "metadata" ? shortHash(parsed.metadata.canonical) : null,
     timestamp: time?.kind === "instant" ? time.at : null,
   };

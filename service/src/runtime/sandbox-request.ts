@@ -19,11 +19,11 @@ type SandboxParts = {
   readonly onFault: (error: unknown, requestId: string) => void;
 };
 
-/** A request to `/v1/check` or `/v1/consume`, without metadata. */
+/** A request to `/v1/check` or `/v1/consume`, without member and metadata. */
 export type Attempt = {
   readonly endpoint: "check" | "consume";
   readonly requestId: string;
-  readonly body: Omit<ConsumeBody, "metadata">;
+  readonly body: Omit<ConsumeBody, "memberId" | "metadata">;
 };
 
 /** The response as a backend would receive it. */

@@ -195,7 +195,8 @@ function EraseDialog({ customer: { customerId, name }, onClose }: DialogProps) {
       tone="danger"
     >
       <p>
-        This deletes the customer's ID, name, email, billing reference, metadata, notes and idempotency keys.
+        This deletes the customer's ID, name, email, billing reference, members, metadata, notes and
+        idempotency keys.
       </p>
       <p>Amounts stay in the ledger under an anonymous number. The ID can be reused immediately.</p>
     </WriteDialog>

@@ -53,9 +53,18 @@ export function UsageTab() {
             <Card flush>
               <UsageLines label={`By ${shown.settings.groupBy}`} shown={shown}>
                 {({ key, name }) =>
-                  key !== null &&
-                  (shown.settings.groupBy === "feature" || shown.settings.groupBy === "event") ? (
+                  key === null ? (
+                    name
+                  ) : shown.settings.groupBy === "feature" || shown.settings.groupBy === "event" ? (
                     <LinkButton onClick={() => change({ [shown.settings.groupBy]: key })}>{name}</LinkButton>
+                  ) : shown.settings.groupBy === "member" && shown.settings.source === "events" ? (
+                    <TextLink
+                      to="/projects/$projectId/$environment/usage/events"
+                      params={scope}
+                      search={{ customerId, memberId: key }}
+                    >
+                      {name}
+                    </TextLink>
                   ) : (
                     name
                   )

@@ -42,6 +42,7 @@ function itemsOf({ entry, by }: LedgerLine, { customerScope }: LedgerContext): I
     by === null ? null : { name: "By", value: <ActorName actor={by} /> },
     note === null ? null : { name: "Reason", value: note },
     feature === null ? null : { name: "Feature", value: `${feature} × ${formatCount(quantity ?? 1)}` },
+    entry.memberId === null ? null : { name: "Member", value: entry.memberId },
     plan === null ? null : { name: "Plan", value: <PlanName plan={plan} context={customerScope} /> },
     idempotencyKey === null
       ? null

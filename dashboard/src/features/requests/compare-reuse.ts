@@ -44,7 +44,12 @@ export function compareReuse(history: KeyHistory, use: Use): Compared[] {
     ...(items !== null || differs.includes("items") ? several : single),
     ...(isOtherEndpoint
       ? []
-      : [unlogged("metadata", asked.metadata === null ? null : JSON.stringify(asked.metadata))]),
+      : [
+          ...(asked.memberId !== null || differs.includes("memberId")
+            ? [unlogged("memberId", asked.memberId)]
+            : []),
+          unlogged("metadata", asked.metadata === null ? null : JSON.stringify(asked.metadata)),
+        ]),
     ...(history.event === null || isOtherEndpoint
       ? []
       : [line("timestamp", sentTime(history.event), timestamp)]),

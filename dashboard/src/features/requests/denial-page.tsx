@@ -77,9 +77,10 @@ function Why({ denial }: { denial: Denial }) {
 }
 
 function DenialRequest({ denial }: { denial: Denial }) {
-  const { plan, resetsAt, limit, metadata } = denial;
+  const { memberId, plan, resetsAt, limit, metadata } = denial;
   const items: { name: string; value: ReactNode }[] = [
     { name: "Customer", value: <CustomerLink customerId={denial.customerId} missing="Erased" /> },
+    ...(memberId === null ? [] : [{ name: "Member", value: memberId }]),
     ...askedRows(denial),
     { name: denial.items === null ? "Cost" : "Required", value: describeRequired(denial) },
     {

@@ -21,7 +21,7 @@ type Item = { name: string; value: ReactNode };
 /** The charge, denial or event behind an idempotency key. */
 export function KeyEffect({ history }: { history: KeyHistory }) {
   const { charge, charges, denial, event } = history;
-  const metadata = (charge ?? denial ?? event)?.metadata ?? null;
+  const { memberId = null, metadata = null } = charge ?? denial ?? event ?? {};
   return (
     <Card title="Result">
       <div className="flex flex-col gap-4">
@@ -43,6 +43,7 @@ export function KeyEffect({ history }: { history: KeyHistory }) {
               : [{ name: "Time", value: <Time at={history.recordedAt} as="exact" /> }]),
             { name: "Endpoint", value: <Mono>{`POST /v1/${history.endpoint}`}</Mono> },
             { name: "Customer", value: <CustomerLink customerId={history.customerId} missing="Erased" /> },
+            ...(memberId === null ? [] : [{ name: "Member", value: memberId }]),
             ...chargeItems(history),
             ...denialItems(history),
             ...eventItems(history),

@@ -79,13 +79,13 @@ function KeyDetails({ history }: { history: KeyHistory }) {
   );
 }
 
-/** Offers to resend a consume request without items and metadata. Test requests have neither. */
+/** Offers to resend a consume request without items, member and metadata. Test requests have none of them. */
 function SendAgain({ history }: { history: KeyHistory }) {
   const isOperator = useMayActAs("operator");
   const [isOpen, setOpen] = useState(false);
   const asked = history.charge ?? history.denial;
   if (!isOperator || asked === null || history.customerId === null) return null;
-  if (asked.metadata !== null || itemsOf(history) !== null) return null;
+  if (asked.memberId !== null || asked.metadata !== null || itemsOf(history) !== null) return null;
   const start: TestRequestStart = {
     customerId: history.customerId,
     feature: asked.feature,

@@ -98,6 +98,16 @@ function EventFilterBar({ filters }: { filters: EventFilters }) {
           onEnter={(event) => change({ event })}
         />
       </div>
+      <div className="w-48 max-sm:w-full">
+        <EnterField
+          type="search"
+          label="Member ID"
+          placeholder="Member ID, then Enter"
+          maxLength={255}
+          value={filters.memberId ?? ""}
+          onEnter={(memberId) => change({ memberId })}
+        />
+      </div>
       <div className="w-52 max-sm:w-full">
         <EnterField
           type="search"
@@ -241,6 +251,7 @@ function EventDetails({ event }: { event: UsageEvent }) {
           { name: "Event", value: <code className="font-mono">{event.event}</code> },
           { name: "Feature", value: "None. Events are not charged." },
           { name: "Customer", value: <Customer event={event} /> },
+          ...(event.memberId === null ? [] : [{ name: "Member", value: event.memberId }]),
           { name: "Occurred", value: <Time at={event.occurredAt} as="exact" /> },
           { name: "Recorded", value: <Time at={event.recordedAt} as="exact" /> },
           { name: "ID", value: <code className="font-mono">{event.eventId}</code> },

@@ -38,7 +38,7 @@ export function metadataFieldsQuery(scope: Scope) {
   });
 }
 
-const FILTERS = { event: text(120), customerId: text(), metadata: text(500, /^[^=]+=/) };
+const FILTERS = { event: text(120), customerId: text(), memberId: text(), metadata: text(500, /^[^=]+=/) };
 const readFilters = searchOf(FILTERS);
 
 /** List filters in the URL. Without a range, all events in the history window. */

@@ -56,7 +56,14 @@ export function UsagePage() {
       }
     >
       <UsageTabs />
-      <UsageFilters search={search} settings={settings} fields={fields} pools={pools} onChange={change} />
+      <UsageFilters
+        search={search}
+        settings={settings}
+        fields={fields}
+        pools={pools}
+        groups={(group) => group !== "member"}
+        onChange={change}
+      />
       <ProblemCallout error={error} onRetry={refetch} />
       {shown !== null && (
         <>

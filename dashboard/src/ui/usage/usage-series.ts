@@ -74,6 +74,7 @@ function nameOf(
   names: ReadonlyMap<string, string>,
 ): string {
   if (groupBy === "nothing" || (groupBy === "metadata" && field === null)) return name;
+  if (key === null && groupBy === "member") return "No member";
   if (key === null) return groupBy === "customer" ? "Erased customer" : `No ${field ?? "value"}`;
   if (groupBy === "reason") return describeReason(key);
   return groupBy === "feature" ? (names.get(key) ?? key) : key;

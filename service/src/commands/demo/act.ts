@@ -11,6 +11,7 @@ export type RuntimeAct =
       readonly kind: "consume";
       readonly feature: string;
       readonly quantity: number;
+      readonly memberId?: string;
       readonly metadata: object;
       readonly key: string;
     }
@@ -18,6 +19,7 @@ export type RuntimeAct =
       readonly kind: "event";
       readonly event: string;
       readonly quantity: number;
+      readonly memberId?: string;
       readonly metadata: object;
       /** Key of a consume request. If that request was denied, the event is not sent. Null if the event is always sent. */
       readonly ifAllowed: string | null;

@@ -69,7 +69,8 @@ function noteOf(outcome: Outcome): Noted {
 
 function toRequest({ projectId }: World, known: Known, act: Asking): RuntimeRequest {
   const { environmentId, customerId } = known;
-  const { quantity, metadata } = act;
+  const { quantity, memberId, metadata } = act;
+  const member = memberId === undefined ? {} : { memberId };
   const sender = {
     projectId,
     environmentId,
@@ -80,10 +81,10 @@ function toRequest({ projectId }: World, known: Known, act: Asking): RuntimeRequ
     metadataLimits: { bytesMax: 1_000, keysMax: 10, depthMax: 2 },
   };
   if (act.kind === "event") {
-    const event = readEvent({ customerId, event: act.event, quantity, metadata });
+    const event = readEvent({ customerId, event: act.event, quantity, ...member, metadata });
     return { ...sender, endpoint: "events", keyed: null, event };
   }
-  const consumption = readConsumption({ customerId, feature: act.feature, quantity, metadata });
+  const consumption = readConsumption({ customerId, feature: act.feature, quantity, ...member, metadata });
   const key = brandAs<IdempotencyKey>(act.key);
   const fingerprint = fingerprintConsumption(consumption);
   return {

@@ -43,11 +43,12 @@ function useOnce(chance: Chance, at: Instant): Act[] {
   const jobId = `job_${chance.word(HEX, 8)}`;
   const metadata = { jobId, model: chance.pick(MODELS) };
   const key = `${jobId}/attempt-1`;
-  const charge: Act = { kind: "consume", at, feature, quantity, metadata, key };
+  const member = memberOf(jobId);
+  const charge: Act = { kind: "consume", at, feature, quantity, ...member, metadata, key };
   const afterwards = brandAs<Instant>(at + chance.between(700, 9_000));
   if (feature === "text.generate") {
     const event = "tokens.generated";
-    return [charge, { kind: "event", at: afterwards, event, quantity, metadata, ifAllowed: key }];
+    return [charge, { kind: "event", at: afterwards, event, quantity, ...member, metadata, ifAllowed: key }];
   }
   const before = brandAs<Instant>(at - chance.between(20_000, 400_000));
   const opened: Act = {
@@ -55,10 +56,17 @@ function useOnce(chance: Chance, at: Instant): Act[] {
     at: before,
     event: "editor.opened",
     quantity: 1,
+    ...member,
     metadata: { jobId },
     ifAllowed: null,
   };
   return chance.fraction() < 0.5 ? [opened, charge] : [charge];
+}
+
+/** One of four members of the company. A few jobs have none. */
+function memberOf(jobId: string): { readonly memberId?: string } {
+  const digit = HEX.indexOf(jobId.charAt(jobId.length - 1));
+  return digit < 2 ? {} : { memberId: `user_${1 + (digit % 4)}` };
 }
 
 function pickUse(chance: Chance): Use {

@@ -14,7 +14,7 @@ import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { readClock } from "../../store/cell/clock.ts";
 import { findCustomerRecord } from "../../store/cell/customer-list.ts";
 import { listGrantsOfSlots } from "../../store/cell/grants.ts";
-import { listConsumes } from "../../store/cell/ledger.ts";
+import { listConsumes } from "../../store/cell/reversals.ts";
 import { holdLedger } from "../../store/cell/usage/attached-months.ts";
 import { CatalogNames } from "../customers/catalog-names.ts";
 import { nullable, timeField, timeOrNull } from "../fields.ts";

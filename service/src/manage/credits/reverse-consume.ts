@@ -15,8 +15,8 @@ import { type ConsumeId, readConsumeId } from "../../primitives/consume-id.ts";
 import { parseTimedId } from "../../primitives/public-id.ts";
 import { findCustomerId } from "../../store/cell/customers.ts";
 import { findGrant, listGrantsOfSlots, markGrantRevoked } from "../../store/cell/grants.ts";
-import { listConsumes, listReversals } from "../../store/cell/ledger.ts";
 import { type OpenWallet, openWallet } from "../../store/cell/open-wallets.ts";
+import { listConsumes, listReversals, type StoredConsume } from "../../store/cell/reversals.ts";
 import { saveEdits } from "../../store/cell/wallet-changes.ts";
 import type { Context } from "../context.ts";
 import { watchReversals } from "../refuse-detached-ledger.ts";
@@ -80,10 +80,10 @@ async function openOwner(
 }
 
 /** The charges to reverse: all charges of the request, or the one that the caller names. */
-export function chooseConsumes(
-  all: readonly ConsumeFacts[],
+export function chooseConsumes<T extends ConsumeFacts>(
+  all: readonly T[],
   { item = null, quantity }: Pick<ReverseInput, "item" | "quantity">,
-): readonly ConsumeFacts[] | { readonly kind: "consume_not_found" | "item_required" } {
+): readonly T[] | { readonly kind: "consume_not_found" | "item_required" } {
   const chosen = item === null ? all : all.slice(item, item + 1);
   if (chosen.length === 0) return { kind: "consume_not_found" };
   return quantity !== null && chosen.length > 1 ? { kind: "item_required" } : chosen;
@@ -109,7 +109,7 @@ async function reverse(
   tx: Tx,
   context: Context,
   open: OpenWallet,
-  consumes: readonly ConsumeFacts[],
+  consumes: readonly StoredConsume[],
   { consumeId, item = null, quantity: wanted, reference = null, note = null }: ReverseInput,
 ): Promise<ReverseOutcome> {
   const { catalog, wallet, clock } = open;
@@ -121,10 +121,12 @@ async function reverse(
   const metadata = Object.keys(annotation).length === 0 ? null : JSON.stringify(annotation);
   const { before, after } = compareWallets(open, change.wallet);
   const named = item === null ? {} : { item };
+  // All charges of a request have the same member.
+  const memberId = consumes[0]?.memberId ?? null;
   const edit = {
     ...open,
     change,
-    annotation: { entry: { kind: "reverse" as const, keyHash: null, metadata } },
+    annotation: { entry: { kind: "reverse" as const, keyHash: null, memberId, metadata } },
     audits: [
       {
         ...{ action: "consume.reversed", subject: consumeId, before },

@@ -33,7 +33,7 @@ import type { WalletName } from "../../store/cell/wallets.ts";
 import type { Context } from "../context.ts";
 import { walletTransaction } from "../wallet-transaction.ts";
 
-/** `rows` counts the charges, denials and events that had metadata. */
+/** `rows` counts the charges, denials and events that had metadata or a member. */
 export type EraseOutcome = { kind: "erased"; rows: number } | { kind: "customer_not_found" };
 
 type Input = { readonly customerId: CustomerId };
@@ -51,7 +51,7 @@ const EVENTS_MAX = 20_000;
 const PAGES_MAX = 4_000;
 
 /**
- * Erases a customer's ID, profile, all metadata, notes, references and the text of idempotency keys. Amounts stay, under a number
+ * Erases a customer's ID, profile, members, all metadata, notes, references and the text of idempotency keys. Amounts stay, under a number
  * that identifies no person. The ID is erased first, so that no new request finds the customer; once the requests in flight have
  * ended, one sweep erases the rest. A job finishes an erasure that was interrupted (decision 18).
  */
@@ -176,7 +176,7 @@ async function sweepEvents(sweep: Sweep): Promise<number> {
     );
     // The index has no IDs, so each page reads all events with the same time as its last one. Large pages read them less often.
     rowsMax = page.haveSameTime ? EVENTS_MAX : ROWS_MAX;
-    const doomed = page.events.filter(({ hasMetadata }) => hasMetadata);
+    const doomed = page.events.filter(({ isErasable }) => isErasable);
     for (let at = 0; at < doomed.length; at += ROWS_MAX) {
       rows += await transaction(cell, (tx) => eraseEvents(tx, doomed.slice(at, at + ROWS_MAX)));
     }

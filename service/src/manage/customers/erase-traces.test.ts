@@ -46,6 +46,14 @@ async function live({ manage, consume, record }: Managed): Promise<Reply[]> {
   const charged = await consume(charge(2, "charge"));
   const answers = [charged, await consume(charge(900, "denial")), await record(EVENT)];
   for (const { status } of answers) expect(status).toBe(200);
+  // With a member, and without metadata.
+  const { metadata: _, ...bare } = charge(1, "member");
+  for (const reply of [
+    await consume({ ...bare, memberId: JANE }),
+    await consume({ ...bare, memberId: JANE, quantity: 901, idempotencyKey: `${MARKER}-member-denial` }),
+    await record({ customerId: JANE, event: "page.view", quantity: 3, memberId: JANE }),
+  ])
+    expect(reply.status).toBe(200);
   // A key reused with another payload is kept in the request log.
   expect((await consume({ ...charge(3, "charge"), metadata: { other: JANE } })).status).toBe(409);
   await record({ customerId: JANE, event: "page.view", quantity: 2, metadata: { by: JANE } });
@@ -98,7 +106,8 @@ test("no column of any table names an erased person, and the ledger verifies", a
     expect(traces).toContain(column);
   }
   for (const table of ["events", "ledger", "denials"])
-    expect(traces).toContainEqual(expect.stringMatching(`cell.${table}_.*.metadata`));
+    for (const column of ["metadata", "member_id"])
+      expect(traces).toContainEqual(expect.stringMatching(`cell.${table}_.*.${column}`));
   expect(traces).toContainEqual(expect.stringMatching(/cell.keyed_requests_\d.key/));
   const amounts =
     "select sequence, kind, amount, balance_after, parts from cell.ledger order by customer_number, sequence";

@@ -80,6 +80,10 @@ const REWRITES = [
   ["cell.denials", "metadata = null, balance = 0"],
   ["cell.events", "metadata = '{\"a\":2}'"],
   ["cell.events", "metadata = null, quantity = quantity + 1"],
+  ["cell.ledger", "member_id = 'other'"],
+  ["cell.ledger", "member_id = null, metadata = null, amount = amount - 1"],
+  ["cell.denials", "member_id = 'other', metadata = null"],
+  ["cell.events", "member_id = 'other'"],
 ] as const;
 
 const REWRITTEN_WORDS = [

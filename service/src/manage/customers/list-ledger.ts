@@ -22,7 +22,7 @@ import { listKeyTexts } from "../../store/cell/key-records.ts";
 import { type LedgerRecord, listLedger as listRecords } from "../../store/cell/ledger.ts";
 import { findLastBefore, listBalances } from "../../store/cell/ledger-balances.ts";
 import { findWholeLedgerSince, holdLedger } from "../../store/cell/usage/attached-months.ts";
-import { nullable, timeField, timeOf } from "../fields.ts";
+import { nullable, shownMember, timeField, timeOf } from "../fields.ts";
 import { notBefore } from "../history-window.ts";
 import { CatalogNames, PlanName } from "./catalog-names.ts";
 
@@ -72,6 +72,7 @@ export const LedgerEntry = Type.Object({
     }),
   ),
   idempotencyKey: nullable(Type.String({ description: "Set only for charges.", examples: ["render-7f3a"] })),
+  memberId: shownMember,
   metadata: nullable(
     Type.Record(Type.String(), Type.Unknown(), {
       description: "The metadata of a charge, or the `reference` and `note` of a reversal.",
@@ -204,6 +205,7 @@ function describeEntry(record: LedgerRecord, { customerNumber, names, keys, sinc
     reversedQuantity: record.reversedQuantity,
     reverses: reverses === null || reverses.recordedAt < since ? null : nameRequest(reverses),
     idempotencyKey: keyHash === null ? null : (keys.get(keyHash) ?? null),
+    memberId: record.memberId,
     metadata: record.metadata,
     parts: [...record.parts],
   };

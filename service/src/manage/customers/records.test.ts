@@ -75,6 +75,7 @@ test("a ledger entry shows what happened, and a charge its reversed quantity", a
     reversedQuantity: 1,
     reverses: null,
     idempotencyKey: "first",
+    memberId: null,
     metadata: { key: "first" },
     parts: [{ grant: 1, amount: -30 }],
   });
@@ -212,6 +213,7 @@ test("denials are listed with their numbers", async () => {
     resetsAt: expect.any(String),
     plan: { key: "pro", version: 1 },
     idempotencyKey: "denied",
+    memberId: null,
     metadata: { key: "denied" },
     deniedItem: null,
     items: null,

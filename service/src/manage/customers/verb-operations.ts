@@ -60,8 +60,8 @@ function erasing({ cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "Erase a customer",
     description:
-      "Permanently erases the ID, name, email, billing reference and metadata, the metadata of all charges, denials and events, notes " +
-      "and references on credits, and the text of idempotency keys. Amounts stay, under a number that identifies no person. The ID is " +
+      "Permanently erases the ID, name, email, billing reference and metadata, the members and metadata of all charges, denials and events, " +
+      "notes and references on credits, and the text of idempotency keys. Amounts stay, under a number that identifies no person. The ID is " +
       "free immediately: later requests under it belong to a new customer. If the customer has usage events, all idempotency keys are " +
       "searched, which can take minutes. If the call is interrupted, Purser finishes the erasure within minutes.",
     params: customerParams,

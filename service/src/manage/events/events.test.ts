@@ -57,6 +57,7 @@ test("events are listed by the time they occurred, newest first, each once", asy
     quantity: 2,
     occurredAt: expect.any(String),
     recordedAt: expect.any(String),
+    memberId: null,
     metadata: { model: "large", n: 3 },
     requestId: expect.stringMatching(/^req_/),
   });

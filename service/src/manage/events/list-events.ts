@@ -20,7 +20,7 @@ import {
   type StoredEvent,
 } from "../../store/cell/event-list.ts";
 import { parseMetadata } from "../explain/key-story.ts";
-import { nullable, timeField, timeOf } from "../fields.ts";
+import { nullable, shownMember, timeField, timeOf } from "../fields.ts";
 import { type EventTimes, eventTimes } from "./event-time.ts";
 
 export const UsageEvent = Type.Object({
@@ -35,6 +35,7 @@ export const UsageEvent = Type.Object({
   quantity: Type.Integer({ examples: [1840] }),
   occurredAt: timeOf("The event's `timestamp`, or when it was recorded if it had none."),
   recordedAt: timeField,
+  memberId: shownMember,
   metadata: nullable(Type.Record(Type.String(), Type.Unknown())),
   requestId: Type.String({
     description: "`X-Request-Id` of the call.",
@@ -47,6 +48,7 @@ export type UsageEvent = Static<typeof UsageEvent>;
 export type EventFilter = {
   readonly customerId: CustomerId | null;
   readonly event: string | null;
+  readonly memberId: string | null;
   readonly metadata: { readonly key: string; readonly value: string } | null;
   readonly times: EventTimes;
 };
@@ -74,15 +76,16 @@ export function listEvents(
   page: { readonly before: EventPosition; readonly limit: number },
 ): Promise<EventPage | null> {
   return single(cell, async (tx) => {
-    const { customerId, event, metadata, times } = filter;
+    const { customerId, event, memberId, metadata, times } = filter;
     const customer = customerId === null ? null : await findNumber(tx, environmentId, customerId);
     if (customer === undefined) return null;
-    const isWalk = event !== null || metadata !== null;
+    const isWalk = event !== null || memberId !== null || metadata !== null;
     const scannedMax = customer === null ? WALKED_MAX : WALKED_OF_CUSTOMER_MAX;
     const { events, end } = await listStored(tx, environmentId, {
       ...times,
       customer,
       event,
+      memberId,
       metadata,
       before: page.before,
       scannedMax: isWalk ? scannedMax : page.limit + 1,
@@ -136,6 +139,7 @@ async function describeEvents(
     quantity: event.quantity,
     occurredAt: formatTimestamp(event.occurredAt),
     recordedAt: formatTimestamp(event.recordedAt),
+    memberId: event.memberId,
     metadata: parseMetadata(event.metadata),
     requestId: event.requestId,
   }));

@@ -34,6 +34,14 @@ const filterQuery = {
   ),
   from: Type.Optional(timeField),
   to: Type.Optional(timeField),
+  memberId: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 255,
+      description: "Only events of this member.",
+      examples: ["user_7"],
+    }),
+  ),
   metadata: Type.Optional(
     Type.String({
       pattern: "^[^=]+=",
@@ -48,7 +56,7 @@ const filterQuery = {
 const EventPage = Type.Object({ ...pageOf(UsageEvent).properties, ...windowAnswer });
 
 const DESCRIPTION =
-  "Ordered by `occurredAt`, newest first. `from` is inclusive, `to` exclusive. With a filter by event key or metadata, a page may hold " +
+  "Ordered by `occurredAt`, newest first. `from` is inclusive, `to` exclusive. With a filter by event key, member or metadata, a page may hold " +
   "fewer than `limit` items or none: continue while there is a `nextCursor`. Events before the workspace's history window are not " +
   "shown.";
 
@@ -140,6 +148,7 @@ async function find(
   const filter: EventFilter = {
     customerId,
     event: call.query.event ?? null,
+    memberId: call.query.memberId ?? null,
     metadata: readMetadata(call.query.metadata),
     times: eventTimes({
       from: readTime("from", call.query.from) ?? null,

@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import { REASONS } from "../../entitlement/decide.ts";
 import { assertNever } from "../../primitives/assert.ts";
 import { deniedItemsFields } from "../customers/denied-items.ts";
-import { nullable, timeField } from "../fields.ts";
+import { nullable, shownMember, timeField } from "../fields.ts";
 import { reasonField } from "../requests/describe-request.ts";
 import { ChargeDetails } from "./key-story.ts";
 
@@ -35,6 +35,7 @@ export const DenialExplanation = Type.Object({
   quantity: Type.Integer({ examples: [5] }),
   ...deniedItemsFields,
   idempotencyKey: nullable(Type.String({ examples: ["job-7f3a-charge"] })),
+  memberId: shownMember,
   metadata: nullable(Type.Record(Type.String(), Type.Unknown())),
   plan: nullable(
     Type.Object({

@@ -57,6 +57,7 @@ export function explainDenial(
       quantity: denial.quantity,
       ...describeDeniedItems(denial),
       idempotencyKey: kept?.key ?? null,
+      memberId: denial.memberId,
       metadata: parseMetadata(denial.metadata),
       plan: describePlan(catalog, denial),
       pool: poolKey(catalog, poolOf(catalog, denial)),

@@ -5,7 +5,8 @@ import { formatTimestamp } from "../../primitives/timestamp.ts";
 import type { Charge } from "../../store/cell/charges.ts";
 import type { Denial } from "../../store/cell/denials.ts";
 import type { StoredEvent } from "../../store/cell/event-list.ts";
-import { nullable, timeField } from "../fields.ts";
+import { deniedItemsFields, describeDeniedItems } from "../customers/denied-items.ts";
+import { nullable, shownMember, timeField } from "../fields.ts";
 import { LoggedRequest, reasonField } from "../requests/describe-request.ts";
 
 const metadataField = nullable(Type.Record(Type.String(), Type.Unknown()));
@@ -24,6 +25,7 @@ export const ChargeDetails = Type.Object({
   quantity: quantityField,
   credits: Type.Integer({ examples: [10] }),
   balanceAfter: Type.Integer({ examples: [90] }),
+  memberId: shownMember,
   metadata: metadataField,
   reversedQuantity: Type.Integer({ description: "Quantity reversed so far.", examples: [0] }),
   reversedCredits: Type.Integer({ examples: [0] }),
@@ -38,8 +40,10 @@ const DenialDetails = Type.Object({
   feature: Type.String({ examples: ["image.generate"] }),
   quantity: quantityField,
   reason: reasonField,
+  ...deniedItemsFields,
   creditsRequired: Type.Integer({ examples: [50] }),
   balance: Type.Integer({ examples: [12] }),
+  memberId: shownMember,
   metadata: metadataField,
 });
 
@@ -49,6 +53,7 @@ const EventDetails = Type.Object({
   occurredAt: timeField,
   event: Type.String({ examples: ["tokens.generated"] }),
   quantity: quantityField,
+  memberId: shownMember,
   metadata: metadataField,
 });
 
@@ -128,6 +133,7 @@ export function describeCharge(charge: Charge): Static<typeof ChargeDetails> {
     quantity: charge.quantity,
     credits: charge.credits,
     balanceAfter: charge.balanceAfter,
+    memberId: charge.memberId,
     metadata: parseMetadata(charge.metadata),
     reversedQuantity: charge.reversedQuantity,
     reversedCredits: charge.reversedCredits,
@@ -141,8 +147,10 @@ function describeDenial(denial: Denial): Static<typeof DenialDetails> {
     feature: denial.feature,
     quantity: denial.quantity,
     reason: denial.reason,
+    ...describeDeniedItems(denial),
     creditsRequired: denial.creditsRequired,
     balance: denial.balance,
+    memberId: denial.memberId,
     metadata: parseMetadata(denial.metadata),
   };
 }
@@ -154,6 +162,7 @@ function describeEvent(event: StoredEvent): Static<typeof EventDetails> {
     occurredAt: formatTimestamp(event.occurredAt),
     event: event.event,
     quantity: event.quantity,
+    memberId: event.memberId,
     metadata: parseMetadata(event.metadata),
   };
 }

@@ -1,7 +1,7 @@
 import { type Asked, renderAnswer, UnknownAnswerFormat } from "../../entitlement/answer.ts";
 import { type ConsumptionItem, canonicalItems, parseItems } from "../../entitlement/consumption.ts";
 import { shortHash } from "../../entitlement/fingerprint.ts";
-import { hashKey } from "../../entitlement/key-hash.ts";
+import { hashKey, hashMember } from "../../entitlement/key-hash.ts";
 import { parseMetadata } from "../../entitlement/metadata.ts";
 import { ANSWER_FORMAT_ITEMS, type StoredAnswer } from "../../entitlement/stored-answer.ts";
 import type { Pool } from "../../postgres/pool.ts";
@@ -90,7 +90,7 @@ async function describeKept(
   const number = subject?.row.customerNumber;
   const customers = await mapCustomerIds(tx, scope.environmentId, number === undefined ? [] : [number]);
   const customerId = number === undefined ? null : (customers.get(number) ?? null);
-  const asked = subject === null ? null : toAsked(kept, subject, customerId);
+  const asked = subject === null ? null : toAsked(key, kept, subject, customerId);
   return {
     idempotencyKey: key,
     state: stateOf(kept),
@@ -181,10 +181,17 @@ function render(answer: StoredAnswer, asked: Asked | null): Record<string, unkno
   }
 }
 
-function toAsked(kept: KeptRequest, subject: Subject, customerId: CustomerId | null): AskedBefore {
+function toAsked(
+  key: string,
+  kept: KeptRequest,
+  subject: Subject,
+  customerId: CustomerId | null,
+): AskedBefore {
   const { endpoint, answer } = kept;
-  const { customerNumber, quantity, metadata } = subject.row;
-  const shared = { endpoint, customerNumber, isErased: customerId === null, quantity, metadata, items: null };
+  const { customerNumber, quantity, memberId, metadata } = subject.row;
+  const isErased = customerId === null;
+  const memberHash = memberId === null ? null : hashMember(key, memberId);
+  const shared = { endpoint, customerNumber, isErased, quantity, memberHash, metadata, items: null };
   if (subject.kind !== "event") {
     const items = answer.format === ANSWER_FORMAT_ITEMS ? canonicalItems(itemsOf(subject)) : null;
     return { ...shared, subject: subject.row.feature, items, timestamp: null };
@@ -219,12 +226,13 @@ async function describeUses(
 type AskedBefore = {
   readonly endpoint: "consume" | "events";
   readonly customerNumber: CustomerNumber;
-  /** After an erasure, the customer ID and metadata cannot be compared. */
+  /** After an erasure, the customer ID, the member and the metadata cannot be compared. */
   readonly isErased: boolean;
   readonly subject: string;
   readonly quantity: number;
   /** In canonical form. Null for a request without items. */
   readonly items: string | null;
+  readonly memberHash: string | null;
   /** JSON. */
   readonly metadata: string | null;
   /** Null if the event had none. */
@@ -235,10 +243,10 @@ type AskedBefore = {
 function differingFields(asked: AskedBefore, sent: LogRecord): string[] {
   if (sent.endpoint !== asked.endpoint) return ["endpoint"];
   if (sent.refused === null) return [];
-  const { quantity, metadataHash, timestamp } = sent.refused;
+  const { quantity, memberHash = null, metadataHash, timestamp } = sent.refused;
   const { isErased } = asked;
   const isEvent = asked.endpoint === "events";
-  // Entries in the log from before 0.2 have no items.
+  // Entries in the log from before 0.2 have neither items nor members.
   const items = sent.refused.items ?? null;
   const isSingle = items === null && asked.items === null;
   const differing = [
@@ -246,6 +254,7 @@ function differingFields(asked: AskedBefore, sent: LogRecord): string[] {
     ...(isSingle && sent.subject !== asked.subject ? [isEvent ? "event" : "feature"] : []),
     ...(isSingle && quantity !== asked.quantity ? ["quantity"] : []),
     ...(items !== asked.items ? ["items"] : []),
+    ...(!isErased && memberHash !== asked.memberHash ? ["memberId"] : []),
     ...(!isErased && metadataHash !== hashOf(asked.metadata) ? ["metadata"] : []),
     ...(isEvent && timestamp !== asked.timestamp ? ["timestamp"] : []),
   ];

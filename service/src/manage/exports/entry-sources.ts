@@ -64,6 +64,8 @@ const METADATA = column("metadata", "metadata as JSON", ({ metadata }) =>
   metadata === null ? null : { json: metadata },
 );
 
+const MEMBER = column("memberId", "member named by the request", ({ memberId }) => memberId);
+
 const ITEM = column(
   "item",
   "index in the request's `items`; empty if it is the only charge",
@@ -90,6 +92,7 @@ export const chargeSource: Source<Row> = {
     column("reversedCredits", "credits reversed so far", ({ reversedCredits }) => reversedCredits),
     METADATA,
     ITEM,
+    MEMBER,
   ],
   readPosition: (values) => readNumbers(values),
   pages: (job, after) => readPages(job, after, "consume"),
@@ -125,6 +128,7 @@ export const ledgerSource: Source<Row> = {
     })),
     METADATA,
     ITEM,
+    MEMBER,
   ],
   readPosition: (values) => readNumbers(values),
   pages: (job, after) => readPages(job, after, null),

@@ -40,6 +40,7 @@ export const eventSource: Source<Row> = {
       of: ({ metadata }) => (metadata === null ? null : { json: metadata }),
     },
     { name: "requestId", about: "`X-Request-Id` of the call", of: ({ requestId }) => requestId },
+    { name: "memberId", about: "member named by the request", of: ({ memberId }) => memberId },
   ],
   readPosition: ([at, id]) =>
     typeof id === "string" && parsePublicId("evt", id) !== null && at >= 0 && at <= TIME_MAX

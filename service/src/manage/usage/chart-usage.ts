@@ -20,7 +20,7 @@ import {
   type UsageScope,
   type Used,
 } from "../../store/cell/usage/chart.ts";
-import { chartMetadata } from "../../store/cell/usage/metadata.ts";
+import { chartGroupedRows } from "../../store/cell/usage/grouped-rows.ts";
 import { CatalogNames } from "../customers/catalog-names.ts";
 import { invalidField, nullable, timeField } from "../fields.ts";
 import { exactUsed, UsedFields, UsedSum } from "./range.ts";
@@ -35,7 +35,7 @@ export const UsageLine = Type.Object({
   key: nullable(
     Type.String({
       description:
-        "The feature, event, reason, customer or value. Null without grouping, for an erased customer, and for metadata that lacks the field.",
+        "The feature, event, reason, customer, member or value. Null without grouping, for an erased customer, and for usage without a member or without the metadata field.",
       examples: ["image.generate"],
     }),
   ),
@@ -57,10 +57,11 @@ export function describeLine({ key, total, points: some }: Line): Static<typeof 
 
 export type Grouping =
   | { readonly by: "none" | "event" | "feature" | "reason" | "customer" }
+  | { readonly by: "member" }
   | { readonly by: "metadata"; readonly field: string };
 
-/** Most rows to read when grouping by metadata. Reading them takes about a second. */
-export const METADATA_ROWS_MAX = 200_000;
+/** Most rows to read when grouping by member or metadata. Reading them takes about a second. */
+export const GROUPED_ROWS_MAX = 200_000;
 
 /** The largest lines, largest first, and all others together. */
 export async function chartUsage(
@@ -78,10 +79,13 @@ export async function chartUsage(
     readonly windowStart: Instant | null;
   },
 ): Promise<Lines> {
-  if (grouping.by === "metadata")
+  if (grouping.by === "metadata" || grouping.by === "member") {
+    const { by } = grouping;
+    const field = by === "metadata" ? grouping.field : null;
     return refuseTooLong("rows", () =>
-      chartByMetadata(tx, scope, { ...options, customer, windowStart, field: grouping.field }),
+      chartRows(tx, scope, by, { ...options, customer, windowStart, field }),
     );
+  }
   if (grouping.by === "customer" && customer === null)
     return refuseTooLong("customer totals", () => chartByCustomer(tx, scope, options));
   const found =
@@ -128,19 +132,20 @@ async function chartByCustomer(tx: Tx, scope: UsageScope, options: ChartOptions)
   return { lines, other: all === undefined ? null : subtract(all, lines) };
 }
 
-async function chartByMetadata(
+async function chartRows(
   tx: Tx,
   scope: UsageScope,
+  group: "member" | "metadata",
   options: ChartOptions & {
     readonly customer: CustomerNumber | null;
     readonly windowStart: Instant | null;
-    readonly field: string;
+    readonly field: string | null;
   },
 ): Promise<Lines> {
-  await refuseMissingRows(tx, scope);
-  const found = await chartMetadata(tx, scope, { ...options, rowsMax: METADATA_ROWS_MAX });
+  await refuseMissingRows(tx, scope, group);
+  const found = await chartGroupedRows(tx, scope, { ...options, rowsMax: GROUPED_ROWS_MAX });
   if (found === null) {
-    const message = "makes the range too long to group by metadata: choose a shorter range";
+    const message = `makes the range too long to group by ${group}: choose a shorter range`;
     throw invalidField({ field: "from", code: "too_large", message });
   }
   const byValue = Map.groupBy(found, ({ value }) => value);
@@ -156,10 +161,10 @@ export function holdRows(tx: Tx, source: "events" | "charges"): Promise<unknown>
   return source === "events" ? holdEvents(tx) : holdLedger(tx);
 }
 
-async function refuseMissingRows(tx: Tx, { kind, from }: UsageScope): Promise<void> {
+async function refuseMissingRows(tx: Tx, { kind, from }: UsageScope, group: string): Promise<void> {
   const since = kind === "events" ? await findWholeEventsSince(tx) : await findWholeLedgerSince(tx);
   if (since === null || from >= since) return;
-  const message = `is before ${formatTimestamp(since)}: grouping by metadata needs rows of earlier months, which are detached`;
+  const message = `is before ${formatTimestamp(since)}: grouping by ${group} needs rows of earlier months, which are detached`;
   throw invalidField({ field: "from", code: "too_small", message });
 }
 

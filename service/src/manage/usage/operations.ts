@@ -20,9 +20,9 @@ import type { ManageParts } from "../parts.ts";
 import {
   chartUsage,
   describeLine,
+  GROUPED_ROWS_MAX,
   type Grouping,
   holdRows,
-  METADATA_ROWS_MAX,
   sum,
   UsageLine,
 } from "./chart-usage.ts";
@@ -80,10 +80,10 @@ export function usageOperations(parts: ManageParts): Operation[] {
 }
 
 const groupBy = Type.Optional(
-  Type.Enum(["feature", "event", "reason", "customer", "metadata"], {
+  Type.Enum(["feature", "event", "reason", "customer", "member", "metadata"], {
     description:
-      "How to group usage into lines. Charges: `feature`, `metadata` or `customer`. Denials: `feature`, `reason` or " +
-      "`customer`. Events: `event`, `metadata` or `customer`.",
+      "How to group usage into lines. Charges: `feature`, `customer`, `member` or `metadata`. Denials: `feature`, `reason` or " +
+      "`customer`. Events: `event`, `customer`, `member` or `metadata`. Grouping by `member` needs a `customerId`.",
   }),
 );
 
@@ -98,7 +98,7 @@ function chart(parts: ManageParts): Operation {
     description:
       "Exact sums of events, charges or denials. Each counts at the time it occurred, so a late event changes past totals. A reversal reduces " +
       "quantity and credits at the time of the reversal. Shows the largest lines, and all others as one line. Grouping by " +
-      `metadata reads individual rows: a range with more than ${count(METADATA_ROWS_MAX)} rows in the environment is rejected. ` +
+      `member or metadata reads individual rows: a range with more than ${count(GROUPED_ROWS_MAX)} rows of the customer or environment is rejected. ` +
       ABOUT_LOOK_UPS,
     params: Type.Object(environmentParams),
     query: Type.Object(
@@ -141,7 +141,8 @@ function chart(parts: ManageParts): Operation {
       const grouping = readGrouping(call.query);
       const { source = "charges" } = call.query;
       return snapshot(parts.cellOf(cell), async (tx) => {
-        if (grouping.by === "metadata" && source !== "denials") await holdRows(tx, source);
+        if ((grouping.by === "member" || grouping.by === "metadata") && source !== "denials")
+          await holdRows(tx, source);
         const catalog = await loadCatalog(tx, environmentId);
         const scope = readScope(catalog, environmentId, range, call.query);
         const customer = await findCustomer(tx, environmentId, call.query.customerId);
@@ -171,8 +172,9 @@ function chart(parts: ManageParts): Operation {
 
 function readGrouping(
   query: AskedScope & {
-    readonly groupBy?: "feature" | "event" | "reason" | "customer" | "metadata";
+    readonly groupBy?: "feature" | "event" | "reason" | "customer" | "member" | "metadata";
     readonly metadataField?: string;
+    readonly customerId?: string;
   },
 ): Grouping {
   const { source = "charges", groupBy: by = "none", metadataField: field } = query;
@@ -182,11 +184,14 @@ function readGrouping(
     event: source === "events",
     feature: source !== "events",
     reason: source === "denials",
+    member: source !== "denials",
     metadata: source !== "denials",
   } as const;
   const refuse = (name: string, message: string): never => {
     throw invalidField({ field: name, code: "wrong_form", message });
   };
+  if (by === "member" && query.customerId === undefined)
+    return refuse("customerId", "is required with `groupBy=member`, because members belong to a customer");
   if (!fits[by]) return refuse("groupBy", `cannot be combined with \`source=${source}\``);
   if (by !== "metadata") {
     if (field !== undefined) return refuse("metadataField", "is only allowed with `groupBy=metadata`");

@@ -1,5 +1,10 @@
 import { type Static, Type } from "typebox";
-import { customerIdField, idempotencyKeyField, metadataField } from "../../edge/request-fields.ts";
+import {
+  customerIdField,
+  idempotencyKeyField,
+  memberIdField,
+  metadataField,
+} from "../../edge/request-fields.ts";
 import { readConsumption } from "../consume/route.ts";
 import { CheckAnswer, questionFields } from "../consume/schema.ts";
 import type { FeatureFinder } from "../missing-feature.ts";
@@ -45,6 +50,7 @@ const CheckBody = Type.Object(
     idempotencyKey: Type.Optional(
       idempotencyKeyField("Accepted and ignored, so that you can send the same body to check and consume."),
     ),
+    memberId: Type.Optional(memberIdField("Accepted and ignored: a check records nothing.")),
     metadata: Type.Optional(metadataField),
   },
   {

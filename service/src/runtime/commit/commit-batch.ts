@@ -33,7 +33,7 @@ import { writeChanges } from "../../store/cell/wallet-changes.ts";
 import { insertEmptyWallets, lockFreeWallets, lockWallets } from "../../store/cell/wallets.ts";
 import type { BatchFacts, BatchPlan } from "./batch-plan.ts";
 import { keyId } from "./decide-batch.ts";
-import type { ConsumeRequest, Pending, RuntimeRequest } from "./request.ts";
+import { type ConsumeRequest, needsNewFormat, type Pending, type RuntimeRequest } from "./request.ts";
 
 // One transaction in two round trips: `readFacts` locks and reads, `writePlan` writes and commits. The decision is made between
 // them. If the store cannot encode a row it throws synchronously, so that no commit follows a write that was never sent.
@@ -124,10 +124,11 @@ async function numberNewcomers(
 
 /** No number is reserved for a request that would be rejected whoever the customer is, because numbers are limited. */
 function mayCreate(
-  { environmentId, consumption, metadataLimits }: ConsumeRequest,
+  request: ConsumeRequest,
   { catalogs, hasNewFormats }: Pick<BatchFacts, "catalogs" | "hasNewFormats">,
 ): boolean {
-  if (consumption.hasItems && !hasNewFormats) return false;
+  if (!hasNewFormats && needsNewFormat(request)) return false;
+  const { environmentId, consumption, metadataLimits } = request;
   const catalog = catalogs.get(environmentId);
   if (catalog === undefined || catalog instanceof MissingData || catalog.defaultPlan.plan === null)
     return false;

@@ -20,6 +20,7 @@ import {
   type EventRequest,
   HELD,
   type KeyConflict,
+  needsNewFormat,
   type Outcome,
   type Pending,
   type RuntimeRequest,
@@ -89,7 +90,7 @@ function decideConsume(
   const { environmentId, consumption } = request;
   const exceeded = exceededLimit(consumption.metadata, request.metadataLimits);
   if (exceeded !== null) return refuse(pending, exceeded);
-  if (consumption.hasItems && !facts.hasNewFormats) return refuse(pending, { kind: "upgrade_unfinished" });
+  if (!facts.hasNewFormats && needsNewFormat(request)) return refuse(pending, { kind: "upgrade_unfinished" });
   const catalog = facts.catalogs.get(environmentId);
   assert(catalog !== undefined, "a batch reads the catalog of each environment in it");
   if (catalog instanceof MissingData) return { kind: "missing_data", missing: catalog };
@@ -153,8 +154,9 @@ function applyChange(
   const key = customerKey(found);
   if (!plan.wallets.has(key)) plan.newCustomers.set(key, found);
   else if (found.isMissing && !plan.changes.wallets.has(found.customerNumber)) plan.newWallets.push(found);
+  const { memberId } = consumption;
   const metadata = consumption.metadata?.canonical ?? null;
-  plan.changes.add(found, change, allowed ? { entry: { kind: "consume", keyHash, metadata } } : {});
+  plan.changes.add(found, change, allowed ? { entry: { kind: "consume", keyHash, memberId, metadata } } : {});
 }
 
 /** The first entry names the whole request. */
@@ -171,7 +173,7 @@ function toDenial(
   { id, wallet: before }: { id: Uuid; wallet: Wallet | null },
 ): DenialRow {
   const { reason, deniedItem, planVersion, change } = decision;
-  const { hasItems, metadata } = request.consumption;
+  const { hasItems, memberId, metadata } = request.consumption;
   const wallet = change?.wallet ?? before;
   const item = deniedItem === null ? undefined : decision.items[deniedItem];
   const position = item?.before ?? null;
@@ -194,6 +196,7 @@ function toDenial(
       : null,
     planVersion,
     reason,
+    memberId,
     metadata: metadata?.canonical ?? null,
   };
 }
@@ -207,8 +210,10 @@ function decideUsageEvent(
 ): Outcome {
   const decision = decideEvent(request.event, request.metadataLimits, facts.now);
   const isStored = pending.name !== null && facts.storedEvents.has(pending.name);
-  if (decision.kind !== "accepted" && !isStored) {
-    return refuse(pending, decision);
+  if (!isStored) {
+    if (decision.kind !== "accepted") return refuse(pending, decision);
+    if (!facts.hasNewFormats && needsNewFormat(request))
+      return refuse(pending, { kind: "upgrade_unfinished" });
   }
   pending.name ??= { recordedAt: facts.now, id: uuidV7(facts.now) };
   const answer = { format: ANSWER_FORMAT_EVENT, subjectId: pending.name.id, verdict: null };
@@ -234,6 +239,7 @@ function toEventRow(request: EventRequest, name: EventName, facts: BatchFacts, p
     event: event.event,
     quantity: event.quantity,
     occurredAt: event.timestamp ?? name.recordedAt,
+    memberId: event.memberId,
     metadata: event.metadata?.canonical ?? null,
     requestId: request.requestId,
   };

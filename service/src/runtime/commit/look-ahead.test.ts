@@ -74,6 +74,7 @@ function request(key: string): RuntimeRequest {
       customerId: brandAs<CustomerId>(`customer of ${key}`),
       event: brandAs<EventKey>("tokens"),
       quantity: brandAs<Quantity>(1),
+      memberId: null,
       metadata: null,
       timestamp: null,
     },

@@ -36,13 +36,20 @@ export type ConsumeRequest = Sender & {
 /** A validated request on its way to the database. */
 export type RuntimeRequest = EventRequest | ConsumeRequest;
 
+/** Whether an older release could not replay, show or erase what this request stores. */
+export function needsNewFormat(request: RuntimeRequest): boolean {
+  if (request.endpoint === "events") return request.event.memberId !== null;
+  const { hasItems, memberId } = request.consumption;
+  return hasItems || memberId !== null;
+}
+
 export type KeyConflict = "endpoint" | "environment" | "payload";
 
 export type Outcome =
   | { kind: "answered"; answer: StoredAnswer; replayed: boolean }
   | { kind: "key_reused"; conflict: KeyConflict }
   | { kind: "feature_not_found"; feature: FeatureKey }
-  /** Not executed, because an older release could not replay the response. */
+  /** Not executed, because an older release could not replay, show or erase what it stores. */
   | { kind: "upgrade_unfinished" }
   | ExceededLimit
   | Exclude<EventDecision, { kind: "accepted" }>

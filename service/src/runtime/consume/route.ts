@@ -16,7 +16,7 @@ import {
 import type { Lanes } from "../commit/lanes.ts";
 import type { Outcome } from "../commit/request.ts";
 import type { FeatureFinder } from "../missing-feature.ts";
-import { checkTexts, readMetadata, refuseIfAny } from "../read-fields.ts";
+import { checkTexts, readMemberId, readMetadata, refuseIfAny } from "../read-fields.ts";
 import { type Answer, toAnswer } from "../reply.ts";
 import { type Asking, runtimeRoute } from "../runtime-route.ts";
 import { ConsumeAnswer, ConsumeBody, type QuestionBody } from "./schema.ts";
@@ -85,12 +85,14 @@ export function consumeFeature(
 export function readConsumption(body: QuestionBody): Consumption {
   const errors = checkTexts({ customerId: body.customerId }, ["customerId"]);
   const items = readItems(body, errors);
+  const memberId = readMemberId(body.memberId, errors);
   const metadata = readMetadata(body.metadata, errors);
   refuseIfAny(errors);
   return {
     customerId: brandAs<CustomerId>(body.customerId),
     items,
     hasItems: body.items !== undefined,
+    memberId,
     metadata,
   };
 }

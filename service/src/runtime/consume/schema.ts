@@ -3,6 +3,7 @@ import {
   customerIdField,
   featureField,
   idempotencyKeyField,
+  memberIdField,
   metadataField,
   quantityField,
 } from "../../edge/request-fields.ts";
@@ -36,6 +37,7 @@ export const ConsumeBody = Type.Object(
     idempotencyKey: idempotencyKeyField(
       "Identifies this operation: a retry with the same key and request returns the original response and is charged once. Use a new key for a new operation.",
     ),
+    memberId: Type.Optional(memberIdField("Recorded and reported; it changes no decision.")),
     metadata: Type.Optional(metadataField),
   },
   {

@@ -9,12 +9,13 @@ import {
   type Quantity,
 } from "../../primitives/brand.ts";
 import { parseTimestamp } from "../../primitives/timestamp.ts";
-import { checkTexts, readMetadata, refuseIfAny } from "../read-fields.ts";
+import { checkTexts, readMemberId, readMetadata, refuseIfAny } from "../read-fields.ts";
 import type { EventBody } from "./schema.ts";
 
 /** Reads a validated body, and also checks what the JSON schema cannot express. */
 export function readEvent(body: EventBody): UsageEvent {
   const errors = checkTexts(body, ["customerId", "event"]);
+  const memberId = readMemberId(body.memberId, errors);
   const metadata = readMetadata(body.metadata, errors);
   const timestamp = readTimestamp(body.timestamp, errors);
   refuseIfAny(errors);
@@ -22,6 +23,7 @@ export function readEvent(body: EventBody): UsageEvent {
     customerId: brandAs<CustomerId>(body.customerId),
     event: brandAs<EventKey>(body.event),
     quantity: brandAs<Quantity>(body.quantity),
+    memberId,
     metadata,
     timestamp,
   };

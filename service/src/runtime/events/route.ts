@@ -20,7 +20,13 @@ export function eventsRoute(lanesOf: (cell: string) => Lanes) {
       "The event is stored before the response is sent.",
     body: EventBody,
     answer: { description: "The event is stored.", ...EventAnswer },
-    codes: ["idempotency_key_reused", "timestamp_out_of_range", "metadata_limit_exceeded", "outcome_unknown"],
+    codes: [
+      "idempotency_key_reused",
+      "timestamp_out_of_range",
+      "upgrade_unfinished",
+      "metadata_limit_exceeded",
+      "outcome_unknown",
+    ],
     handle: async (caller, body) => {
       const outcome = await recordEvent(lanesOf(caller.key.cell), caller, body);
       assert(outcome.kind !== "feature_not_found", "an event names no feature");

@@ -1,5 +1,10 @@
 import { type Static, Type } from "typebox";
-import { customerIdField, idempotencyKeyField, metadataField } from "../../edge/request-fields.ts";
+import {
+  customerIdField,
+  idempotencyKeyField,
+  memberIdField,
+  metadataField,
+} from "../../edge/request-fields.ts";
 
 /** Validates the body and generates the OpenAPI document; `read-event.ts` checks what a schema cannot express. */
 export const EventBody = Type.Object(
@@ -18,6 +23,7 @@ export const EventBody = Type.Object(
       description: "How much was used.",
       examples: [1250],
     }),
+    memberId: Type.Optional(memberIdField("Recorded and reported.")),
     metadata: Type.Optional(metadataField),
     timestamp: Type.Optional(
       Type.String({

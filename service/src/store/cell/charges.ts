@@ -14,7 +14,7 @@ import { type Statement, statement, type Tx } from "../../postgres/statement.ts"
 import type { CustomerNumber, EnvironmentId, PlanVersionId, PoolId } from "../../primitives/brand.ts";
 import { type ConsumeId, ITEMS_MAX, requestIdOf } from "../../primitives/consume-id.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
-import { METADATA, PLACE } from "./ledger.ts";
+import { MEMBER, METADATA, PLACE } from "./ledger.ts";
 import type { WalletName } from "./wallets.ts";
 
 const CHARGE = describeRow({
@@ -29,6 +29,7 @@ const CHARGE = describeRow({
   pool: id<PoolId>("e.pool_id"),
   planVersion: id<PlanVersionId>("e.plan_version_id"),
   keyHash: orNull(hexUuid("e.key_hash")),
+  memberId: MEMBER,
   place: PLACE,
   /** As JSON text. */
   metadata: orNull(text(`(${METADATA})::text`)),
@@ -49,7 +50,7 @@ function chargeStatement(name: string, which: string): Statement {
     from (
       select
         l.kind, l.environment_id, l.customer_number, l.sequence, l.recorded_at, l.feature_id, l.quantity, l.amount,
-        l.balance_after, l.pool_id, l.plan_version_id, l.key_hash, l.metadata, l.item, l.items
+        l.balance_after, l.pool_id, l.plan_version_id, l.key_hash, l.metadata, l.item, l.items, l.member_id
       from cell.ledger as l
       where l.environment_id = $1
         and l.customer_number = $2

@@ -33,6 +33,7 @@ import {
   type FeatureId,
   type FeatureKey,
   type Instant,
+  type MemberId,
   type PlanVersionId,
 } from "../../primitives/brand.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
@@ -79,6 +80,7 @@ export const DENIAL = {
   resetsAt: orNull(instant("d.resets_at")),
   planVersion: orNull(id<PlanVersionId>("d.plan_version_id")),
   keyHash: hexUuid("d.key_hash"),
+  memberId: orNull(derive(text("d.member_id"), (value) => brandAs<MemberId>(value))),
 } as const;
 
 /** The items of a denied request, and the index of the one that was denied. */
@@ -99,6 +101,7 @@ export type DenialRow = WalletName & {
   readonly request: DeniedItems | null;
   readonly planVersion: PlanVersionId | null;
   readonly reason: Reason;
+  readonly memberId: MemberId | null;
   readonly metadata: string | null;
 };
 
@@ -107,19 +110,19 @@ const INSERT = statement(
   `
   insert into cell.denials (
     recorded_at, id, customer_number, sequence, credits_required, balance, limit_quantity, limit_used, resets_at,
-    key_hash, environment_id, feature_id, quantity, plan_version_id, reason, metadata, item, items
+    key_hash, environment_id, feature_id, quantity, plan_version_id, reason, metadata, item, items, member_id
   )
   select
     $1::timestamptz, d.id, d.customer_number, d.sequence, d.credits_required, d.balance, d.limit_quantity, d.limit_used,
     d.resets_at, d.key_hash, d.environment_id, d.feature_id, d.quantity, d.plan_version_id, d.reason, d.metadata::jsonb,
-    d.item, d.items
+    d.item, d.items, d.member_id
   from unnest(
     $2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::timestamptz[],
     $10::uuid[], $11::integer[], $12::integer[], $13::integer[], $14::integer[], $15::smallint[], $16::text[],
-    $17::smallint[], $18::text[]
+    $17::smallint[], $18::text[], $19::text[]
   ) as d (
     id, customer_number, sequence, credits_required, balance, limit_quantity, limit_used, resets_at, key_hash,
-    environment_id, feature_id, quantity, plan_version_id, reason, metadata, item, items
+    environment_id, feature_id, quantity, plan_version_id, reason, metadata, item, items, member_id
   )`,
 );
 
@@ -143,6 +146,7 @@ export function insertDenials(tx: Tx, rows: readonly DenialRow[], recordedAt: In
     texts(rows.map((row) => row.metadata)),
     smallints(rows.map(({ request }) => request?.deniedItem ?? null)),
     texts(rows.map(({ request }) => request?.items ?? null)),
+    texts(rows.map((row) => row.memberId)),
   ]);
 }
 

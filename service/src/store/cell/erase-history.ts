@@ -16,9 +16,9 @@ import { formatTimestamp } from "../../primitives/timestamp.ts";
 import type { Uuid } from "../../primitives/uuid.ts";
 import type { WalletName } from "./wallets.ts";
 
-// Erases the metadata of a customer's charges, denials and events, the only change that these append-only tables allow.
+// Erases the metadata and members of a customer's charges, denials and events, the only change that these append-only tables allow.
 
-/** A page of a customer's rows: the idempotency keys they name, and how many had metadata. */
+/** A page of a customer's rows: the idempotency keys they name, and how many had metadata or a member. */
 export type ErasedPage<Cursor> = {
   readonly keyHashes: readonly ShortHash[];
   readonly erased: number;
@@ -35,7 +35,7 @@ export const FIRST_MOMENT: Moment = { at: brandAs<Instant>(0), id: "0".repeat(32
 const ENTRY = describeRow({
   sequence: integer("e.sequence"),
   keyHash: orNull(hexUuid("e.key_hash")),
-  hasMetadata: boolean("e.metadata is not null"),
+  isErasable: boolean("e.metadata is not null or e.member_id is not null"),
 });
 
 const LIST_LEDGER = statement(
@@ -54,11 +54,11 @@ const ERASE_LEDGER = statement(
   "erase.ledger",
   `
   update cell.ledger
-  set metadata = null
+  set metadata = null, member_id = null
   where customer_number = $1
     and sequence > $2
     and sequence <= $3
-    and metadata is not null`,
+    and (metadata is not null or member_id is not null)`,
 );
 
 export async function eraseLedgerPage(
@@ -68,7 +68,7 @@ export async function eraseLedgerPage(
 ): Promise<ErasedPage<number>> {
   const entries = await listRows(tx, LIST_LEDGER, [customerNumber, after, rowsMax], ENTRY);
   const last = entries.at(-1)?.sequence ?? null;
-  const erased = entries.some(({ hasMetadata }) => hasMetadata)
+  const erased = entries.some(({ isErasable }) => isErasable)
     ? (await tx.run(ERASE_LEDGER, [customerNumber, after, last])).rowCount
     : 0;
   return { keyHashes: entries.flatMap(({ keyHash }) => keyHash ?? []), erased, last };
@@ -78,7 +78,7 @@ const DENIAL = describeRow({
   at: instant("d.recorded_at"),
   id: hexUuid("d.id"),
   keyHash: hexUuid("d.key_hash"),
-  hasMetadata: boolean("d.metadata is not null"),
+  isErasable: boolean("d.metadata is not null or d.member_id is not null"),
 });
 
 const LIST_DENIALS = statement(
@@ -98,11 +98,11 @@ const ERASE_DENIALS = statement(
   "erase.denials",
   `
   update cell.denials
-  set metadata = null
+  set metadata = null, member_id = null
   where customer_number = $1
     and recorded_at >= $2::timestamptz
     and recorded_at <= $3::timestamptz
-    and metadata is not null`,
+    and (metadata is not null or member_id is not null)`,
 );
 
 export async function eraseDenialsPage(
@@ -114,7 +114,7 @@ export async function eraseDenialsPage(
   const denials = await listRows(tx, LIST_DENIALS, [customerNumber, from, after.id, rowsMax], DENIAL);
   const last = denials.at(-1) ?? null;
   const erased =
-    last !== null && denials.some(({ hasMetadata }) => hasMetadata)
+    last !== null && denials.some(({ isErasable }) => isErasable)
       ? (await tx.run(ERASE_DENIALS, [customerNumber, from, formatTimestamp(last.at)])).rowCount
       : 0;
   return { keyHashes: denials.map(({ keyHash }) => keyHash), erased, last };
@@ -124,7 +124,7 @@ const EVENT = describeRow({
   occurredAt: instant("e.occurred_at"),
   recordedAt: instant("e.recorded_at"),
   id: uuid("e.id"),
-  hasMetadata: boolean("e.metadata is not null"),
+  isErasable: boolean("e.metadata is not null or e.member_id is not null"),
 });
 
 // Reads the index by customer, which is ordered by the time events occurred.
@@ -141,7 +141,7 @@ export const LIST_EVENTS_TO_ERASE = statement(
   limit $4`,
 );
 
-export type EventToErase = { readonly recordedAt: Instant; readonly id: Uuid; readonly hasMetadata: boolean };
+export type EventToErase = { readonly recordedAt: Instant; readonly id: Uuid; readonly isErasable: boolean };
 
 export type EventsToErase = {
   readonly events: readonly EventToErase[];
@@ -151,7 +151,7 @@ export type EventsToErase = {
   readonly haveSameTime: boolean;
 };
 
-/** The customer's next events, including those without metadata: they may have a key. */
+/** The customer's next events, including those without metadata or a member: they may have a key. */
 export async function listEventsToErase(
   tx: Tx,
   { customerNumber }: WalletName,
@@ -172,11 +172,11 @@ const ERASE_EVENTS = statement(
   "erase.events",
   `
   update cell.events as e
-  set metadata = null
+  set metadata = null, member_id = null
   from unnest($1::timestamptz[], $2::uuid[]) as d (recorded_at, id)
   where e.recorded_at = d.recorded_at
     and e.id = d.id
-    and e.metadata is not null`,
+    and (e.metadata is not null or e.member_id is not null)`,
 );
 
 export async function eraseEvents(tx: Tx, events: readonly EventToErase[]): Promise<number> {

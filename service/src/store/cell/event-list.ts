@@ -1,5 +1,6 @@
 import { readBoolean } from "../../postgres/column.ts";
 import {
+  derive,
   describeRow,
   findRow,
   id,
@@ -11,7 +12,13 @@ import {
   uuid,
 } from "../../postgres/row.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
-import { brandAs, type CustomerNumber, type EnvironmentId, type Instant } from "../../primitives/brand.ts";
+import {
+  brandAs,
+  type CustomerNumber,
+  type EnvironmentId,
+  type Instant,
+  type MemberId,
+} from "../../primitives/brand.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import type { Uuid } from "../../primitives/uuid.ts";
 
@@ -27,6 +34,7 @@ export const storedEvent = (alias: string) =>
     /** As JSON text. */
     metadata: orNull(text(`${alias}.metadata::text`)),
     requestId: text(`${alias}.request_id`),
+    memberId: orNull(derive(text(`${alias}.member_id`), (value) => brandAs<MemberId>(value))),
   });
 
 /** A usage event as the management API lists it. */
@@ -60,9 +68,10 @@ const LIST = statement(
   `
   with scanned as materialized (
     select
-      e.id, e.recorded_at, e.occurred_at, e.customer_number, e.event, e.quantity, e.metadata, e.request_id,
+      e.id, e.recorded_at, e.occurred_at, e.customer_number, e.event, e.quantity, e.metadata, e.request_id, e.member_id,
       ($11::text is null or e.event = $11)
-        and ($12::text is null or e.metadata ->> $12 = $13) as is_match
+        and ($12::text is null or e.metadata ->> $12 = $13)
+        and ($14::text is null or e.member_id = $14) as is_match
     from cell.events as e
     where e.environment_id = $1
       and ($2::bigint is null or e.customer_number = $2)
@@ -105,6 +114,7 @@ export type EventRange = {
   /** Only events before this one. */
   readonly before: EventPosition;
   readonly event: string | null;
+  readonly memberId: string | null;
   readonly metadata: { readonly key: string; readonly value: string } | null;
   /** Maximum number of rows to scan. */
   readonly scannedMax: number;
@@ -140,6 +150,7 @@ export async function listEvents(
     event,
     metadata?.key ?? null,
     metadata?.value ?? null,
+    range.memberId,
   ]);
   const end = rows.find((row) => readBoolean(row[IS_END]));
   return {

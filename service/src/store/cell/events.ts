@@ -1,7 +1,14 @@
 import { bigints, integers, texts, timestamps, uuids } from "../../postgres/binary-array.ts";
 import { readInteger } from "../../postgres/column.ts";
 import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
-import type { CustomerId, EnvironmentId, EventKey, Instant, Quantity } from "../../primitives/brand.ts";
+import type {
+  CustomerId,
+  EnvironmentId,
+  EventKey,
+  Instant,
+  MemberId,
+  Quantity,
+} from "../../primitives/brand.ts";
 import type { Uuid } from "../../primitives/uuid.ts";
 
 export type EventRow = {
@@ -14,6 +21,7 @@ export type EventRow = {
   readonly event: EventKey;
   readonly quantity: Quantity;
   readonly occurredAt: Instant;
+  readonly memberId: MemberId | null;
   readonly metadata: string | null;
   readonly requestId: string;
 };
@@ -22,7 +30,7 @@ const INSERT = statement(
   "events.insert",
   `
   insert into cell.events
-    (recorded_at, id, environment_id, customer_number, event, quantity, occurred_at, metadata, request_id)
+    (recorded_at, id, environment_id, customer_number, event, quantity, occurred_at, metadata, request_id, member_id)
   select
     e.recorded_at,
     e.id,
@@ -40,12 +48,14 @@ const INSERT = statement(
     e.quantity,
     e.occurred_at,
     e.metadata::jsonb,
-    e.request_id
+    e.request_id,
+    e.member_id
   from unnest(
     $1::timestamptz[], $2::uuid[], $3::integer[], $4::bigint[], $5::text[], $6::text[], $7::integer[],
-    $8::timestamptz[], $9::text[], $10::text[]
+    $8::timestamptz[], $9::text[], $10::text[], $11::text[]
   ) as e (
-    recorded_at, id, environment_id, customer_number, customer_id, event, quantity, occurred_at, metadata, request_id
+    recorded_at, id, environment_id, customer_number, customer_id, event, quantity, occurred_at, metadata, request_id,
+    member_id
   )`,
 );
 
@@ -62,6 +72,7 @@ export function insertEvents(tx: Tx, events: readonly EventRow[]): Promise<Rows>
     timestamps(events.map((event) => event.occurredAt)),
     texts(events.map((event) => event.metadata)),
     texts(events.map((event) => event.requestId)),
+    texts(events.map((event) => event.memberId)),
   ]);
 }
 

@@ -1,6 +1,5 @@
 import type { Entry, EntryKind, Part } from "../../entitlement/entry.ts";
 import type { ShortHash } from "../../entitlement/fingerprint.ts";
-import type { ConsumeFacts } from "../../entitlement/reverse-consume.ts";
 import { bigints, hexUuids, integers, smallints, texts, timestamps } from "../../postgres/binary-array.ts";
 import { readInstant } from "../../postgres/column.ts";
 import {
@@ -19,15 +18,22 @@ import {
 } from "../../postgres/row.ts";
 import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
 import { assert } from "../../primitives/assert.ts";
-import type { FeatureId, Instant, PlanVersionId, PoolId } from "../../primitives/brand.ts";
-import { ITEMS_MAX } from "../../primitives/consume-id.ts";
+import {
+  brandAs,
+  type FeatureId,
+  type Instant,
+  type MemberId,
+  type PlanVersionId,
+  type PoolId,
+} from "../../primitives/brand.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import type { WalletName } from "./wallets.ts";
 
 export type LedgerRow = WalletName & {
   readonly entry: Entry;
-  /** The idempotency key and the caller's metadata. Set only for a consume entry. */
+  /** The idempotency key, the member and the caller's metadata. Set only for a consume entry. */
   readonly keyHash: ShortHash | null;
+  readonly memberId: MemberId | null;
   readonly metadata: string | null;
 };
 
@@ -64,6 +70,9 @@ export const METADATA = `case
     else e.metadata
   end`;
 
+/** The member named by the request, from `cell.ledger as e`. A reversal has the member of its charge. */
+export const MEMBER = orNull(derive(text("e.member_id"), (value) => brandAs<MemberId>(value)));
+
 /** Columns of `cell.ledger as e`. */
 export const ENTRY = {
   sequence: integer("e.sequence"),
@@ -78,6 +87,7 @@ export const ENTRY = {
   planVersion: orNull(id<PlanVersionId>("e.plan_version_id")),
   parts: derive(text("e.parts"), parseParts),
   keyHash: orNull(hexUuid("e.key_hash")),
+  memberId: MEMBER,
   place: PLACE,
   /** The reversed charge. Set only for a reversal. Also null if its month is detached. */
   reverses: orNull(
@@ -101,19 +111,20 @@ const APPEND = statement(
   `
   insert into cell.ledger (
     recorded_at, customer_number, sequence, amount, balance_after, effective_at, key_hash, reverses, environment_id,
-    pool_id, feature_id, quantity, plan_version_id, assignment_number, kind, parts, metadata, item, items
+    pool_id, feature_id, quantity, plan_version_id, assignment_number, kind, parts, metadata, item, items,
+    member_id
   )
   select
     $1::timestamptz, e.customer_number, e.sequence, e.amount, e.balance_after, e.effective_at, e.key_hash, e.reverses,
     e.environment_id, e.pool_id, e.feature_id, e.quantity, e.plan_version_id, e.assignment_number, e.kind, e.parts,
-    e.metadata::jsonb, e.item, e.items
+    e.metadata::jsonb, e.item, e.items, e.member_id
   from unnest(
     $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::timestamptz[], $7::uuid[], $8::bigint[], $9::integer[],
     $10::integer[], $11::integer[], $12::integer[], $13::integer[], $14::integer[], $15::smallint[], $16::text[],
-    $17::text[], $18::smallint[], $19::smallint[]
+    $17::text[], $18::smallint[], $19::smallint[], $20::text[]
   ) as e (
     customer_number, sequence, amount, balance_after, effective_at, key_hash, reverses, environment_id, pool_id,
-    feature_id, quantity, plan_version_id, assignment_number, kind, parts, metadata, item, items
+    feature_id, quantity, plan_version_id, assignment_number, kind, parts, metadata, item, items, member_id
   )`,
 );
 
@@ -138,52 +149,8 @@ export function appendToLedger(tx: Tx, rows: readonly LedgerRow[], recordedAt: I
     texts(rows.map((row) => row.metadata)),
     smallints(rows.map(({ entry }) => entry.usage?.place?.index ?? null)),
     smallints(rows.map(({ entry }) => entry.usage?.place?.of ?? null)),
+    texts(rows.map((row) => row.memberId)),
   ]);
-}
-
-const CONSUME = describeRow({
-  sequence: integer("e.sequence"),
-  pool: id<PoolId>("e.pool_id"),
-  feature: id<FeatureId>("e.feature_id"),
-  quantity: integer("e.quantity"),
-  planVersion: id<PlanVersionId>("e.plan_version_id"),
-  assignment: integer("e.assignment_number"),
-  place: PLACE,
-  parts: derive(text("e.parts"), parseParts),
-  reversedQuantity: integer(`coalesce((
-      select sum(r.quantity)
-      from cell.ledger as r
-      where r.customer_number = e.customer_number
-        and r.reverses = e.sequence
-    ), 0)`),
-});
-
-// The charges of one request have consecutive sequences and the same time.
-const LIST_CONSUMES = statement(
-  "ledger.list_consumes",
-  `
-  select ${CONSUME.list}
-  from cell.ledger as e
-  where e.customer_number = $1
-    and e.sequence >= $2
-    and e.sequence < $2 + ${ITEMS_MAX}
-    and e.sequence - coalesce(e.item, 0) = $2
-    and e.recorded_at = $3
-    and e.environment_id = $4
-    and e.kind = 2
-  order by e.sequence`,
-);
-
-export type ConsumeName = WalletName & { readonly sequence: number; readonly recordedAt: Instant };
-
-/**
- * The charges of one request, in order. Empty if there is no such request. The wallet must be locked, so that no other reversal of them
- * is added meanwhile.
- */
-export function listConsumes(tx: Tx, name: ConsumeName): Promise<ConsumeFacts[]> {
-  const { customerNumber, sequence, recordedAt, environmentId } = name;
-  const parameters = [customerNumber, sequence, formatTimestamp(recordedAt), environmentId];
-  return listRows(tx, LIST_CONSUMES, parameters, CONSUME);
 }
 
 /** For example `2:-10,3:-5`. This takes a few bytes, where an array of pairs would take a hundred. */
@@ -200,34 +167,6 @@ export function parseParts(text: string): Part[] {
     assert(Number.isSafeInteger(grant) && Number.isSafeInteger(amount), "parts are numbers");
     return { grant: grant ?? 0, amount: amount ?? 0 };
   });
-}
-
-const REVERSAL = describeRow({
-  item: integer("coalesce(r.item, 0)"),
-  quantity: integer("r.quantity"),
-  credits: integer("r.amount"),
-});
-
-const LIST_REVERSALS = statement(
-  "ledger.list_reversals",
-  `
-  select ${REVERSAL.list}
-  from cell.ledger as r
-  where r.customer_number = $1
-    and r.reverses >= $2
-    and r.reverses < $2 + ${ITEMS_MAX}
-    and r.reverses - coalesce(r.item, 0) = $2
-    and r.metadata ->> 'reference' = $3
-  order by r.reverses`,
-);
-
-/** The reversals of a request's charges with this reference. The wallet must be locked. */
-export function listReversals(
-  tx: Tx,
-  consume: Pick<ConsumeName, "customerNumber" | "sequence">,
-  reference: string,
-): Promise<RowOf<typeof REVERSAL>[]> {
-  return listRows(tx, LIST_REVERSALS, [consume.customerNumber, consume.sequence, reference], REVERSAL);
 }
 
 const RECORD = describeRow({

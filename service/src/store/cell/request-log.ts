@@ -17,11 +17,13 @@ import { type Uuid, uuidV7 } from "../../primitives/uuid.ts";
 
 export type LoggedEndpoint = "check" | "consume" | "events";
 
-/** A request rejected because its key was used for another request. Stores only a hash of the metadata, because it may name a person. */
+/** A request rejected because its key was used for another request. Stores only hashes of member and metadata, which may name a person. */
 export type Refused = {
   readonly quantity: number;
   /** In canonical form. Absent from entries before 0.2, null for a request without items. */
   readonly items?: string | null;
+  /** Absent from entries before 0.2. */
+  readonly memberHash?: ShortHash | null;
   readonly metadataHash: ShortHash | null;
   readonly timestamp: Instant | null;
 };

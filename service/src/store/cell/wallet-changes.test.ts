@@ -79,6 +79,6 @@ test("a change that does not follow the one before it is rejected", () => {
 test("a reference without its grant, or metadata without its entry, is rejected", () => {
   const annotation = { grant: { number: 9, origin: ORIGIN } };
   expect(() => new WalletChanges().add(NAME, grantChange(1, 1), annotation)).toThrow("every annotation");
-  const entry = { kind: "consume" as const, keyHash: null, metadata: "{}" };
+  const entry = { kind: "consume" as const, keyHash: null, memberId: null, metadata: "{}" };
   expect(() => new WalletChanges().add(NAME, grantChange(1, 1), { entry })).toThrow("every annotation");
 });

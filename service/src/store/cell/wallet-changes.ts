@@ -3,7 +3,7 @@ import type { ShortHash } from "../../entitlement/fingerprint.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import type { Actor } from "../../primitives/actor.ts";
 import { assert } from "../../primitives/assert.ts";
-import type { CustomerNumber, Instant } from "../../primitives/brand.ts";
+import type { CustomerNumber, Instant, MemberId } from "../../primitives/brand.ts";
 import { type AssignmentRow, insertAssignmentChanges } from "./assignments.ts";
 import { type AuditRow, insertAudits } from "./audit.ts";
 import { type GrantOrigin, type GrantRow, insertGrants } from "./grants.ts";
@@ -16,6 +16,7 @@ export type Annotation = {
   readonly entry?: {
     readonly kind: "consume" | "reverse";
     readonly keyHash: ShortHash | null;
+    readonly memberId: MemberId | null;
     readonly metadata: string | null;
   };
   /** For the grant with this number. */
@@ -43,9 +44,9 @@ export class WalletChanges {
     for (const entry of entries) {
       const about = annotation.entry?.kind === entry.kind ? annotation.entry : null;
       if (about !== null) annotated.add(about);
-      const { keyHash = null, metadata = null } = about ?? {};
+      const { keyHash = null, memberId = null, metadata = null } = about ?? {};
       const isLater = entry.kind === "consume" && (entry.usage?.place?.index ?? 0) > 0;
-      this.ledger.push({ ...name, entry, keyHash, metadata: isLater ? null : metadata });
+      this.ledger.push({ ...name, entry, keyHash, memberId, metadata: isLater ? null : metadata });
     }
     for (const grant of grants) {
       const about = annotation.grant?.number === grant.number ? annotation.grant : null;

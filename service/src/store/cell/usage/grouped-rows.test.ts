@@ -4,8 +4,8 @@ import { createTestProject } from "../../../../test/harness.ts";
 import { readInteger } from "../../../postgres/column.ts";
 import { statement, type Tx } from "../../../postgres/statement.ts";
 import { snapshot } from "../../../postgres/transaction.ts";
-import { brandAs, type EnvironmentId, type Instant } from "../../../primitives/brand.ts";
-import { chartMetadata } from "./metadata.ts";
+import { brandAs, type CustomerNumber, type EnvironmentId, type Instant } from "../../../primitives/brand.ts";
+import { chartGroupedRows } from "./grouped-rows.ts";
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -23,7 +23,7 @@ async function countRead(tx: Tx): Promise<number> {
   return readInteger(rows[0]?.[0]);
 }
 
-test("usage by metadata on one past day reads neither another project's rows nor later days", async () => {
+test("usage by metadata or member on one past day reads neither another project's rows nor later days", async () => {
   const { database, project, cell } = await setupCredits();
   const neighbour = await createTestProject(database, "Neighbour");
   await database.query("select cell.ensure_monthly_partitions(3, 0)");
@@ -62,12 +62,14 @@ test("usage by metadata on one past day reads neither another project's rows nor
     feature: null,
     pool: null,
   } as const;
-  const ask = (kind: "events" | "charges", rowsMax: number) =>
+  const ask = (kind: "events" | "charges", rowsMax: number, customer: number | null = null) =>
     snapshot(cell, async (tx) => {
       const division = { bucket: "day", timeZone: "UTC" } as const;
-      const options = { ...division, customer: null, field: "model", rowsMax, windowStart: null };
+      const owner = customer === null ? null : brandAs<CustomerNumber>(customer);
+      const field = customer === null ? "model" : null;
+      const options = { ...division, customer: owner, field, rowsMax, windowStart: null };
       const before = await countRead(tx);
-      const points = await chartMetadata(tx, { ...scope, kind }, options);
+      const points = await chartGroupedRows(tx, { ...scope, kind }, options);
       return { points, read: (await countRead(tx)) - before };
     });
   const point = { value: "m", at: day };
@@ -83,4 +85,20 @@ test("usage by metadata on one past day reads neither another project's rows nor
   const charged = { count: 100n, quantity: 100n, credits: 300n };
   expect((await ask("charges", 100)).points).toEqual([{ ...point, ...charged }]);
   expect((await ask("charges", 99)).points).toBeNull();
+
+  // One customer's rows by member, while others in the environment have too many.
+  await database.query(
+    `insert into cell.events
+       (recorded_at, id, environment_id, customer_number, event, quantity, occurred_at, request_id, member_id)
+     select e.recorded_at, gen_random_uuid(), e.environment_id, 77, e.event, 1, e.occurred_at, 'r', 'user_7'
+     from cell.events as e
+     where e.environment_id = $1
+     order by e.recorded_at
+     limit 10`,
+    [environmentId],
+  );
+  await database.query("analyze cell.events");
+  const members = await ask("events", 10, 77);
+  expect(members.points).toEqual([{ value: "user_7", at: day, count: 10n, quantity: 10n, credits: 0n }]);
+  expect(members.read).toBeLessThan(30);
 });

@@ -5,7 +5,7 @@ import { formatTimestamp } from "../../../primitives/timestamp.ts";
 import type { Division } from "./buckets.ts";
 import { readUsed, type UsageScope, type Used } from "./chart.ts";
 
-// Roll-ups contain no metadata, so the environment's rows are read, up to a limit.
+// Roll-ups contain neither members nor metadata, so the rows of the customer or environment are read, up to a limit.
 
 // An event is recorded at most weeks after and minutes before it occurs. This limits the partitions that are read.
 const EVENTS = `
@@ -18,17 +18,18 @@ const EVENTS = `
       1 as count,
       r.quantity::numeric as quantity,
       0::numeric as credits,
-      r.metadata ->> $10 as part
+      case when $10::text is null then r.member_id else r.metadata ->> $10 end as part
     from cell.events as r
     where r.environment_id = $1
+      and ($6::bigint is null or r.customer_number = $6)
       and r.occurred_at >= $2::timestamptz
       and r.occurred_at < $3::timestamptz
       and r.recorded_at >= $2::timestamptz - interval '1 day'
       and r.recorded_at < $3::timestamptz + interval '36 days'
     order by r.occurred_at, r.id`;
 
-// A reversal counts under its charge's value, unless the charge is outside the history window. A charge is never late. The charges
-// of one request have the metadata of the first one.
+// A reversal has the member of its charge. It counts under its charge's metadata, unless the charge is outside the history window. A
+// charge is never late. The charges of one request have the metadata of the first one.
 const charges = (where: string): string => `
     select
       r.customer_number,
@@ -40,17 +41,20 @@ const charges = (where: string): string => `
       case r.kind when 2 then r.quantity else -r.quantity end::numeric as quantity,
       -r.amount::numeric as credits,
       case
+        when $10::text is null then r.member_id
         when r.kind = 2 and coalesce(r.item, 0) = 0 then r.metadata ->> $10
         else (
           select c.metadata ->> $10
           from cell.ledger as c
           where c.customer_number = r.customer_number
             and c.sequence = coalesce(r.reverses, r.sequence) - coalesce(r.item, 0)
+            and (r.kind = 5 or c.recorded_at = r.recorded_at)
             and coalesce(c.effective_at, c.recorded_at) >= $12::timestamptz
         )
       end as part
     from cell.ledger as r
     where r.environment_id = $1
+      and ($6::bigint is null or r.customer_number = $6)
       and r.kind in (2, 5)
       and ${where}`;
 
@@ -85,7 +89,6 @@ const chart = (name: string, rows: string) =>
     from looked_at as l
     where l.at >= $2::timestamptz
       and l.at < $3::timestamptz
-      and ($6::bigint is null or l.customer_number = $6)
       and ($7::text is null or l.key = $7)
       and ($8::integer is null or l.feature_id = $8)
       and ($9::integer is null or l.pool_id = $9)
@@ -94,11 +97,11 @@ const chart = (name: string, rows: string) =>
   ) as u`,
   );
 
-const OF_EVENTS = chart("usage_metadata.of_events", EVENTS);
-const OF_CHARGES = chart("usage_metadata.of_charges", CHARGES);
+const OF_EVENTS = chart("usage_rows.of_events", EVENTS);
+const OF_CHARGES = chart("usage_rows.of_charges", CHARGES);
 
 const WALK = statement(
-  "usage_metadata.walk_along_index",
+  "usage_rows.walk_along_index",
   `
   select
     set_config('enable_seqscan', 'off', true),
@@ -106,14 +109,14 @@ const WALK = statement(
     set_config('enable_sort', 'off', true)`,
 );
 
-export type MetadataPoint = Used & {
-  /** As text. Null if the metadata lacks the field. */
+export type GroupedPoint = Used & {
+  /** Null if the request named no member, or its metadata lacks the field. */
   readonly value: string | null;
   readonly at: Instant;
 };
 
-/** Usage by the value of one metadata field, in a transaction. Null if the range has more than `rowsMax` rows. */
-export async function chartMetadata(
+/** Usage by member or by the value of one metadata field, in a transaction. Null if the range has more than `rowsMax` rows. */
+export async function chartGroupedRows(
   tx: Tx,
   scope: UsageScope,
   {
@@ -125,12 +128,13 @@ export async function chartMetadata(
     windowStart,
   }: Division & {
     readonly customer: CustomerNumber | null;
-    readonly field: string;
+    /** Null to group by member. */
+    readonly field: string | null;
     readonly rowsMax: number;
-    /** Metadata of charges before this time is not shown. Null if all metadata is shown. */
+    /** Members and metadata of charges before this time are not shown. Null if all are shown. */
     readonly windowStart: Instant | null;
   },
-): Promise<MetadataPoint[] | null> {
+): Promise<GroupedPoint[] | null> {
   const { environmentId, kind, from, to, event, feature, pool } = scope;
   const range = [environmentId, formatTimestamp(from), formatTimestamp(to), bucket, timeZone];
   // Without these settings, the planner may read the events in all environments.
