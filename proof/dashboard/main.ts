@@ -20,8 +20,8 @@ await runProof(
     command: "npm run dashboard-proof",
     about: `Fills a database with 100,000 customers and a million ledger entries. Opens every page of the dashboard in Chromium with an
 empty cache, and measures the time until its content is shown and it responds to a click.
-Fails if that takes longer than a second at p95, if a first load has more than 250 kB of compressed JavaScript, or if a page
-writes errors to its console. Charts and the sum of a ledger load later: their time and the size of their JavaScript are shown
+Fails if that takes longer than a second at p95 (15 seconds for a monthly statement, which reads all entries), if a first
+load has more than 250 kB of compressed JavaScript, or if a page writes errors to its console. Charts and the sum of a ledger load later: their time and the size of their JavaScript are shown
 separately.`,
     options: {
       customers: { default: 100_000, help: "customers with nine entries each" },
@@ -78,9 +78,9 @@ function print({ name, p50Ms, p95Ms, settledP95Ms, scriptBytes, chartBytes }: Me
   console.log(`${times} ${kilobytes(scriptBytes).padStart(8)} of scripts  ${name}${charts}`);
 }
 
-function findFaults({ name, p95Ms, scriptBytes }: Measured, p95MsMax: number): string[] {
+function findFaults({ name, p95Ms, patience, scriptBytes }: Measured, p95MsMax: number): string[] {
   return findExceeded([
-    [`${name}: p95`, p95Ms, p95MsMax, ms],
+    [`${name}: p95`, p95Ms, p95MsMax * patience, ms],
     [`${name}: scripts`, scriptBytes, SCRIPT_BYTES_MAX, kilobytes],
   ]);
 }
@@ -108,6 +108,7 @@ function summarize(customers: number, entries: number, measured: readonly Measur
 
 type Measured = {
   readonly name: string;
+  readonly patience: number;
   readonly p50Ms: number;
   readonly p95Ms: number;
   /** Includes parts that load later, such as charts and the sum of a ledger. */
@@ -151,6 +152,7 @@ async function measurePage(
   );
   return {
     name: page.name,
+    patience: page.patience ?? 1,
     p50Ms: median(readyMs),
     p95Ms: quantile(readyMs, 0.95),
     settledP95Ms,
