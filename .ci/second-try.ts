@@ -3,7 +3,7 @@ import type { Reporter, TestModule } from "vitest/node";
 
 /** More failed files than this are not due to a slow machine. */
 const FILES_MAX = 5;
-/** These tests look for races and wrong amounts. A single failure is a bug, unless the service only refused to answer. */
+/** These tests look for races and wrong amounts. A single failure is a bug, so they get no second try. */
 const NO_SECOND_TRY = /races|processes|conformance|properties|model|recipes/;
 
 /**
@@ -12,19 +12,11 @@ const NO_SECOND_TRY = /races|processes|conformance|properties|model|recipes/;
  */
 export default class SecondTry implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly unknown[]): void {
-    const failed = modules.filter((module) => !module.ok());
+    const failed = modules.filter((module) => !module.ok()).map(({ moduleId }) => moduleId);
     const isWhole = modules.every((module) => ["passed", "failed", "skipped"].includes(module.state()));
-    const mayTry =
-      failed.length <= FILES_MAX &&
-      failed.every((module) => !NO_SECOND_TRY.test(module.moduleId) || gotOnly503(module));
+    const mayTry = failed.length <= FILES_MAX && !failed.some((file) => NO_SECOND_TRY.test(file));
     const path = process.env["SECOND_TRY"];
     if (path !== undefined && isWhole && unhandled.length === 0 && mayTry)
-      writeFileSync(path, failed.map(({ moduleId }) => moduleId).join("\n"));
+      writeFileSync(path, failed.join("\n"));
   }
-}
-
-/** On a machine that stalls, a service may answer 503 at any time: nothing was executed. */
-function gotOnly503(module: TestModule): boolean {
-  const errors = [...module.children.allTests("failed")].flatMap((test) => test.result().errors ?? []);
-  return errors.length > 0 && errors.every(({ diff }) => diff?.includes('"status": 503') ?? false);
 }
