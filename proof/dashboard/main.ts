@@ -21,8 +21,8 @@ await runProof(
     about: `Fills a database with 100,000 customers and a million ledger entries. Opens every page of the dashboard in Chromium with an
 empty cache, and measures the time until its content is shown and it responds to a click.
 Fails if that takes longer than a second at p95 (15 seconds for a monthly statement, which reads all entries), if a first
-load has more than 250 kB of compressed JavaScript, or if a page writes errors to its console. Charts and the sum of a ledger load later: their time and the size of their JavaScript are shown
-separately.`,
+load has more than 250 kB of compressed JavaScript, or if a page writes errors to its console. Charts and the sum of a ledger load
+later: their time and the size of their JavaScript are shown separately.`,
     options: {
       customers: { default: 100_000, help: "customers with nine entries each" },
       entries: { default: 1_000_000, help: "all ledger entries; a busy customer has the remaining ones" },

@@ -55,10 +55,10 @@ export function describeLine({ key, total, points: some }: Line): Static<typeof 
   };
 }
 
-export type Grouping =
-  | { readonly by: "none" | "event" | "feature" | "reason" | "customer" }
-  | { readonly by: "member" }
-  | { readonly by: "metadata"; readonly field: string };
+export type Grouping = { readonly by: "none" | "event" | "feature" | "reason" | "customer" } | RowGrouping;
+
+/** Members and metadata are in rows only. `field` is the metadata field, or null for members. */
+type RowGrouping = { readonly by: "member" | "metadata"; readonly field: string | null };
 
 /** Most rows to read when grouping by member or metadata. Reading them takes about a second. */
 export const GROUPED_ROWS_MAX = 200_000;
@@ -79,12 +79,8 @@ export async function chartUsage(
     readonly windowStart: Instant | null;
   },
 ): Promise<Lines> {
-  if (grouping.by === "metadata" || grouping.by === "member") {
-    const { by } = grouping;
-    const field = by === "metadata" ? grouping.field : null;
-    return refuseTooLong("rows", () =>
-      chartRows(tx, scope, by, { ...options, customer, windowStart, field }),
-    );
+  if ("field" in grouping) {
+    return refuseTooLong("rows", () => chartRows(tx, scope, grouping, { ...options, customer, windowStart }));
   }
   if (grouping.by === "customer" && customer === null)
     return refuseTooLong("customer totals", () => chartByCustomer(tx, scope, options));
@@ -135,15 +131,14 @@ async function chartByCustomer(tx: Tx, scope: UsageScope, options: ChartOptions)
 async function chartRows(
   tx: Tx,
   scope: UsageScope,
-  group: "member" | "metadata",
+  { by: group, field }: RowGrouping,
   options: ChartOptions & {
     readonly customer: CustomerNumber | null;
     readonly windowStart: Instant | null;
-    readonly field: string | null;
   },
 ): Promise<Lines> {
   await refuseMissingRows(tx, scope, group);
-  const found = await chartGroupedRows(tx, scope, { ...options, rowsMax: GROUPED_ROWS_MAX });
+  const found = await chartGroupedRows(tx, scope, { ...options, field, rowsMax: GROUPED_ROWS_MAX });
   if (found === null) {
     const message = `makes the range too long to group by ${group}: choose a shorter range`;
     throw invalidField({ field: "from", code: "too_large", message });

@@ -141,8 +141,7 @@ function chart(parts: ManageParts): Operation {
       const grouping = readGrouping(call.query);
       const { source = "charges" } = call.query;
       return snapshot(parts.cellOf(cell), async (tx) => {
-        if ((grouping.by === "member" || grouping.by === "metadata") && source !== "denials")
-          await holdRows(tx, source);
+        if ("field" in grouping && source !== "denials") await holdRows(tx, source);
         const catalog = await loadCatalog(tx, environmentId);
         const scope = readScope(catalog, environmentId, range, call.query);
         const customer = await findCustomer(tx, environmentId, call.query.customerId);
@@ -195,7 +194,7 @@ function readGrouping(
   if (!fits[by]) return refuse("groupBy", `cannot be combined with \`source=${source}\``);
   if (by !== "metadata") {
     if (field !== undefined) return refuse("metadataField", "is only allowed with `groupBy=metadata`");
-    return { by };
+    return by === "member" ? { by, field: null } : { by };
   }
   return field === undefined ? refuse("metadataField", "is required with `groupBy=metadata`") : { by, field };
 }

@@ -122,7 +122,7 @@ async function numberNewcomers(
   return new Map(numbers.map((number, index) => [nameOf(newcomers[index]), number]));
 }
 
-/** No number is reserved for a request that would be rejected whoever the customer is, because numbers are limited. */
+/** A request that is rejected regardless of the customer gets no number, because numbers are limited. */
 function mayCreate(
   request: ConsumeRequest,
   { catalogs, hasNewFormats }: Pick<BatchFacts, "catalogs" | "hasNewFormats">,
