@@ -1,15 +1,7 @@
 import type { Reason } from "../../entitlement/decide.ts";
 import type { Fingerprint, ShortHash } from "../../entitlement/fingerprint.ts";
 import type { StoredAnswer, StoredItem, StoredVerdict } from "../../entitlement/stored-answer.ts";
-import {
-  bigints,
-  hexUuids,
-  integers,
-  smallints,
-  texts,
-  timestamps,
-  uuids,
-} from "../../postgres/binary-array.ts";
+import { hexUuids, integers } from "../../postgres/binary-array.ts";
 import {
   readBoolean,
   readBytes,
@@ -18,6 +10,7 @@ import {
   readNullable,
   readText,
 } from "../../postgres/column.ts";
+import { columnsOf, Insert } from "../../postgres/insert.ts";
 import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
 import {
   brandAs,
@@ -161,26 +154,34 @@ function readSingle(columns: readonly unknown[]): StoredItem | null {
   };
 }
 
-const INSERT = statement(
-  "keyed_requests.insert",
-  `
-  insert into cell.keyed_requests (
-    project_id, key_hash, environment_id, recorded_at, fingerprint, subject_id, endpoint, answer_format, key,
-    credits, balance, resets_at, limit_quantity, limit_used, limit_resets_at, reason, details
-  )
-  select
-    k.project_id, k.key_hash, k.environment_id, $1::timestamptz, k.fingerprint, k.subject_id, k.endpoint,
-    k.answer_format, k.key, k.credits, k.balance, k.resets_at, k.limit_quantity, k.limit_used, k.limit_resets_at, k.reason,
-    k.details
-  from unnest(
-    $2::integer[], $3::uuid[], $4::integer[], $5::uuid[], $6::uuid[], $7::smallint[], $8::smallint[], $9::text[],
-    $10::bigint[], $11::bigint[], $12::timestamptz[], $13::bigint[], $14::bigint[], $15::timestamptz[], $16::smallint[],
-    $17::text[]
-  ) as k (
-    project_id, key_hash, environment_id, fingerprint, subject_id, endpoint, answer_format, key, credits, balance,
-    resets_at, limit_quantity, limit_used, limit_resets_at, reason, details
-  )`,
-);
+const { bigint, hexUuid, integer, smallint, text, timestamp, uuid } = columnsOf<KeyedRequest>();
+
+const INSERT = new Insert<KeyedRequest>("keyed_requests.insert", "cell.keyed_requests", {
+  usual: [
+    integer("project_id", (request) => request.projectId),
+    hexUuid("key_hash", (request) => request.keyHash),
+    integer("environment_id", (request) => request.environmentId),
+    hexUuid("fingerprint", (request) => request.fingerprint),
+    uuid("subject_id", ({ answer }) => answer.subjectId),
+    smallint("endpoint", (request) => ENDPOINT_NUMBER[request.endpoint]),
+    smallint("answer_format", ({ answer }) => answer.format),
+    text("key", (request) => request.key),
+    bigint("credits", ({ answer }) => answer.verdict?.single?.creditsRequired ?? null),
+    bigint("balance", ({ answer }) => answer.verdict?.single?.position?.balance ?? null),
+    timestamp("resets_at", ({ answer }) => answer.verdict?.single?.position?.resetsAt ?? null),
+  ],
+  // Of limited features and denials, and of requests with items.
+  rare: [
+    bigint("limit_quantity", ({ answer }) => answer.verdict?.single?.position?.limit?.quantity ?? null),
+    bigint("limit_used", ({ answer }) => answer.verdict?.single?.position?.limit?.used ?? null),
+    timestamp("limit_resets_at", ({ answer }) => answer.verdict?.single?.position?.limit?.resetsAt ?? null),
+    smallint("reason", ({ answer }) => numberOf(answer.verdict?.reason ?? null)),
+    text("details", ({ answer }) => answer.verdict?.details ?? null),
+  ],
+  hasRare: ({ answer: { verdict } }) =>
+    verdict !== null &&
+    (verdict.reason !== null || verdict.details !== null || verdict.single?.position?.limit != null),
+});
 
 /** Keys must be sorted. There is no `on conflict`: if another process stored a key meanwhile, the statement fails and the batch reruns. */
 export function insertKeyedRequests(
@@ -188,27 +189,7 @@ export function insertKeyedRequests(
   requests: readonly KeyedRequest[],
   recordedAt: Instant,
 ): Promise<Rows> {
-  const singles = requests.map(({ answer }) => answer.verdict?.single ?? null);
-  const positions = singles.map((single) => single?.position ?? null);
-  return tx.run(INSERT, [
-    formatTimestamp(recordedAt),
-    integers(requests.map((request) => request.projectId)),
-    hexUuids(requests.map((request) => request.keyHash)),
-    integers(requests.map((request) => request.environmentId)),
-    hexUuids(requests.map((request) => request.fingerprint)),
-    uuids(requests.map((request) => request.answer.subjectId)),
-    smallints(requests.map((request) => ENDPOINT_NUMBER[request.endpoint])),
-    smallints(requests.map((request) => request.answer.format)),
-    texts(requests.map((request) => request.key)),
-    bigints(singles.map((single) => single?.creditsRequired ?? null)),
-    bigints(positions.map((position) => position?.balance ?? null)),
-    timestamps(positions.map((position) => position?.resetsAt ?? null)),
-    bigints(positions.map((position) => position?.limit?.quantity ?? null)),
-    bigints(positions.map((position) => position?.limit?.used ?? null)),
-    timestamps(positions.map((position) => position?.limit?.resetsAt ?? null)),
-    smallints(requests.map(({ answer }) => numberOf(answer.verdict?.reason ?? null))),
-    texts(requests.map(({ answer }) => answer.verdict?.details ?? null)),
-  ]);
+  return INSERT.run(tx, requests, formatTimestamp(recordedAt));
 }
 
 const DELETE = statement(

@@ -1,7 +1,7 @@
 import type { Entry, EntryKind, Part } from "../../entitlement/entry.ts";
 import type { ShortHash } from "../../entitlement/fingerprint.ts";
-import { bigints, hexUuids, integers, smallints, texts, timestamps } from "../../postgres/binary-array.ts";
 import { readInstant } from "../../postgres/column.ts";
+import { columnsOf, Insert } from "../../postgres/insert.ts";
 import {
   column,
   derive,
@@ -106,51 +106,57 @@ export const ENTRY = {
   ),
 } as const;
 
-const APPEND = statement(
-  "ledger.append",
-  `
-  insert into cell.ledger (
-    recorded_at, customer_number, sequence, amount, balance_after, effective_at, key_hash, reverses, environment_id,
-    pool_id, feature_id, quantity, plan_version_id, assignment_number, kind, parts, metadata, item, items,
-    member_id
-  )
-  select
-    $1::timestamptz, e.customer_number, e.sequence, e.amount, e.balance_after, e.effective_at, e.key_hash, e.reverses,
-    e.environment_id, e.pool_id, e.feature_id, e.quantity, e.plan_version_id, e.assignment_number, e.kind, e.parts,
-    e.metadata::jsonb, e.item, e.items, e.member_id
-  from unnest(
-    $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::timestamptz[], $7::uuid[], $8::bigint[], $9::integer[],
-    $10::integer[], $11::integer[], $12::integer[], $13::integer[], $14::integer[], $15::smallint[], $16::text[],
-    $17::text[], $18::smallint[], $19::smallint[], $20::text[]
-  ) as e (
-    customer_number, sequence, amount, balance_after, effective_at, key_hash, reverses, environment_id, pool_id,
-    feature_id, quantity, plan_version_id, assignment_number, kind, parts, metadata, item, items, member_id
-  )`,
-);
+type RecordedRow = LedgerRow & { readonly recordedAt: Instant };
+
+const {
+  bigint,
+  hexUuid: key,
+  integer: int,
+  jsonb,
+  smallint,
+  text: string,
+  timestamp,
+} = columnsOf<RecordedRow>();
+
+const APPEND = new Insert<RecordedRow>("ledger.append", "cell.ledger", {
+  usual: [
+    bigint("customer_number", (row) => row.customerNumber),
+    bigint("sequence", ({ entry }) => entry.sequence),
+    bigint("amount", ({ entry }) => entry.amount),
+    bigint("balance_after", ({ entry }) => entry.balanceAfter),
+    key("key_hash", (row) => row.keyHash),
+    int("environment_id", (row) => row.environmentId),
+    int("pool_id", ({ entry }) => entry.pool),
+    int("feature_id", ({ entry }) => entry.usage?.feature ?? null),
+    int("quantity", ({ entry }) => entry.usage?.quantity ?? null),
+    int("plan_version_id", ({ entry }) => entry.usage?.planVersion ?? null),
+    int("assignment_number", ({ entry }) => entry.usage?.assignment ?? null),
+    smallint("kind", ({ entry }) => ENTRY_KIND_NUMBER[entry.kind]),
+    string("parts", ({ entry }) => formatParts(entry.parts)),
+  ],
+  rare: [
+    timestamp("effective_at", findEffectiveAt),
+    bigint("reverses", ({ entry }) => entry.usage?.reverses ?? null),
+    jsonb("metadata", (row) => row.metadata),
+    smallint("item", ({ entry }) => entry.usage?.place?.index ?? null),
+    smallint("items", ({ entry }) => entry.usage?.place?.of ?? null),
+    string("member_id", (row) => row.memberId),
+  ],
+  hasRare: ({ entry: { usage, effectiveAt }, metadata, memberId, recordedAt }) =>
+    metadata !== null ||
+    memberId !== null ||
+    effectiveAt !== recordedAt ||
+    (usage !== null && (usage.reverses !== null || usage.place !== null)),
+});
+
+/** Null if the entry took effect when it was recorded. */
+function findEffectiveAt({ entry: { effectiveAt }, recordedAt }: RecordedRow): Instant | null {
+  return effectiveAt === recordedAt ? null : effectiveAt;
+}
 
 export function appendToLedger(tx: Tx, rows: readonly LedgerRow[], recordedAt: Instant): Promise<Rows> {
-  return tx.run(APPEND, [
-    formatTimestamp(recordedAt),
-    bigints(rows.map((row) => row.customerNumber)),
-    bigints(rows.map(({ entry }) => entry.sequence)),
-    bigints(rows.map(({ entry }) => entry.amount)),
-    bigints(rows.map(({ entry }) => entry.balanceAfter)),
-    timestamps(rows.map(({ entry }) => (entry.effectiveAt === recordedAt ? null : entry.effectiveAt))),
-    hexUuids(rows.map((row) => row.keyHash)),
-    bigints(rows.map(({ entry }) => entry.usage?.reverses ?? null)),
-    integers(rows.map((row) => row.environmentId)),
-    integers(rows.map(({ entry }) => entry.pool)),
-    integers(rows.map(({ entry }) => entry.usage?.feature ?? null)),
-    integers(rows.map(({ entry }) => entry.usage?.quantity ?? null)),
-    integers(rows.map(({ entry }) => entry.usage?.planVersion ?? null)),
-    integers(rows.map(({ entry }) => entry.usage?.assignment ?? null)),
-    smallints(rows.map(({ entry }) => ENTRY_KIND_NUMBER[entry.kind])),
-    texts(rows.map(({ entry }) => formatParts(entry.parts))),
-    texts(rows.map((row) => row.metadata)),
-    smallints(rows.map(({ entry }) => entry.usage?.place?.index ?? null)),
-    smallints(rows.map(({ entry }) => entry.usage?.place?.of ?? null)),
-    texts(rows.map((row) => row.memberId)),
-  ]);
+  const recorded = rows.map((row) => ({ ...row, recordedAt }));
+  return APPEND.run(tx, recorded, formatTimestamp(recordedAt));
 }
 
 /** For example `2:-10,3:-5`. This takes a few bytes, where an array of pairs would take a hundred. */

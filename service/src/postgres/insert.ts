@@ -1,0 +1,79 @@
+import type { Instant } from "../primitives/brand.ts";
+import { bigints, hexUuids, integers, smallints, texts, timestamps, uuids } from "./binary-array.ts";
+import { type Parameter, type Rows, type Statement, statement, type Tx } from "./statement.ts";
+
+/** A column of the rows to insert, and how its values are sent. */
+type InsertColumn<R> = {
+  readonly name: string;
+  /** The type that is sent, and the cast to that of the column, if it differs. */
+  readonly type: string;
+  readonly cast: string;
+  readonly encode: (rows: readonly R[]) => Parameter;
+};
+
+/** Describes columns by name and by the value of one row. */
+export function columnsOf<R>() {
+  const column =
+    <T>(type: string, encode: (values: readonly T[]) => Parameter, cast = "") =>
+    (name: string, of: (row: R) => T): InsertColumn<R> => ({
+      ...{ name, type, cast },
+      encode: (rows) => encode(rows.map(of)),
+    });
+  return {
+    bigint: column<number | null>("bigint", bigints),
+    integer: column<number | null>("integer", integers),
+    smallint: column<number | null>("smallint", smallints),
+    text: column<string | null>("text", texts),
+    jsonb: column<string | null>("text", texts, "::jsonb"),
+    timestamp: column<Instant | null>("timestamptz", timestamps),
+    uuid: column<Buffer>("uuid", uuids),
+    hexUuid: column<string | null>("uuid", hexUuids),
+  };
+}
+
+/**
+ * An insert of many rows by `unnest` of one array per column. If all `rare` columns of all rows are null, they are left out: each array
+ * costs time in both processes.
+ */
+export class Insert<R> {
+  readonly #columns: readonly InsertColumn<R>[];
+  readonly #usual: readonly InsertColumn<R>[];
+  readonly #hasRare: (row: R) => boolean;
+  readonly #whole: Statement;
+  readonly #plain: Statement;
+
+  constructor(
+    name: string,
+    table: string,
+    columns: {
+      readonly usual: readonly InsertColumn<R>[];
+      readonly rare: readonly InsertColumn<R>[];
+      readonly hasRare: (row: R) => boolean;
+    },
+  ) {
+    this.#usual = columns.usual;
+    this.#columns = [...columns.usual, ...columns.rare];
+    this.#hasRare = columns.hasRare;
+    this.#whole = insertStatement(name, table, this.#columns);
+    this.#plain = insertStatement(`${name}_plain`, table, this.#usual);
+  }
+
+  /** `recordedAt` is the same for all rows. */
+  run(tx: Tx, rows: readonly R[], recordedAt: string): Promise<Rows> {
+    const isPlain = !rows.some(this.#hasRare);
+    const values = (isPlain ? this.#usual : this.#columns).map(({ encode }) => encode(rows));
+    return tx.run(isPlain ? this.#plain : this.#whole, [recordedAt, ...values]);
+  }
+}
+
+function insertStatement<R>(name: string, table: string, columns: readonly InsertColumn<R>[]): Statement {
+  const names = columns.map((column) => column.name).join(", ");
+  return statement(
+    name,
+    `
+  insert into ${table} (recorded_at, ${names})
+  select $1::timestamptz, ${columns.map((column) => `r.${column.name}${column.cast}`).join(", ")}
+  from unnest(${columns.map(({ type }, index) => `$${index + 2}::${type}[]`).join(", ")})
+    as r (${names})`,
+  );
+}
