@@ -85,6 +85,27 @@ test("a plan's end is set, extended and shortened, and the plan is ended", async
   expect((await manage("GET", "customers/ada")).body).toMatchObject({ plan: null });
 });
 
+test("the customer's page shows overrides instead of the terms of the plan, and the audit log who set them", async () => {
+  const { service, manage } = await setupManage();
+  await manage("PUT", "customers/ada/overrides", {
+    body: {
+      features: {
+        "image.render": { cost: { credits: 4 }, limit: { quantity: 7, period: "day" } },
+        export: { included: false },
+      },
+      endsAt: "2998-01-31T12:00:00Z",
+    },
+  });
+  const page = await signIn(service.url, ADA);
+  await page.getByText("Has overrides until").waitFor();
+  await page.getByText("4 credits").waitFor();
+  await page.getByText("At most 7").waitFor();
+  await page.getByText("Not included").waitFor();
+  await expectAccessible(page);
+  await page.goto(`${service.url}/projects/1/test/audit`);
+  await page.getByText("set the overrides of").waitFor();
+});
+
 test("a viewer sees no write actions, and the API rejects them", async () => {
   const { service, manage, tokens } = await setupManage();
   const credentials = await addMember(service.url, tokens.owner, "viewer");

@@ -17,6 +17,7 @@ function entryOf(sequence: number, second: number, fields: Partial<Entry> = {}):
     feature: "image.render",
     quantity: 1,
     plan: { key: "pro", version: 1 },
+    overrides: null,
     consumeId: `con_${sequence}`,
     item: null,
     reversedQuantity: 0,

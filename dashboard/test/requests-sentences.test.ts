@@ -175,6 +175,7 @@ const CHARGE: KeyHistory["charges"][number] = {
   quantity: 1,
   credits: 10,
   balanceAfter: 90,
+  overrides: null,
   memberId: null,
   metadata: { a: 1 },
   reversedQuantity: 0,

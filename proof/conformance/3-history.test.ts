@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { addCredits } from "../../service/src/manage/credits/add-credits.ts";
 import { reverseConsume } from "../../service/src/manage/credits/reverse-consume.ts";
 import { assignPlan } from "../../service/src/manage/customers/assign-plan.ts";
+import { setOverrides } from "../../service/src/manage/customers/overrides.ts";
 import { definePool } from "../../service/src/manage/pools/operations.ts";
 import { type Credits, setupCredits } from "../../service/test/credits.ts";
 import { ADA, TOP_UP } from "../../service/test/customers.ts";
@@ -19,11 +20,14 @@ test.each([
   "update cell.denials set reason = 1",
   "delete from cell.denials",
   "update cell.assignments set plan_id = 1",
+  "delete from cell.overrides",
   "update cell.plan_features set cost_credits = 1",
 ])("3: history is append-only: even the schema owner cannot `%s`", async (statement) => {
-  const { consume, database } = await setupCredits();
+  const { consume, cell, context, database } = await setupCredits();
   await consume({ ...RENDER, idempotencyKey: "a" });
   await consume({ ...RENDER, quantity: 99, idempotencyKey: "b" });
+  const terms = { features: { "image.render": { included: false } } };
+  await setOverrides(cell, context, { customerId: ADA, terms, endsAt: null });
   const changed = await changedTables(database, async () => {
     await expect(database.query(statement)).rejects.toThrow("refused");
   });

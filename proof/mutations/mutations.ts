@@ -29,7 +29,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "limit that never resets",
-    file: `${CORE}/decide.ts`,
+    file: `${CORE}/limits.ts`,
     edits: [
       {
         find: "counter.feature === feature && isAhead(counter.end, now)",

@@ -79,6 +79,8 @@ export const ACCESS: Readonly<Record<string, Access>> = {
   [`POST ${CUSTOMER}/plan`]: environment("operator"),
   [`DELETE ${CUSTOMER}/plan`]: environment("operator"),
   [`DELETE ${CUSTOMER}/plan/next`]: environment("operator"),
+  [`PUT ${CUSTOMER}/overrides`]: environment("operator"),
+  [`GET ${CUSTOMER}/overrides`]: environment("viewer"),
   [`POST ${CUSTOMER}/credits`]: environment("operator"),
   [`POST ${CUSTOMER}/credits/preview`]: environment("operator"),
   [`POST ${CUSTOMER}/grants/:grant/revoke`]: environment("operator"),

@@ -2,6 +2,7 @@ import { addCredits } from "../src/manage/credits/add-credits.ts";
 import { reverseConsume, revokeGrant } from "../src/manage/credits/reverse-consume.ts";
 import { assignPlan, endPlan } from "../src/manage/customers/assign-plan.ts";
 import { eraseCustomer } from "../src/manage/customers/erase-customer.ts";
+import { type OverridesBody, setOverrides } from "../src/manage/customers/overrides.ts";
 import { blockCustomer } from "../src/manage/customers/verb-operations.ts";
 import { setDefaultPlan } from "../src/manage/plans/operations.ts";
 import { brandAs, type CustomerId, type Instant } from "../src/primitives/brand.ts";
@@ -67,9 +68,25 @@ async function liveAda(credits: Credits): Promise<void> {
     allowances: [{ pool: "credits", credits: 150, period: "month", rollover: 0 }],
   });
   await charge(credits, "ada", "image.render", 2);
+  await override(credits, "ada", { features: { export: { limit: { quantity: 8, period: "day" } } } });
+  await charge(credits, "ada", "export");
+  const limit = { quantity: 9, period: "day" } as const;
+  await override(credits, "ada", {
+    features: { export: { limit } },
+    allowances: { credits: { credits: 9 } },
+  });
+  await override(credits, "ada", {
+    features: { export: { limit }, "image.render": { cost: { credits: 2 } } },
+  });
+  await charge(credits, "ada", "image.render", 3);
   if (merged.kind !== "added") throw new Error(merged.kind);
   await revokeGrant(cell, context, { customerId, grant: merged.grant });
   await charge(credits, "ada", "image.render", 11);
+}
+
+async function override({ cell, context }: Credits, customerId: string, terms: OverridesBody): Promise<void> {
+  const { kind } = await setOverrides(cell, context, { customerId: named(customerId), terms, endsAt: null });
+  if (kind !== "changed") throw new Error(kind);
 }
 
 let keys = 0;

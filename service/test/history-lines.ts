@@ -63,6 +63,7 @@ export const HISTORY_LINES: Readonly<Record<string, HistoryLine>> = {
   previewReversal: "the effect of a reversal now: credits are returned whatever the window; has its own test",
   proveWallet: "sums to the balance without entries before the window: has its own test",
   listPlanChanges: EFFECTS,
+  listOverrides: EFFECTS,
   listGrants: "grants, of which only the remaining credits can be older than the window: has its own test",
   listLedger: ({ customer, chargeKey, consumeId }) => [
     { path: `customers/${customer}/ledger`, says: [chargeKey, consumeId] },

@@ -100,6 +100,48 @@ const GRANTS: readonly Tampering[] = [
   ),
 ];
 
+const OVERRIDES: readonly Tampering[] = [
+  entry("overrides deleted", `delete from cell.overrides where ${OF_ADA} and number = 1`),
+  entry("the last overrides deleted", `delete from cell.overrides where ${OF_ADA} and number = 3`),
+  entry(
+    "an overridden cost",
+    `update cell.overrides set terms = replace(terms, '[2,1]', '[3,1]') where ${OF_ADA} and number = 3`,
+  ),
+  entry("unreadable overrides", `update cell.overrides set terms = '{}' where ${OF_ADA} and number = 3`),
+  entry(
+    "the time of overrides",
+    `update cell.overrides set effective_at = effective_at + interval '1 hour' where ${OF_ADA} and number = 1`,
+  ),
+  entry(
+    "overrides that had ended",
+    `update cell.overrides set ends_at = effective_at + interval '1 microsecond' where ${OF_ADA} and number = 3`,
+  ),
+  entry(
+    "the overrides of a charge",
+    `update cell.ledger set overrides_number = null where ${OF_ADA} and overrides_number = 3`,
+  ),
+  entry(
+    "other overrides of a charge",
+    `update cell.ledger set overrides_number = 1 where ${OF_ADA} and overrides_number = 3`,
+  ),
+  entry(
+    "overrides that the wallet does not count",
+    `insert into cell.overrides (environment_id, customer_number, number, effective_at, recorded_at, terms)
+     select environment_id, customer_number, 4, effective_at, recorded_at, terms
+     from cell.overrides where ${OF_ADA} and number = 3`,
+  ),
+  wallet("a count of the overrides removed", (found) => ({ ...found, ownCounters: [] })),
+  wallet("a count of the overrides lowered", (found) => ({
+    ...found,
+    ownCounters: found.ownCounters.map((counter) => ({ ...counter, used: counter.used - 1 })),
+  })),
+  wallet("overrides dropped from the wallet", (found) => ({ ...found, overrides: null })),
+  wallet("other terms in the wallet", (found) => ({
+    ...found,
+    overrides: found.overrides && { ...found.overrides, features: [] },
+  })),
+];
+
 const WALLETS: readonly Tampering[] = [
   entry("the balance column", `update cell.wallets set balance = balance + 1 where ${OF_ADA}`),
   entry("the wallet's sequence", `update cell.wallets set sequence = sequence + 1 where ${OF_ADA}`),
@@ -154,16 +196,21 @@ const ORPHANS: readonly Tampering[] = [
   {
     name: "a ledger without a wallet",
     names: "there are ledger entries without a wallet",
-    tamper: (database) => leaveOnly(database, ["grants"]),
+    tamper: (database) => leaveOnly(database, ["grants", "overrides"]),
   },
   {
     name: "grants without a wallet",
     names: "there are grants without a wallet",
-    tamper: (database) => leaveOnly(database, ["ledger"]),
+    tamper: (database) => leaveOnly(database, ["ledger", "overrides"]),
+  },
+  {
+    name: "overrides without a wallet",
+    names: "there are overrides without a wallet",
+    tamper: (database) => leaveOnly(database, ["ledger", "grants"]),
   },
 ];
 
-export const TAMPERINGS: readonly Tampering[] = [...LEDGER, ...GRANTS, ...WALLETS, ...ORPHANS];
+export const TAMPERINGS: readonly Tampering[] = [...LEDGER, ...GRANTS, ...OVERRIDES, ...WALLETS, ...ORPHANS];
 
 /** Changes rows by one statement. Throws if it changes none. */
 function entry(name: string, statement: string): Tampering {

@@ -3,12 +3,13 @@ import { type AssignmentRequest, assignPlan } from "../src/entitlement/assign-pl
 import type { Catalog } from "../src/entitlement/catalog.ts";
 import { type Decided, decide, type ItemDecision } from "../src/entitlement/decide.ts";
 import { dropNextPlan, endPlan } from "../src/entitlement/end-plan.ts";
-import type { AssignmentChange, Change, Entry, NewGrant } from "../src/entitlement/entry.ts";
+import type { AssignmentChange, Change, Entry, NewGrant, NewOverrides } from "../src/entitlement/entry.ts";
 import { type ReversalOutcome, reverseConsume } from "../src/entitlement/reverse-consume.ts";
 import { type GrantFacts, revokeGrant } from "../src/entitlement/revoke-grant.ts";
+import { type OverridesRequest, setOverrides } from "../src/entitlement/set-overrides.ts";
 import { balanceOf, newWallet, type Wallet } from "../src/entitlement/wallet.ts";
 import { brandAs, type FeatureKey, type Instant } from "../src/primitives/brand.ts";
-import { at, CREDITS, LONG_AGO, planId } from "./catalog.ts";
+import { at, CREDITS, getFeature, LONG_AGO, planId } from "./catalog.ts";
 
 /** A decision about one feature, with its only item. */
 type DecidedOne = Decided & ItemDecision;
@@ -20,6 +21,7 @@ export class Timeline {
   readonly entries: Entry[] = [];
   readonly assignments: AssignmentChange[] = [];
   readonly #grants: NewGrant[] = [];
+  readonly #overrides: NewOverrides[] = [];
   readonly #revoked = new Set<number>();
 
   constructor(catalog: Catalog) {
@@ -46,6 +48,22 @@ export class Timeline {
   dropNext(when: string): string {
     const outcome = dropNextPlan(this.catalog, this.wallet, at(when));
     this.#keep(outcome.change);
+    return outcome.kind;
+  }
+
+  /** Replaces the overrides: terms by feature, and credits of the allowance. */
+  override(
+    when: string,
+    terms: Readonly<Record<string, Partial<Omit<OverridesRequest["features"][number], "feature">>>>,
+    { credits, endsAt = null }: { credits?: number; endsAt?: Instant | null } = {},
+  ): string {
+    const features = Object.entries(terms).map(([key, { included = null, cost = null, limit }]) => ({
+      feature: getFeature(key),
+      ...{ included, cost, limit },
+    }));
+    const allowances = credits === undefined ? [] : [{ pool: CREDITS, period: null, credits }];
+    const outcome = setOverrides(this.catalog, this.wallet, { features, allowances, endsAt }, at(when));
+    if ("change" in outcome) this.#keep(outcome.change);
     return outcome.kind;
   }
 
@@ -129,7 +147,7 @@ export class Timeline {
         .reduce((sum, other) => sum + (other.usage?.quantity ?? 0), 0);
       return { sequence, pool, parts, ...usage, reversedQuantity };
     });
-    const request = { consumes, quantity, grants: this.#facts() };
+    const request = { consumes, quantity, grants: this.#facts(), overrides: this.#overrides };
     const outcome = reverseConsume(this.catalog, this.wallet, request, at(when));
     if (outcome.kind === "reversed") this.#keep(outcome.change);
     return outcome;
@@ -149,5 +167,6 @@ export class Timeline {
     this.entries.push(...change.entries);
     this.assignments.push(...change.assignments);
     this.#grants.push(...change.grants);
+    this.#overrides.push(...change.overrides);
   }
 }

@@ -87,7 +87,8 @@ export function checkFold({ customerId, wallet, balance, ...rows }: Account, cat
     pool: brandAs<PoolId>(pool),
     expiresAt: expiresAtMs === null ? null : brandAs<Instant>(expiresAtMs),
   }));
-  const fold = new Fold({ wallet, balance, grants, versions: catalog.versions });
+  // The run sets no overrides.
+  const fold = new Fold({ wallet, balance, grants, overrides: [], versions: catalog.versions });
   const featureIds = new Map([...catalog.features].map(([key, { id }]): [string, FeatureId] => [key, id]));
   const entries: Entry[] = [];
   for (const row of rows.entries) {
@@ -145,6 +146,7 @@ function toEntry(row: StoredEntry, featureIds: ReadonlyMap<string, FeatureId>): 
             quantity,
             planVersion: brandAs<PlanVersionId>(planVersion),
             assignment,
+            overrides: null,
             reverses,
             place,
           },

@@ -19,7 +19,7 @@ export async function inspectEssentials(client: Client): Promise<Finding[]> {
     ...(await inspectDataFormat(client)),
     ...(await inspectTransactionIds(client)),
     ...(await inspectSequences(client)),
-    ...(await inspectErasure(client)),
+    ...(await inspectPrivileges(client)),
   ];
 }
 
@@ -100,16 +100,22 @@ export async function inspectKeyDeletion(client: Client, idempotencyDays: number
   return [{ level: "failure", about, text }];
 }
 
-/** An erasure removes members, which requires the privilege on a column that upgrades added. */
-async function inspectErasure(client: Client): Promise<Finding[]> {
+/** Upgrades added a table and columns, and a service with its own role needs new privileges for them. */
+async function inspectPrivileges(client: Client): Promise<Finding[]> {
   const { rows } = await client.query(`
-    select bool_and(has_column_privilege(a.attrelid, a.attnum, 'update')) as may_erase
+    select
+      bool_and(has_column_privilege(a.attrelid, a.attnum, 'update')) as may_erase,
+      has_table_privilege(to_regclass('cell.overrides'), 'select')
+        and has_table_privilege(to_regclass('cell.overrides'), 'insert') as may_override
     from pg_attribute as a
     where a.attrelid in (to_regclass('cell.ledger'), to_regclass('cell.denials'), to_regclass('cell.events'))
       and a.attname = 'member_id'`);
-  if (rows[0]?.may_erase !== false) return [];
-  const text =
-    "this role is not allowed to erase customers: as the owner, run purser migrate --grant-to <this role>";
+  const lacking = [
+    ...(rows[0]?.may_erase === false ? ["erase customers"] : []),
+    ...(rows[0]?.may_override === false ? ["verify wallets and use overrides"] : []),
+  ].join(" and ");
+  if (lacking === "") return [];
+  const text = `this role is not allowed to ${lacking}: as the owner, run purser migrate --grant-to <this role>`;
   return [{ level: "warning", about: "privileges", text }];
 }
 

@@ -146,8 +146,9 @@ test("migrate --check prints pending migrations and their locks, and changes not
     `alter table cell.identity drop column data_format;
      drop table cell.verifications;
      alter table cell.request_log drop column trace_id;
-     alter table cell.ledger drop column items, drop column item, drop column member_id;
-     alter table cell.denials drop column items, drop column item, drop column member_id;
+     alter table cell.ledger drop column items, drop column item, drop column member_id, drop column overrides_number;
+     alter table cell.denials drop column items, drop column item, drop column member_id, drop column overrides_number;
+     drop table cell.overrides;
      alter table cell.events drop column member_id;
      alter table cell.keyed_requests drop column details;
      delete from cell.migrations where number >= 24`,
@@ -175,6 +176,12 @@ test("migrate --check prints pending migrations and their locks, and changes not
     expect.stringMatching(/^ {2}locks cell\.denials /),
     "cell/000033-members-of-events.sql",
     expect.stringMatching(/^ {2}locks cell\.events /),
+    "cell/000034-overrides.sql",
+    "  locks no existing table",
+    "cell/000035-overrides-in-the-ledger.sql",
+    expect.stringMatching(/^ {2}locks cell\.ledger /),
+    "cell/000036-overrides-of-denials.sql",
+    expect.stringMatching(/^ {2}locks cell\.denials /),
   ]);
   expect(await database.count("cell.migrations", "number = 24")).toBe(0);
 });

@@ -36,7 +36,7 @@ test("every tampering is detected, and the customer is named", { timeout: 120_00
   expect((await verify(credits)).mismatch).toBeNull();
   // Bypasses the triggers, as the database owner can.
   await database.query("set session_replication_role = replica");
-  const tables = ["customers", "wallets", "grants", "ledger"];
+  const tables = ["customers", "wallets", "grants", "overrides", "ledger"];
   for (const table of tables) await database.query(`create table kept_${table} as table cell.${table}`);
   for (const { name, names = 'customer "ada"', tamper } of TAMPERINGS) {
     await tamper(database);

@@ -28,12 +28,12 @@ test("credits buy features of their pool that have a cost", () => {
   const catalog = makeCatalog({ pro: [{ features: { image: null, text: null, export: null, disk: null } }] });
   const plan = catalog.plans.get(planId(catalog, "pro"));
   const version = plan?.versions[0] ?? null;
-  expect(buyingPower(version, { pool: CREDITS, credits: 25 })).toEqual([
+  expect(buyingPower(version, null, { pool: CREDITS, credits: 25 })).toEqual([
     { feature: 1, quantity: 2 },
     { feature: 2, quantity: 8_333 },
   ]);
-  expect(buyingPower(version, { pool: STORAGE, credits: 25 })).toEqual([{ feature: 4, quantity: 25 }]);
-  expect(buyingPower(null, { pool: CREDITS, credits: 25 })).toEqual([]);
+  expect(buyingPower(version, null, { pool: STORAGE, credits: 25 })).toEqual([{ feature: 4, quantity: 25 }]);
+  expect(buyingPower(null, null, { pool: CREDITS, credits: 25 })).toEqual([]);
 });
 
 test("a new customer uses the default plan; a customer whose plan ended does not", () => {

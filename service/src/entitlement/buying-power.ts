@@ -1,6 +1,7 @@
 import type { FeatureId, PoolId } from "../primitives/brand.ts";
 import { type Catalog, type Cost, getPlan, getVersion, latestVersion, type PlanVersion } from "./catalog.ts";
-import type { Wallet } from "./wallet.ts";
+import { featuresFor } from "./overrides.ts";
+import type { Overrides, Wallet } from "./wallet.ts";
 
 /** How many units of each feature an amount of credits pays for. */
 type BuyingPower = readonly { readonly feature: FeatureId; readonly quantity: number }[];
@@ -8,9 +9,11 @@ type BuyingPower = readonly { readonly feature: FeatureId; readonly quantity: nu
 /** Covers the features in the pool that have a cost. Ignores limits. */
 export function buyingPower(
   version: PlanVersion | null,
+  overrides: Overrides | null,
   { pool, credits }: { readonly pool: PoolId; readonly credits: number },
 ): BuyingPower {
-  return [...(version?.features.values() ?? [])]
+  if (version === null) return [];
+  return featuresFor(version, overrides)
     .filter((terms) => terms.pool === pool && terms.cost.credits > 0)
     .map(({ feature, cost }) => ({ feature, quantity: unitsFor(cost, credits) }));
 }

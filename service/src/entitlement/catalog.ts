@@ -79,8 +79,11 @@ export type PlanFeature = {
   readonly feature: FeatureId;
   readonly pool: PoolId;
   readonly cost: Cost;
-  readonly limit: { readonly quantity: number; readonly period: PeriodKind } | null;
+  readonly limit: Limit | null;
 };
+
+/** How much of a feature a customer may use in one period. */
+export type Limit = { readonly quantity: number; readonly period: PeriodKind };
 
 /** The cost of a quantity, rounded up to a whole credit. Uses integers only, so that no rounding error can occur. */
 export function chargeFor(cost: Cost, quantity: number): number {

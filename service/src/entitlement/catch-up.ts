@@ -4,11 +4,13 @@ import { isAhead, laterOf, leavePlan, startPlan } from "./assignment.ts";
 import { type Allowance, type Catalog, getVersion, type PlanVersion } from "./catalog.ts";
 import type { Draft } from "./draft.ts";
 import { startNextPlan } from "./next-plan.ts";
+import { allowanceCredits, endOverrides } from "./overrides.ts";
 import { endAfter, type Period, periodAt, periodBefore } from "./period.ts";
 import { findDueVersion, switchVersion } from "./plan-version.ts";
 import type { Assignment, NextPlan, Wallet } from "./wallet.ts";
 
 type Due =
+  | { kind: "overrides_end"; at: Instant }
   | { kind: "plan_ends"; at: Instant }
   | { kind: "next_plan_starts"; at: Instant; next: NextPlan }
   | { kind: "default_changes"; at: Instant }
@@ -29,7 +31,7 @@ export function catchUp(catalog: Catalog, draft: Draft, now: Instant): void {
 }
 
 /**
- * Applies due expiries and plan ends only, and stops before the first other change. The draft stays at the time of the last
+ * Applies due expiries and ends of plans and overrides only, and stops before the first other change. The draft stays at the time of the last
  * expiry, even if more is due at that time, so that the next request continues from there with the same result. Credits that
  * expire when a pending plan starts are expired first: the start cannot keep them.
  */
@@ -42,7 +44,7 @@ export function catchUpOnExpiries(catalog: Catalog, draft: Draft, now: Instant):
       expireGrants(draft);
       return;
     }
-    if (due.kind !== "grants_expire" && due.kind !== "plan_ends") return;
+    if (due.kind !== "grants_expire" && due.kind !== "plan_ends" && due.kind !== "overrides_end") return;
     draft.at = due.at;
     apply(catalog, draft, due);
   }
@@ -62,6 +64,9 @@ function isNew({ assignmentCount }: Wallet): boolean {
 
 function apply(catalog: Catalog, draft: Draft, due: Due): void {
   switch (due.kind) {
+    case "overrides_end":
+      endOverrides(draft);
+      break;
     case "plan_ends":
       leavePlan(draft);
       break;
@@ -88,18 +93,19 @@ function apply(catalog: Catalog, draft: Draft, due: Due): void {
   }
 }
 
-/** Order of changes that are due at the same time: plan end, pending plan, default plan, expiries, plan version, new period. */
+/** Order of changes due at the same time: end of overrides, plan end, pending plan, default plan, expiries, plan version, new period. */
 function nextDue(catalog: Catalog, draft: Draft, now: Instant): Due | null {
   const { wallet, at: from } = draft;
+  const own = overridesEnd(wallet, from);
   const end = planEnd(wallet, from);
   const start = nextPlanStart(wallet, from);
   const change = defaultChange(catalog, wallet, from);
   const version = versionChange(catalog, wallet, from);
-  const first = earliest([end, start, change, firstExpiry(wallet, from), version], now);
+  const first = earliest([own, end, start, change, firstExpiry(wallet, from), version], now);
   if (wallet.assignment === null) return first;
-  // Periods run back to back until the plan changes. Skip those whose allowance expires before the change, or before now if
-  // no change is due.
-  const planChange = earliest([end, start, change, version], now);
+  // Periods run back to back until the plan or the overrides change. Skip those whose allowance expires before the change, or before
+  // now if no change is due.
+  const planChange = earliest([own, end, start, change, version], now);
   const period = periodStart(catalog, wallet.assignment, { from, until: planChange?.at ?? now });
   if (period !== null && (first === null || period.at < first.at)) return period;
   return first;
@@ -111,6 +117,11 @@ function earliest(dues: readonly (Due | null)[], now: Instant): Due | null {
     if (due !== null && due.at <= now && (first === null || due.at < first.at)) first = due;
   }
   return first;
+}
+
+function overridesEnd({ overrides }: Wallet, from: Instant): Due | null {
+  if (overrides === null || overrides.endsAt === null) return null;
+  return { kind: "overrides_end", at: laterOf(overrides.endsAt, from) };
 }
 
 function planEnd({ assignment }: Wallet, from: Instant): Due | null {
@@ -180,11 +191,13 @@ function firstUsable(
 function grantAllowance(draft: Draft, allowance: Allowance, period: Period): void {
   const { assignment } = draft.wallet;
   assert(assignment !== null, "an allowance belongs to an assignment");
-  const { pool, credits } = allowance;
+  const { pool } = allowance;
+  const own = allowanceCredits(draft.wallet, allowance);
+  const credits = own ?? allowance.credits;
   const expiresAt = endAfter(allowance.period, assignment.anchor, period.start, allowance.rollover);
   const { number: grant } = draft.open({ pool, kind: "allowance", expiresAt }, credits);
   const others = assignment.allowances.filter((other) => other.pool !== pool);
-  const allowances = [...others, { pool, end: period.end, grant, base: credits }];
+  const allowances = [...others, { pool, end: period.end, grant, base: credits, own }];
   draft.wallet = { ...draft.wallet, assignment: { ...assignment, allowances } };
 }
 

@@ -1,6 +1,5 @@
 import { assert } from "../primitives/assert.ts";
-import type { FeatureKey, Instant, PlanVersionId, PoolId } from "../primitives/brand.ts";
-import { isAhead } from "./assignment.ts";
+import type { FeatureKey, Instant, PlanVersionId } from "../primitives/brand.ts";
 import { burn } from "./burn-order.ts";
 import { unitsFor } from "./buying-power.ts";
 import {
@@ -16,8 +15,9 @@ import {
 import { applyDefaultPlan, catchUp } from "./catch-up.ts";
 import { Draft, decisionTime } from "./draft.ts";
 import type { Change, Entry, ItemPlace } from "./entry.ts";
-import { periodAt } from "./period.ts";
-import { type Assignment, balanceOf, type LimitCounter, newWallet, type Wallet } from "./wallet.ts";
+import { countUse, type LimitPosition, limitPosition } from "./limits.ts";
+import { findOverride, overrideTerms } from "./overrides.ts";
+import { balanceOf, type FeatureOverride, newWallet, type Wallet } from "./wallet.ts";
 
 export type Question = { readonly feature: FeatureKey; readonly quantity: number };
 
@@ -39,13 +39,6 @@ export type Position = {
   readonly limit: LimitPosition | null;
 };
 
-export type LimitPosition = {
-  readonly quantity: number;
-  readonly used: number;
-  readonly remaining: number;
-  readonly resetsAt: Instant | null;
-};
-
 /** The decision about one feature of a request. */
 export type ItemDecision = {
   readonly feature: Feature;
@@ -54,6 +47,8 @@ export type ItemDecision = {
   readonly creditsRequired: number;
   /** Credits that the items before this one need from the same pool. */
   readonly creditsBefore: number;
+  /** The customer's overrides, if they change the terms of the feature. */
+  readonly overrides: number | null;
   /** The position with all due changes applied. Null for an unknown customer. */
   readonly before: Position | null;
   /** The position after the whole request. For a denial, the same as `before`. */
@@ -78,17 +73,20 @@ export type Decided = {
 
 export type Decision = { readonly kind: "feature_not_found"; readonly feature: FeatureKey } | Decided;
 
-/** One item, with the terms and balance that its decision is based on. */
-type Priced = {
+/** A requested feature, with the terms on which the customer may use it. */
+type Offer = {
   readonly feature: Feature;
-  /** Undefined if the customer's plan does not include the feature. */
+  /** The terms of the plan alone. */
+  readonly planned: PlanFeature | undefined;
+  readonly override: FeatureOverride | null;
+  /** The terms for this customer. Undefined if the customer may not use the feature. */
   readonly terms: PlanFeature | undefined;
   readonly pool: Pool;
   readonly quantity: number;
-  readonly creditsRequired: number;
-  readonly creditsBefore: number;
-  readonly before: Position;
 };
+
+/** One item, with the price and balance that its decision is based on. */
+type Priced = Offer & Pick<ItemDecision, "creditsRequired" | "creditsBefore"> & { readonly before: Position };
 
 /**
  * Decides whether a customer may use one or several features, and what they cost. All items are charged, or none. Each feature occurs
@@ -113,32 +111,35 @@ export function decide(
   catchUp(catalog, draft, now);
   applyDefaultPlan(catalog, draft);
 
-  const { assignment } = draft.wallet;
+  const { assignment, overrides } = draft.wallet;
   const version = assignment === null ? null : getVersion(catalog, assignment.version);
   const priced: Priced[] = [];
   for (const [index, feature] of features.entries()) {
     const quantity = questions[index]?.quantity ?? 0;
-    const terms = version?.features.get(feature.id);
-    const { pool: poolId, cost } = terms ?? feature;
+    const planned = version?.features.get(feature.id);
+    const override = version === null ? null : findOverride(overrides, feature.id);
+    const terms = overrideTerms(planned, override);
+    const { pool: poolId, cost } = terms ?? planned ?? feature;
     const pool = getPool(catalog, poolId);
-    const creditsRequired = chargeFor(cost, quantity);
-    const before = positionOf(draft.wallet, version, terms, poolId, now);
+    const offer = { feature, planned, override, terms, pool, quantity };
+    const before = positionOf(draft.wallet, version, offer, now);
     const creditsBefore = sumOfPool(priced, pool);
-    priced.push({ feature, terms, pool, quantity, creditsRequired, creditsBefore, before });
+    priced.push({ ...offer, creditsRequired: chargeFor(cost, quantity), creditsBefore, before });
   }
   const planVersion = assignment?.version ?? null;
   const denial = findDenial(draft.wallet, priced);
   if (denial !== null) {
-    const items = priced.map((item) => toItem(item, item.before, null));
+    const items = priced.map((item) => toItem(item, draft.wallet, item.before, null));
     return { kind: "decided", allowed: false, ...denial, items, change: draft.finish(now), planVersion };
   }
   const entries = priced.map((item, index) => {
     const place = priced.length === 1 ? null : { index, of: priced.length };
     return charge(draft, item, place, now);
   });
-  const items = priced.map((item, index) =>
-    toItem(item, positionOf(draft.wallet, version, item.terms, item.pool.id, now), entries[index] ?? null),
-  );
+  const items = priced.map((item, index) => {
+    const after = positionOf(draft.wallet, version, item, now);
+    return toItem(item, draft.wallet, after, entries[index] ?? null);
+  });
   const verdict = { allowed: true, reason: null, deniedItem: null, affordableQuantity: null };
   return { kind: "decided", ...verdict, items, change: draft.finish(now), planVersion };
 }
@@ -151,7 +152,7 @@ function denyUnknown(
 ): Decided {
   const items = features.map((feature, index): ItemDecision => {
     const quantity = questions[index]?.quantity ?? 0;
-    const unknown = { creditsBefore: 0, before: null, after: null, entry: null };
+    const unknown = { creditsBefore: 0, overrides: null, before: null, after: null, entry: null };
     const pool = getPool(catalog, feature.pool);
     return { feature, pool, quantity, creditsRequired: chargeFor(feature.cost, quantity), ...unknown };
   });
@@ -164,9 +165,15 @@ function denyUnknown(
   return { kind: "decided", ...verdict, items, change: null, planVersion: null };
 }
 
-function toItem(item: Priced, after: Position, entry: Entry | null): ItemDecision {
+function toItem(item: Priced, wallet: Wallet, after: Position, entry: Entry | null): ItemDecision {
   const { feature, pool, quantity, creditsRequired, creditsBefore, before } = item;
-  return { feature, pool, quantity, creditsRequired, creditsBefore, before, after, entry };
+  const overrides = numberOf(item, wallet);
+  return { feature, pool, quantity, creditsRequired, creditsBefore, overrides, before, after, entry };
+}
+
+/** The number of the overrides that change the terms of this item. */
+function numberOf({ override }: Priced, { overrides }: Wallet): number | null {
+  return override === null ? null : (overrides?.number ?? null);
 }
 
 function sumOfPool(items: readonly Priced[], pool: Pool): number {
@@ -208,9 +215,9 @@ function affordable({ terms, before, creditsBefore }: Priced, reason: Reason): n
 }
 
 function charge(draft: Draft, item: Priced, place: ItemPlace | null, now: Instant): Entry {
-  const { terms, pool, quantity, creditsRequired } = item;
+  const { planned, override, terms, pool, quantity, creditsRequired } = item;
   const { assignment } = draft.wallet;
-  assert(terms !== undefined && assignment !== null, "only a feature of the customer's plan is charged");
+  assert(terms !== undefined && assignment !== null, "only a feature that the customer may use is charged");
   const entry = draft.move({
     kind: "consume",
     pool: pool.id,
@@ -220,68 +227,31 @@ function charge(draft: Draft, item: Priced, place: ItemPlace | null, now: Instan
       quantity,
       planVersion: assignment.version,
       assignment: assignment.number,
+      overrides: numberOf(item, draft.wallet),
       reverses: null,
       place,
     },
   });
-  const counters = count(assignment, terms, { quantity, sequence: entry.sequence, now });
-  draft.wallet = { ...draft.wallet, assignment: { ...assignment, counters } };
+  const use = { quantity, sequence: entry.sequence, now };
+  const before = { ...draft.wallet, assignment };
+  const { counters, ownCounters } = countUse(before, { feature: terms.feature, planned, override }, use);
+  draft.wallet = { ...draft.wallet, assignment: { ...assignment, counters }, ownCounters };
   return entry;
-}
-
-/** A counter starts at the first use of a limited feature in a period, and counts until the period ends. */
-function count(
-  { counters, anchor }: Assignment,
-  { feature, limit }: PlanFeature,
-  use: { quantity: number; sequence: number; now: Instant },
-): readonly LimitCounter[] {
-  const live = findCounter(counters, feature, use.now);
-  // Drops counters whose period has ended, so that they do not look active.
-  const others = counters.filter((counter) => counter !== live && isAhead(counter.end, use.now));
-  if (live !== undefined) return [...others, { ...live, used: live.used + use.quantity }];
-  if (limit === null) return others;
-  const { end } = periodAt(limit.period, anchor, use.now);
-  return [...others, { feature, end, used: use.quantity, fromSequence: use.sequence }];
 }
 
 function positionOf(
   wallet: Wallet,
   version: PlanVersion | null,
-  terms: PlanFeature | undefined,
-  pool: PoolId,
+  { feature: { id: feature }, planned, override, terms, pool }: Offer,
   now: Instant,
 ): Position {
   const { assignment } = wallet;
   // Without an allowance in the current version there is no reset, even if an earlier version granted one.
-  const isGranted = version?.allowances.some((allowance) => allowance.pool === pool) ?? false;
-  const granted = isGranted ? assignment?.allowances.find((allowance) => allowance.pool === pool) : undefined;
+  const isGranted = version?.allowances.some((allowance) => allowance.pool === pool.id) ?? false;
+  const granted = assignment?.allowances.find((allowance) => allowance.pool === pool.id);
   return {
-    balance: balanceOf(wallet, pool),
-    resetsAt: granted?.end ?? null,
-    limit: assignment === null || terms === undefined ? null : limitPositionOf(assignment, terms, now),
+    balance: balanceOf(wallet, pool.id),
+    resetsAt: isGranted ? (granted?.end ?? null) : null,
+    limit: terms === undefined ? null : limitPosition(wallet, { feature, planned, override }, now),
   };
-}
-
-function limitPositionOf(
-  { counters, anchor }: Assignment,
-  { feature, limit }: PlanFeature,
-  now: Instant,
-): LimitPosition | null {
-  if (limit === null) return null;
-  const counter = findCounter(counters, feature, now);
-  const used = counter?.used ?? 0;
-  return {
-    quantity: limit.quantity,
-    used,
-    remaining: Math.max(0, limit.quantity - used),
-    resetsAt: counter === undefined ? periodAt(limit.period, anchor, now).end : counter.end,
-  };
-}
-
-function findCounter(
-  counters: readonly LimitCounter[],
-  feature: Feature["id"],
-  now: Instant,
-): LimitCounter | undefined {
-  return counters.find((counter) => counter.feature === feature && isAhead(counter.end, now));
 }

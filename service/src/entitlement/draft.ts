@@ -9,10 +9,18 @@ import type {
   Entry,
   EntryKind,
   NewGrant,
+  NewOverrides,
   Part,
   Usage,
 } from "./entry.ts";
-import { type Assignment, BALANCE_MAX, balanceOf, type Grant, type Wallet } from "./wallet.ts";
+import {
+  type Assignment,
+  BALANCE_MAX,
+  balanceOf,
+  type Grant,
+  type OverrideTerms,
+  type Wallet,
+} from "./wallet.ts";
 
 /**
  * The time of a decision: the database's clock, but never earlier than the wallet's last decision or the catalog's last
@@ -38,6 +46,7 @@ export class Draft {
   readonly #entries: Entry[] = [];
   readonly #grants: NewGrant[] = [];
   readonly #assignments: AssignmentChange[] = [];
+  readonly #overrides: NewOverrides[] = [];
 
   constructor(wallet: Wallet) {
     this.wallet = wallet;
@@ -118,6 +127,18 @@ export class Draft {
     });
   }
 
+  /** Replaces the customer's overrides. Terms that change nothing only end them. */
+  override(terms: OverrideTerms): void {
+    const overrides = { ...terms, number: this.wallet.overridesCount + 1 };
+    const hasTerms = terms.features.length + terms.allowances.length > 0;
+    this.#overrides.push({ ...overrides, effectiveAt: this.at });
+    this.wallet = {
+      ...this.wallet,
+      overridesCount: overrides.number,
+      overrides: hasTerms ? overrides : null,
+    };
+  }
+
   /** Null if nothing changed: then nothing is written. */
   finish(now: Instant): Change | null {
     if (this.wallet === this.#before) return null;
@@ -126,6 +147,7 @@ export class Draft {
       entries: this.#entries,
       grants: this.#grants,
       assignments: this.#assignments,
+      overrides: this.#overrides,
     };
   }
 

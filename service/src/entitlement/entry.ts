@@ -1,5 +1,5 @@
 import type { FeatureId, Instant, PlanId, PlanVersionId, PoolId } from "../primitives/brand.ts";
-import type { GrantKind, Wallet } from "./wallet.ts";
+import type { GrantKind, Overrides, Wallet } from "./wallet.ts";
 
 /** `grant` and `reverse` add credits; `expire`, `revoke` and `consume` subtract. A `consume` entry at cost 0 moves nothing. */
 export type EntryKind = "grant" | "consume" | "expire" | "revoke" | "reverse";
@@ -26,6 +26,8 @@ export type Usage = {
   readonly quantity: number;
   readonly planVersion: PlanVersionId;
   readonly assignment: number;
+  /** The customer's overrides, if they changed the terms of the feature. */
+  readonly overrides: number | null;
   /** The sequence of the reversed charge. Set only for a reversal. */
   readonly reverses: number | null;
   /** Set for a charge that is one of several in a request, and for its reversals. */
@@ -69,10 +71,14 @@ export type AssignmentChange = {
   readonly effectiveAt: Instant;
 };
 
+/** Overrides that were set. Without terms, they only end the earlier ones. */
+export type NewOverrides = Overrides & { readonly effectiveAt: Instant };
+
 /** Everything a decision changes. Written unmodified, in one transaction. */
 export type Change = {
   readonly wallet: Wallet;
   readonly entries: readonly Entry[];
   readonly grants: readonly NewGrant[];
   readonly assignments: readonly AssignmentChange[];
+  readonly overrides: readonly NewOverrides[];
 };

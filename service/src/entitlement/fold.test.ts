@@ -131,7 +131,7 @@ test("a reversal whose item position differs from that of its charge is reported
     const last = book.entries.length - 1;
     const entries = book.entries.map((entry, index) => (index === last ? withPlace(entry, place) : entry));
     expect(verify(withEntries(book, entries), catalog)).toBe(
-      "entry 5, reverse, differs from consume 3 in pool, feature, plan or item position",
+      "entry 5, reverse, differs from consume 3 in pool, feature, plan, overrides or item position",
     );
   }
 });
@@ -181,6 +181,8 @@ function tamperedWallets(wallet: Wallet | null): Wallet[] {
   return [
     { ...wallet, sequence: wallet.sequence + 1 },
     { ...wallet, grantCount: wallet.grantCount + 1 },
+    { ...wallet, overridesCount: wallet.overridesCount + 1 },
+    ...tamperedOverrides(wallet),
     ...grants.flatMap((grant, at) => [
       { ...wallet, grants: grants.with(at, { ...grant, remaining: grant.remaining + 1 }) },
       ...(grant.remaining > 0 ? [{ ...wallet, grants: grants.toSpliced(at, 1) }] : []),
@@ -196,6 +198,27 @@ function tamperedWallets(wallet: Wallet | null): Wallet[] {
         return { ...wallet, paused: paused.with(at, { ...plan, grants: more }) };
       }),
     ),
+  ];
+}
+
+function tamperedOverrides(wallet: Wallet): Wallet[] {
+  const { overrides } = wallet;
+  if (overrides === null) return [];
+  const [feature] = overrides.features;
+  return [
+    { ...wallet, overrides: null },
+    { ...wallet, overrides: { ...overrides, number: overrides.number + 1 } },
+    ...(feature === undefined
+      ? []
+      : [
+          {
+            ...wallet,
+            overrides: {
+              ...overrides,
+              features: overrides.features.with(0, { ...feature, cost: { credits: 9_999, per: 1 } }),
+            },
+          },
+        ]),
   ];
 }
 
@@ -216,10 +239,10 @@ function play(
   return { book, catalog };
 }
 
-function verify({ wallet, grants, entries }: Book, { versions }: Catalog): string | null {
+function verify({ wallet, grants, overrides, entries }: Book, { versions }: Catalog): string | null {
   if (wallet === null) return null;
   const balance = wallet.grants.reduce((sum, { remaining }) => sum + remaining, 0);
-  const fold = new Fold({ wallet, balance, grants, versions });
+  const fold = new Fold({ wallet, balance, grants, overrides, versions });
   const reversed = reversedConsumes(entries);
   for (const entry of entries) {
     const found = fold.add(entry, reversed.get(entry));

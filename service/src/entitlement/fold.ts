@@ -1,8 +1,10 @@
 import type { PlanVersionId, PoolId } from "../primitives/brand.ts";
 import { chargeFor, type PlanFeature, type PlanVersion } from "./catalog.ts";
-import type { Entry, EntryKind, ItemPlace, Usage } from "./entry.ts";
+import type { Entry, EntryKind, ItemPlace, NewOverrides, Usage } from "./entry.ts";
 import { FoldedGrants } from "./folded-grants.ts";
 import { FoldedLimits } from "./folded-limits.ts";
+import { FoldedOverrides } from "./folded-overrides.ts";
+import { overrideTerms } from "./overrides.ts";
 import type { GrantFacts } from "./revoke-grant.ts";
 import type { Wallet } from "./wallet.ts";
 
@@ -13,6 +15,8 @@ export type Account = {
   readonly balance: number;
   /** All grants, sorted by number. */
   readonly grants: readonly GrantFacts[];
+  /** All overrides, sorted by number. */
+  readonly overrides: readonly NewOverrides[];
   readonly versions: ReadonlyMap<PlanVersionId, PlanVersion>;
 };
 
@@ -31,6 +35,7 @@ export class Fold {
   readonly #balances = new Map<PoolId, number>();
   readonly #grants: FoldedGrants;
   readonly #limits: FoldedLimits;
+  readonly #overrides: FoldedOverrides;
   #sequence = 0;
   /** The next charge of a request whose charges are not complete yet. */
   #due: ItemPlace | null = null;
@@ -39,6 +44,7 @@ export class Fold {
     this.#account = account;
     this.#grants = new FoldedGrants(account.grants, account.wallet);
     this.#limits = new FoldedLimits(account.wallet, account.versions);
+    this.#overrides = new FoldedOverrides(account.overrides, account.wallet);
   }
 
   /** Adds the next entry. For a reversal, `reversed` is the charge it refers to, or null if it does not exist. */
@@ -49,7 +55,8 @@ export class Fold {
       this.#grants.add(entry) ??
       this.#followItems(entry) ??
       this.#judgeUse(entry, reversed) ??
-      this.#limits.add(entry);
+      this.#limits.add(entry) ??
+      this.#overrides.add(entry);
     return flaw === null ? null : `entry ${entry.sequence}, ${entry.kind}, ${flaw}`;
   }
 
@@ -64,6 +71,7 @@ export class Fold {
       this.#grants.compareOpen(wallet) ??
       this.#compareBalances() ??
       this.#grants.comparePlans(wallet) ??
+      this.#overrides.compare() ??
       this.#limits.compare()
     );
   }
@@ -98,7 +106,8 @@ export class Fold {
     const { usage } = entry;
     if (usage === null || usage.quantity < 1 || usage.quantity > QUANTITY_MAX)
       return "has no usage or an invalid quantity";
-    const terms = this.#account.versions.get(usage.planVersion)?.features.get(usage.feature);
+    const planned = this.#account.versions.get(usage.planVersion)?.features.get(usage.feature);
+    const terms = overrideTerms(planned, this.#overrides.termsOf(usage));
     if (terms === undefined) return `uses feature ${usage.feature}, which is not in its plan`;
     return entry.kind === "consume"
       ? findMischarge(entry, usage, terms)
@@ -170,8 +179,9 @@ function findMisreversal(
     consume.feature === usage.feature &&
     consume.planVersion === usage.planVersion &&
     consume.assignment === usage.assignment &&
+    consume.overrides === usage.overrides &&
     isSamePlace(consume.place, usage.place);
-  if (!isItsOwn) return `differs from consume ${reverses} in pool, feature, plan or item position`;
+  if (!isItsOwn) return `differs from consume ${reverses} in pool, feature, plan, overrides or item position`;
   for (const { grant, amount } of entry.parts) {
     const burned = reversed.parts.find((part) => part.grant === grant)?.amount ?? 0;
     if (amount + burned > 0)

@@ -62,7 +62,7 @@ function adjust(
   const remaining = draft.wallet.grants.find((grant) => grant.number === number)?.remaining ?? 0;
   const used = granted.base - remaining;
   const allowance = version.allowances.find((other) => other.pool === pool);
-  const target = allowance === undefined ? 0 : Math.max(0, allowance.credits - used);
+  const target = allowance === undefined ? 0 : Math.max(0, (granted.own ?? allowance.credits) - used);
   const period = allowance === undefined ? null : periodAt(allowance.period, anchor, draft.at);
   if (allowance !== undefined && period !== null) {
     const expiresAt = endAfter(allowance.period, anchor, period.start, allowance.rollover);

@@ -5,12 +5,21 @@ import { type Catalog, chargeFor, getVersion } from "./catalog.ts";
 import { catchUp } from "./catch-up.ts";
 import { Draft, decisionTime } from "./draft.ts";
 import type { Change, Entry, Part, Usage } from "./entry.ts";
+import { countsCharge } from "./limits.ts";
+import { findOverride, overrideTerms } from "./overrides.ts";
 import type { GrantFacts } from "./revoke-grant.ts";
-import { type Assignment, hasRoomFor, type LimitCounter, type PausedPlan, type Wallet } from "./wallet.ts";
+import {
+  type Assignment,
+  hasRoomFor,
+  type LimitCounter,
+  type Overrides,
+  type PausedPlan,
+  type Wallet,
+} from "./wallet.ts";
 
 /** A charge from the ledger, and how much of it is already reversed. */
 export type ConsumeFacts = Pick<Entry, "sequence" | "pool" | "parts"> &
-  Pick<Usage, "feature" | "quantity" | "planVersion" | "assignment" | "place"> & {
+  Pick<Usage, "feature" | "quantity" | "planVersion" | "assignment" | "overrides" | "place"> & {
     readonly reversedQuantity: number;
   };
 
@@ -21,6 +30,8 @@ type ReversalRequest = {
   readonly quantity: number | null;
   /** All grants in the slots that the charges took credits from. */
   readonly grants: readonly GrantFacts[];
+  /** The overrides that the charges name. */
+  readonly overrides: readonly Overrides[];
 };
 
 /** How much of one charge was reversed. */
@@ -55,7 +66,7 @@ export type ReversalOutcome =
 export function reverseConsume(
   catalog: Catalog,
   wallet: Wallet,
-  { consumes, quantity: wanted, grants }: ReversalRequest,
+  { consumes, quantity: wanted, grants, overrides }: ReversalRequest,
   clock: Instant,
 ): ReversalOutcome {
   assert(
@@ -72,8 +83,11 @@ export function reverseConsume(
     const reversible = consume.quantity - consume.reversedQuantity;
     const quantity = wanted ?? reversible;
     if (quantity > reversible) return { kind: "too_much", reversible };
-    const terms = getVersion(catalog, consume.planVersion).features.get(consume.feature);
-    assert(terms !== undefined, "a charge was priced by its plan version");
+    const planned = getVersion(catalog, consume.planVersion).features.get(consume.feature);
+    const own = overrides.find(({ number }) => number === consume.overrides) ?? null;
+    assert(own?.number === (consume.overrides ?? undefined), "the overrides of a charge are known");
+    const terms = overrideTerms(planned, findOverride(own, consume.feature));
+    assert(terms !== undefined, "a charge was priced by its plan version and overrides");
     const charged = chargeFor(terms.cost, reversible);
     const kept = chargeFor(terms.cost, reversible - quantity);
     const parts = partsBetween(consume.parts, kept, charged);
@@ -103,12 +117,12 @@ function giveBackParts(draft: Draft, { consume, quantity, parts, grants, now }: 
     const { kind, expiresAt } = getFacts(grants, number);
     if (homes[index] !== "open") draft.place({ number, pool: consume.pool, kind, expiresAt });
   }
-  const { feature, planVersion, assignment, place, sequence: reverses, pool } = consume;
+  const { feature, planVersion, assignment, overrides, place, sequence: reverses, pool } = consume;
   draft.move({
     kind: "reverse",
     pool,
     parts,
-    usage: { feature, quantity, planVersion, assignment, place, reverses },
+    usage: { feature, quantity, planVersion, assignment, overrides, place, reverses },
   });
   for (const [index, part] of parts.entries()) {
     const isHome = homes[index] === "open" || homes[index] === "spent";
@@ -206,7 +220,7 @@ function getFacts(grants: readonly GrantFacts[], number: number): GrantFacts {
 }
 
 function lowerCounter(draft: Draft, consume: ConsumeFacts, quantity: number): void {
-  const { assignment, paused } = draft.wallet;
+  const { assignment, paused, ownCounters } = draft.wallet;
   const lower = (other: Assignment): Assignment =>
     other.number === consume.assignment
       ? { ...other, counters: other.counters.map((counter) => lowered(counter, consume, quantity)) }
@@ -215,6 +229,9 @@ function lowerCounter(draft: Draft, consume: ConsumeFacts, quantity: number): vo
     ...draft.wallet,
     assignment: assignment === null ? null : lower(assignment),
     paused: paused.map((plan): PausedPlan => ({ ...plan, assignment: lower(plan.assignment) })),
+    ownCounters: ownCounters.map((counter) =>
+      countsCharge(counter, consume) ? { ...counter, used: counter.used - quantity } : counter,
+    ),
   };
 }
 

@@ -1,4 +1,6 @@
 import type { FeatureId, Instant, PlanId, PlanVersionId, PoolId } from "../primitives/brand.ts";
+import type { Cost, Limit } from "./catalog.ts";
+import type { PeriodKind } from "./period.ts";
 
 /** Everything a decision needs to know about one customer. Read and written as one row, under one lock. */
 export type Wallet = {
@@ -7,9 +9,10 @@ export type Wallet = {
   /** Time of the last decision. No later decision is dated earlier, even if the clock steps back. */
   readonly decidedAt: Instant;
   readonly isBlocked: boolean;
-  /** Grants and assignments created so far. They are numbered within the wallet. */
+  /** Grants, assignments and overrides created so far. They are numbered within the wallet. */
   readonly grantCount: number;
   readonly assignmentCount: number;
+  readonly overridesCount: number;
   readonly assignment: Assignment | null;
   /** In burn order. A spent grant is removed, except an allowance, which stays until it expires. */
   readonly grants: readonly Grant[];
@@ -21,6 +24,10 @@ export type Wallet = {
   readonly planEvent: PlanEvent;
   /** The pending plan change, or null. */
   readonly next: NextPlan | null;
+  /** The customer's own terms, which take precedence over those of any plan. Null if there are none. */
+  readonly overrides: Overrides | null;
+  /** Counters of the limits that overrides set. */
+  readonly ownCounters: readonly OwnCounter[];
 };
 
 /**
@@ -63,6 +70,8 @@ export type GrantedAllowance = {
   readonly grant: number;
   /** The credits of the grant if none had been used. The used credits are `base - remaining`. */
   readonly base: number;
+  /** The credits that the customer's overrides gave, which a new plan version does not change. Null if the plan gave its own. */
+  readonly own: number | null;
 };
 
 /** How much of a limit is used. Ignored once its period has ended. */
@@ -72,6 +81,13 @@ export type LimitCounter = {
   readonly used: number;
   /** The first ledger entry that the counter counts: `used` is the sum of quantities from there on. */
   readonly fromSequence: number;
+};
+
+/** How much of an override's limit is used. Counts the charges of all plans, from `fromSequence` on. */
+export type OwnCounter = LimitCounter & {
+  readonly period: PeriodKind;
+  /** What the plan's counter had counted when the limit was set. Null if the plan's limit had another period, or there was none. */
+  readonly earlier: { readonly assignment: number; readonly fromSequence: number } | null;
 };
 
 export type PausedPlan = {
@@ -90,6 +106,40 @@ export type NextPlan = {
   readonly anchor: Instant;
   /** Allows an end earlier than the one that the same plan has at `startsAt`. */
   readonly shorten: boolean;
+};
+
+/** Terms for one customer. Every change creates a new number, so that a charge can name the terms that priced it. */
+export type Overrides = OverrideTerms & { readonly number: number };
+
+export type OverrideTerms = {
+  /** Sorted by feature. */
+  readonly features: readonly FeatureOverride[];
+  /** Sorted by pool. They apply to periods that begin while the overrides are in force. */
+  readonly allowances: readonly AllowanceOverride[];
+  /** Exclusive. */
+  readonly endsAt: Instant | null;
+};
+
+export type FeatureOverride = {
+  readonly feature: FeatureId;
+  /** Null: as in the plan. */
+  readonly included: boolean | null;
+  /** Null: as in the plan. */
+  readonly cost: Cost | null;
+  /** Null: no limit. Undefined: as in the plan. */
+  readonly limit: OwnLimit | null | undefined;
+  /** The feature's pool and cost when it was included, for plans that do not include it. Null unless `included` is true. */
+  readonly added: { readonly pool: PoolId; readonly cost: Cost } | null;
+};
+
+/** Periods are counted from the anchor, which stays when the plan changes. */
+export type OwnLimit = Limit & { readonly anchor: Instant };
+
+/** Replaces the credits of an allowance with this period. */
+export type AllowanceOverride = {
+  readonly pool: PoolId;
+  readonly period: PeriodKind;
+  readonly credits: number;
 };
 
 export const OPEN_GRANTS_MAX = 50;
@@ -115,12 +165,15 @@ export function newWallet(now: Instant): Wallet {
     isBlocked: false,
     grantCount: 0,
     assignmentCount: 0,
+    overridesCount: 0,
     assignment: null,
     grants: [],
     paused: [],
     planAsOf: null,
     planEvent: "assign",
     next: null,
+    overrides: null,
+    ownCounters: [],
   };
 }
 

@@ -21,6 +21,14 @@ export const shownMember = nullable(
   }),
 );
 
+export const shownOverrides = nullable(
+  Type.Integer({
+    description:
+      "The number of the customer's overrides, if they changed the terms of the feature. Null if the plan alone decided.",
+    examples: [2],
+  }),
+);
+
 /** Input: RFC 3339 with `Z` or an offset. Output: UTC with milliseconds. */
 export const timeField = Type.String({ format: "date-time", examples: ["2026-11-15T08:30:00.000Z"] });
 

@@ -9,6 +9,7 @@ import { Customer } from "./customers/describe-customer.ts";
 import { Denial } from "./customers/list-denials.ts";
 import { Grant, priceField as Price } from "./customers/list-grants.ts";
 import { BroughtForward, LedgerEntry } from "./customers/list-ledger.ts";
+import { Overrides } from "./customers/overrides.ts";
 import { Proof } from "./customers/prove-wallet.ts";
 import { PlanChange } from "./customers/record-operations.ts";
 import { EventKey } from "./event-keys/operations.ts";
@@ -58,7 +59,8 @@ export const NAMED_SCHEMAS = {
     CustomerRequest,
   },
   ...{ Denial, DenialExplanation, EventKey, Feature, Found, Grant, ImportReport, Installation, KeyStory },
-  ...{ LedgerEntry, Link, ListedMember, LoggedRequest, Me, Member, MemberAccess, Month, PinnedFeature, Plan },
+  ...{ LedgerEntry, Link, ListedMember, LoggedRequest, Me, Member, MemberAccess, Month, Overrides },
+  ...{ PinnedFeature, Plan },
   ...{ PlanChange, PlanDiff, PlanDraft, PlanName, PlanSummary, PlanVersion, Pool, Price, Project, Proof },
   ...{ ReversalPreview, Session, Token, UsageEvent, UsageLine, UsedSum, Workspace },
 } as const;

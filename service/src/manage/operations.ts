@@ -3,6 +3,7 @@ import { bulkOperations } from "./bulk/operations.ts";
 import { catalogOperations } from "./catalog/operations.ts";
 import { creditsOperations } from "./credits/operations.ts";
 import { customerOperations } from "./customers/operations.ts";
+import { customerOverridesOperations } from "./customers/overrides-operations.ts";
 import { customerPlanOperations } from "./customers/plan-operations.ts";
 import { customerRecordOperations } from "./customers/record-operations.ts";
 import { customerVerbOperations } from "./customers/verb-operations.ts";
@@ -42,6 +43,7 @@ export function manageOperations(parts: ManageParts): Operation[] {
     ...catalogNouns(parts),
     ...customerOperations(parts),
     ...customerPlanOperations(parts),
+    ...customerOverridesOperations(parts),
     ...customerVerbOperations(parts),
     ...customerRecordOperations(parts),
     ...creditsOperations(parts),

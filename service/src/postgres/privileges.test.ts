@@ -77,6 +77,8 @@ test("the service's role cannot rewrite history, change the schema or grant itse
     ["update cell.grants set credits = 1", PERMISSION],
     ["delete from cell.grants", PERMISSION],
     ["update cell.assignments set plan_id = 1", PERMISSION],
+    ["update cell.overrides set terms = ''", PERMISSION],
+    ["delete from cell.overrides", PERMISSION],
     ["update cell.audit set after = null", PERMISSION],
     ["delete from cell.audit", PERMISSION],
     ["update cell.plan_versions set reach = 'now'", PERMISSION],

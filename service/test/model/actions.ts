@@ -1,6 +1,12 @@
 import fc from "fast-check";
 import type { VersionReach } from "../../src/entitlement/catalog.ts";
-import { reaches, type VersionSpec, versionSpecs } from "./catalog-spec.ts";
+import {
+  type OverridesSpec,
+  overridesSpecs,
+  reaches,
+  type VersionSpec,
+  versionSpecs,
+} from "./catalog-spec.ts";
 import { ADDABLE_BALANCE_MAX } from "./credits.ts";
 import type { CreditSource } from "./request.ts";
 
@@ -18,6 +24,7 @@ export type Action =
     }
   | { kind: "end"; asOf: Moment }
   | { kind: "drop_next" }
+  | { kind: "override"; terms: OverridesSpec; endsAt: Moment }
   | { kind: "add"; pool: number; source: CreditSource; credits: number; expiresAt: Moment; times: number }
   | { kind: "revoke"; named: "addition" | "burn_order"; nth: number }
   | { kind: "reverse"; nth: number; quantity: number | null }
@@ -94,6 +101,16 @@ const ends: fc.Arbitrary<Moment | PeriodEnd | { kind: "not_said" }> = fc.oneof(
   },
 );
 
+const overridesEnds: fc.Arbitrary<Moment> = fc.oneof(
+  { weight: 3, arbitrary: fc.constant<Moment>({ kind: "none" }) },
+  {
+    weight: 3,
+    arbitrary: fc
+      .constantFrom(1, DAY, 7 * DAY, 40 * DAY, 0, -1)
+      .map((ms): Moment => ({ kind: "from_now", ms })),
+  },
+);
+
 /** Within the bound, at it, beyond it, and in the past. */
 const asOfs: fc.Arbitrary<Moment> = fc.oneof(
   { weight: 5, arbitrary: fc.constant<Moment>({ kind: "none" }) },
@@ -131,6 +148,7 @@ const NOTHING: Mix = {
   assign: 0,
   end: 0,
   drop_next: 0,
+  override: 0,
   add: 0,
   revoke: 0,
   reverse: 0,
@@ -148,6 +166,7 @@ export const EVERYTHING: Mix = {
   assign: 12,
   end: 2,
   drop_next: 1,
+  override: 6,
   add: 12,
   revoke: 4,
   reverse: 8,
@@ -162,6 +181,16 @@ export const CREDITS: Mix = { ...NOTHING, consume: 6, add: 6, revoke: 3, reverse
 export const NEAR_CAP: Mix = { ...CREDITS, assign: 1, publish: 1 };
 export const ITEMS: Mix = { ...CREDITS, among: 4, several: 8, reverse_request: 4, assign: 1, publish: 1 };
 export const VERSIONS: Mix = { ...NOTHING, consume: 6, publish: 4, reverse: 1, assign: 1, end: 1 };
+export const OVERRIDES: Mix = {
+  ...VERSIONS,
+  among: 2,
+  several: 2,
+  consume: 12,
+  override: 4,
+  publish: 1,
+  reverse: 2,
+  assign: 2,
+};
 
 const additions = mostly(fc.constantFrom(10, 1, 100), fc.constant(ADDABLE_BALANCE_MAX));
 export const largeAdditions = fc.constantFrom(
@@ -199,6 +228,10 @@ export function actionsOf({ among, several, ...weights }: Mix, credits = additio
     },
     { weight: weights.end, arbitrary: fc.record({ kind: fc.constant("end"), asOf: asOfs }) },
     { weight: weights.drop_next, arbitrary: fc.constant({ kind: "drop_next" }) },
+    {
+      weight: weights.override,
+      arbitrary: fc.record({ kind: fc.constant("override"), terms: overridesSpecs, endsAt: overridesEnds }),
+    },
     {
       weight: weights.add,
       arbitrary: fc.record({

@@ -86,13 +86,19 @@ function burnsBefore(a: Grant, b: Grant): boolean {
   return aBought === bBought ? a.number < b.number : bBought;
 }
 
-function auditCounters(book: Book, { assignment, paused }: Wallet): string[] {
+function auditCounters(book: Book, { assignment, paused, ownCounters }: Wallet): string[] {
   const plans = [...(assignment === null ? [] : [assignment]), ...paused.map((plan) => plan.assignment)];
-  return plans.flatMap((plan) =>
-    plan.counters
-      .filter((counter) => counter.used !== foldCounter(book, plan, counter) || counter.used < 0)
-      .map((counter) => `the counter of feature ${counter.feature} says ${counter.used}`),
-  );
+  const negative = ownCounters.filter(({ used }) => used < 0);
+  return [
+    ...negative.map(({ feature }) => `the overrides count less than nothing of feature ${feature}`),
+    ...plans.flatMap((plan) => auditPlanCounters(book, plan)),
+  ];
+}
+
+function auditPlanCounters(book: Book, plan: Assignment): string[] {
+  return plan.counters
+    .filter((counter) => counter.used !== foldCounter(book, plan, counter) || counter.used < 0)
+    .map((counter) => `the counter of feature ${counter.feature} says ${counter.used}`);
 }
 
 /** The quantity consumed since the counter's first entry, minus reversals. */

@@ -3,9 +3,10 @@ import { assignPlan } from "../../src/entitlement/assign-plan.ts";
 import type { Catalog } from "../../src/entitlement/catalog.ts";
 import { decide } from "../../src/entitlement/decide.ts";
 import { dropNextPlan, endPlan } from "../../src/entitlement/end-plan.ts";
-import type { AssignmentChange, Change, Entry, Usage } from "../../src/entitlement/entry.ts";
+import type { AssignmentChange, Change, Entry, NewOverrides, Usage } from "../../src/entitlement/entry.ts";
 import { type ConsumeFacts, reverseConsume } from "../../src/entitlement/reverse-consume.ts";
 import { type GrantFacts, revokeGrant } from "../../src/entitlement/revoke-grant.ts";
+import { setOverrides } from "../../src/entitlement/set-overrides.ts";
 import { viewDue } from "../../src/entitlement/view-wallet.ts";
 import { newWallet, type Wallet } from "../../src/entitlement/wallet.ts";
 import type { Instant } from "../../src/primitives/brand.ts";
@@ -19,6 +20,7 @@ export class Book {
   readonly entries: Entry[] = [];
   readonly grants: (GrantFacts & { effectiveAt: Instant })[] = [];
   readonly assignments: AssignmentChange[] = [];
+  readonly overrides: NewOverrides[] = [];
 
   constructor(wallet: Wallet | null) {
     this.wallet = wallet;
@@ -29,6 +31,7 @@ export class Book {
     book.entries.push(...this.entries);
     book.grants.push(...this.grants);
     book.assignments.push(...this.assignments);
+    book.overrides.push(...this.overrides);
     return book;
   }
 
@@ -49,6 +52,11 @@ export class Book {
       case "drop_next": {
         const outcome = dropNextPlan(catalog, wallet, clock);
         return { answer: { kind: outcome.kind }, change: outcome.change };
+      }
+      case "override": {
+        const { kind: _, ...terms } = request;
+        const outcome = setOverrides(catalog, wallet, terms, clock);
+        return { answer: { kind: outcome.kind }, change: "change" in outcome ? outcome.change : null };
       }
       case "add": {
         const outcome = addCredits(catalog, wallet, { ...request, kind: request.source }, clock);
@@ -94,6 +102,7 @@ export class Book {
     this.wallet = change.wallet;
     this.entries.push(...change.entries);
     this.assignments.push(...change.assignments);
+    this.overrides.push(...change.overrides);
     for (const { mergedInto, ...grant } of change.grants) {
       this.grants.push({ ...grant, slot: mergedInto ?? grant.number, isRevoked: false });
     }
@@ -127,6 +136,7 @@ export class Book {
       planAsOf: wallet?.planAsOf ?? null,
       plan: wallet === null ? null : planOf(wallet),
       next: wallet?.next ?? null,
+      overrides: wallet === null ? null : overridesOf(wallet),
       grants: grants.map(({ number, pool, kind, remaining, expiresAt }) => {
         const givenAt = rows.find((row) => row.number === number)?.effectiveAt ?? 0;
         return { pool, kind, remaining, givenAt, expiresAt };
@@ -189,6 +199,7 @@ export class Book {
     consumes: readonly ConsumeFacts[];
     quantity: number | null;
     grants: readonly GrantFacts[];
+    overrides: readonly NewOverrides[];
   } {
     const charge = this.consumes()[request.consume];
     if (charge === undefined) throw new Error("the consume does not exist");
@@ -201,8 +212,15 @@ export class Book {
       }),
       quantity: request.kind === "reverse" ? request.quantity : null,
       grants: this.grants.filter((grant) => slots.has(grant.slot)),
+      overrides: this.overrides,
     };
   }
+}
+
+function overridesOf({ overrides }: Wallet): View["overrides"] {
+  if (overrides === null) return null;
+  const { features, allowances, endsAt } = overrides;
+  return { features, allowances, endsAt };
 }
 
 function planOf({ assignment }: Wallet): View["plan"] {

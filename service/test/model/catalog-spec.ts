@@ -10,6 +10,7 @@ import type {
   VersionReach,
 } from "../../src/entitlement/catalog.ts";
 import type { PeriodKind } from "../../src/entitlement/period.ts";
+import type { OverridesRequest } from "../../src/entitlement/set-overrides.ts";
 import {
   brandAs,
   type FeatureId,
@@ -35,6 +36,12 @@ type FeatureSpec = { pool: number; cost: Cost };
 export type VersionSpec = {
   allowances: readonly (Omit<Allowance, "pool"> | null)[];
   features: readonly ({ limit: PlanFeature["limit"]; edited: FeatureSpec | null } | null)[];
+};
+
+/** Overrides by feature and by pool. Null leaves the terms of the plan. */
+export type OverridesSpec = {
+  features: readonly (Omit<OverridesRequest["features"][number], "feature"> | null)[];
+  allowances: readonly (Omit<OverridesRequest["allowances"][number], "pool"> | null)[];
 };
 
 const costs = fc.constantFrom<Cost>(
@@ -69,6 +76,40 @@ const versionSpecsWith = (
 
 export const versionSpecs = versionSpecsWith(fc.option(inPlan, { freq: 6 }));
 
+const ownTerms = fc.record({
+  included: fc.constantFrom(null, null, true, true, false),
+  cost: fc.option(costs, { freq: 2 }),
+  limit: fc.oneof(
+    { weight: 2, arbitrary: fc.constant(undefined) },
+    { weight: 1, arbitrary: fc.constant(null) },
+    { weight: 3, arbitrary: limits },
+  ),
+});
+
+/** Few kinds of periods, so that the limits of plans and overrides often have the same. */
+const commonLimits = fc.record({
+  quantity: fc.constantFrom(10, 3, 2000),
+  period: fc.constantFrom<PeriodKind>("month", "day", "once"),
+});
+const ownLimits = fc.record({
+  included: fc.constant(null),
+  cost: fc.constant(null),
+  limit: fc.oneof(
+    { weight: 1, arbitrary: fc.constantFrom(undefined, null) },
+    { weight: 4, arbitrary: commonLimits },
+  ),
+});
+
+export const overridesSpecs: fc.Arbitrary<OverridesSpec> = fc.record({
+  features: fc.array(fc.option(fc.oneof(ownTerms, ownLimits), { freq: 3 }), { minLength: 4, maxLength: 4 }),
+  allowances: fc.array(
+    fc.option(fc.record({ credits: fc.constantFrom(7, 1, 500), period: fc.option(periods, { freq: 2 }) }), {
+      freq: 2,
+    }),
+    { minLength: 2, maxLength: 2 },
+  ),
+});
+
 export const reaches = fc.constantFrom<VersionReach>("now", "next_period", "new_assignments");
 
 export const catalogSpecs: fc.Arbitrary<CatalogSpec> = fc.record({
@@ -83,6 +124,22 @@ export const wideCatalogSpecs: fc.Arbitrary<CatalogSpec> = fc.record({
   pools: fc.integer({ min: 1, max: 2 }),
   features: fc.array(featureSpecs, { minLength: 4, maxLength: 4 }),
   plans: fc.array(versionSpecsWith(inPlan), { minLength: 2, maxLength: 2 }),
+  defaultPlan: fc.constant(0),
+});
+
+/** A default plan with two cheap and limited features, so that limits are often used and reached. */
+export const limitedCatalogSpecs: fc.Arbitrary<CatalogSpec> = fc.record({
+  pools: fc.constant(1),
+  features: fc.array(fc.record({ pool: fc.constant(0), cost: fc.constant({ credits: 0, per: 1 }) }), {
+    minLength: 2,
+    maxLength: 2,
+  }),
+  plans: fc.array(
+    versionSpecsWith(
+      fc.record({ limit: fc.option(commonLimits, { freq: 5 }), edited: fc.constant<null>(null) }),
+    ),
+    { minLength: 2, maxLength: 2 },
+  ),
   defaultPlan: fc.constant(0),
 });
 
@@ -168,6 +225,23 @@ export function chooseDefault(catalog: Catalog, index: number | null, clock: Ins
   const since = later(clock, catalog.changedAt);
   const plan = index === null ? null : planAt(catalog, index);
   return { ...catalog, version: catalog.version + 1, changedAt: since, defaultPlan: { plan, since } };
+}
+
+/** The overrides with the catalog's features and pools. */
+export function overridesOf(
+  catalog: Catalog,
+  spec: OverridesSpec,
+): Pick<OverridesRequest, "features" | "allowances"> {
+  return {
+    features: [...catalog.features.values()].flatMap((feature, i) => {
+      const terms = spec.features[i] ?? null;
+      return terms === null ? [] : [{ feature, ...terms }];
+    }),
+    allowances: [...catalog.pools.keys()].flatMap((pool, i) => {
+      const terms = spec.allowances[i] ?? null;
+      return terms === null ? [] : [{ pool, ...terms }];
+    }),
+  };
 }
 
 /** Any number selects a plan, modulo their count. */

@@ -88,8 +88,7 @@ export function getNamed(customer: Customer, named: NamedGrant): { grant: Credit
 
 export function reverse(customer: Customer, request: Asked<"reverse">): Answer {
   const consume = getConsume(customer, request.consume);
-  const cost = consume.version.features.get(consume.feature)?.cost;
-  if (cost === undefined) throw new Error("the feature was not in the plan");
+  const { cost } = consume.terms;
   const reversible = consume.quantity - consume.reversed;
   const quantity = request.quantity ?? reversible;
   if (reversible === 0) return { kind: "nothing_left" };

@@ -1,5 +1,6 @@
-import type { PlanVersion } from "../../src/entitlement/catalog.ts";
-import type { GrantKind } from "../../src/entitlement/wallet.ts";
+import type { PlanFeature, PlanVersion } from "../../src/entitlement/catalog.ts";
+import type { PeriodKind } from "../../src/entitlement/period.ts";
+import type { GrantKind, OverrideTerms } from "../../src/entitlement/wallet.ts";
 import type { FeatureId, PlanId, PoolId } from "../../src/primitives/brand.ts";
 
 // The model's state of a customer. The state stores facts and derives the rest: a plan that was left is kept as it was, and the use of a
@@ -21,11 +22,28 @@ export type Customer = {
   next: ScheduledPlan | null;
   /** Billing events that were applied, and calls without a time that came after one. Later ones never have an earlier time. */
   heard: readonly Heard[];
+  /** The customer's own terms. Null if there are none. */
+  overrides: OverrideTerms | null;
+  /** The limits of overrides. */
+  watches: readonly Watch[];
 };
 
 export type Heard = {
   readonly asOf: number;
   readonly what: "assign" | "cut" | "schedule" | "manual" | "closed";
+};
+
+/** A limit of an override: which consumes count. It is kept while the limit is set, and until the end of its last period. */
+export type Watch = {
+  feature: FeatureId;
+  period: PeriodKind;
+  anchor: number;
+  /** The index of the first consume that can count. */
+  from: number;
+  /** Earlier consumes that count, because the plan's limit had counted them, and until when. */
+  seed: { consumes: readonly number[]; end: number | null };
+  /** When it is forgotten. Null while the limit is set. */
+  stopsAt: number | null;
 };
 
 /** The pending plan change. A customer has at most one. */
@@ -51,7 +69,8 @@ export type PlanTaken = {
   counters: Counter[];
 };
 
-export type AllowancePeriod = { pool: PoolId; end: number | null; grant: number };
+/** `own` is the amount that an override gave instead of the plan's, or null. */
+export type AllowancePeriod = { pool: PoolId; end: number | null; grant: number; own: number | null };
 
 /** The consumes that count against a limit, by their index in `consumes`. */
 export type Counter = { feature: FeatureId; end: number | null; consumes: number[] };
@@ -79,11 +98,13 @@ export type Addition = { credits: number; isRevoked: boolean };
 export type Consume = {
   /** The index in `consumes` of the first charge of its request. */
   request: number;
+  at: number;
   feature: FeatureId;
   pool: PoolId;
   quantity: number;
   reversed: number;
-  version: PlanVersion;
+  /** The terms on which it was charged. */
+  terms: PlanFeature;
   /** In burn order, without returned credits. */
   parts: { grant: number; credits: number }[];
 };
@@ -101,6 +122,8 @@ export function newCustomer(now: number): Customer {
     grantsMade: 0,
     next: null,
     heard: [],
+    overrides: null,
+    watches: [],
   };
 }
 
@@ -161,14 +184,4 @@ export function balanceIn(customer: Customer, pool: PoolId): number {
   return burnList(customer)
     .filter((grant) => grant.pool === pool)
     .reduce((sum, grant) => sum + grant.remaining, 0);
-}
-
-export function usedOf(customer: Customer, feature: FeatureId): number {
-  const counter = customer.plan?.counters.find(
-    (it) => it.feature === feature && !isOver(it.end, customer.now),
-  );
-  return (counter?.consumes ?? []).reduce((sum, at) => {
-    const consume = customer.consumes[at];
-    return sum + (consume === undefined ? 0 : consume.quantity - consume.reversed);
-  }, 0);
 }

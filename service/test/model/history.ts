@@ -7,9 +7,10 @@ import {
   ITEMS,
   largeAdditions,
   NEAR_CAP,
+  OVERRIDES,
   VERSIONS,
 } from "./actions.ts";
-import { type CatalogSpec, catalogSpecs, wideCatalogSpecs } from "./catalog-spec.ts";
+import { type CatalogSpec, catalogSpecs, limitedCatalogSpecs, wideCatalogSpecs } from "./catalog-spec.ts";
 
 /** A random history of a customer: a catalog, and actions with times. It stays valid when fast-check removes any step. */
 export type History = {
@@ -78,6 +79,8 @@ const historiesWith = (wait: fc.Arbitrary<Wait>): fc.Arbitrary<History> => {
     { weight: 1, arbitrary: historiesOf(actionsOf(CREDITS), simple) },
     { weight: 1, arbitrary: historiesOf(actionsOf(NEAR_CAP, largeAdditions), simple) },
     { weight: 1, arbitrary: historiesOf(actionsOf(VERSIONS), simple) },
+    { weight: 1, arbitrary: historiesOf(actionsOf(OVERRIDES), simple) },
+    { weight: 2, arbitrary: historiesOf(actionsOf(OVERRIDES), limitedCatalogSpecs) },
     { weight: 2, arbitrary: historiesOf(actionsOf(ITEMS), wideCatalogSpecs) },
     { weight: 1, arbitrary: historiesOf(actionsOf(ITEMS, largeAdditions), wideCatalogSpecs) },
   );

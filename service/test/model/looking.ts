@@ -11,11 +11,12 @@ export function look(book: Book, { catalog, clock }: Pick<ScriptStep, "catalog" 
   if (hadPlan(book)) book.notice(catalog, clock);
 }
 
-/** The next end of the plan, a period, a counter or a grant, or the start of the next plan. */
-export function nextEnd({ assignment, grants, next }: Wallet, after: number): number {
+/** The next end of the plan, the overrides, a period, a counter or a grant, or the start of the next plan. */
+export function nextEnd({ assignment, grants, next, overrides }: Wallet, after: number): number {
   const ends = [
     assignment?.endsAt,
     next?.startsAt,
+    overrides?.endsAt,
     ...(assignment?.allowances ?? []).map((allowance) => allowance.end),
     ...(assignment?.counters ?? []).map((counter) => counter.end),
     ...grants.map((grant) => grant.expiresAt),

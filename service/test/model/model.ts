@@ -1,8 +1,8 @@
-import type { Catalog, Feature } from "../../src/entitlement/catalog.ts";
+import type { Catalog, Feature, PlanFeature } from "../../src/entitlement/catalog.ts";
 import { assign, dropNext, end } from "./assign.ts";
-import { periodHolding } from "./calendar.ts";
 import { add, charge, getNamed, reverse, reverseRequest, revoke } from "./credits.ts";
-import { balanceIn, burnList, type Customer, copyOf, isOver, newCustomer, usedOf } from "./customer.ts";
+import { balanceIn, burnList, type Customer, copyOf, newCustomer } from "./customer.ts";
+import { countUse, limitOf, override, termsFor } from "./own-terms.ts";
 import { passTime, settle, takeUpDefaultPlan } from "./pass-time.ts";
 import type { Answer, Asked, Position, Request, View } from "./request.ts";
 
@@ -57,6 +57,7 @@ export function viewOf(customer: Customer): View {
       isDefault: plan.isDefault,
     },
     next: customer.next,
+    overrides: customer.overrides,
     grants: burnList(customer).map(({ pool, kind, remaining, givenAt, expiresAt }) => ({
       pool,
       kind,
@@ -77,6 +78,8 @@ function answerFor(catalog: Catalog, customer: Customer, request: Request): Answ
       return end(catalog, customer, request);
     case "drop_next":
       return dropNext(customer);
+    case "override":
+      return override(customer, request);
     case "add":
       return add(customer, request);
     case "revoke":
@@ -157,7 +160,7 @@ function findReason(customer: Customer, item: AskedItem): string | null {
   const { limit, balance } = positionOf(customer, item.feature);
   if (customer.isBlocked) return "customer_blocked";
   if (customer.plan === null) return "no_active_plan";
-  if (!customer.plan.version.features.has(item.feature.id)) return "feature_not_in_plan";
+  if (termsFor(customer, item.feature) === undefined) return "feature_not_in_plan";
   if (limit !== null && limit.used + item.quantity > limit.quantity) return "limit_reached";
   if (priceOf(customer, item) > balance) return "insufficient_credits";
   return null;
@@ -174,39 +177,32 @@ function affordable(customer: Customer, { feature, quantity }: AskedItem): numbe
   return allowed;
 }
 
-function priceOf({ plan }: Customer, { feature, quantity }: AskedItem): number {
-  return charge((plan?.version.features.get(feature.id) ?? feature).cost, quantity);
+function priceOf(customer: Customer, { feature, quantity }: AskedItem): number {
+  return charge(pricedBy(customer, feature).cost, quantity);
+}
+
+/** A feature that the customer may not use has the price of the plan, or else of the catalog. */
+function pricedBy(customer: Customer, feature: Feature): PlanFeature | Feature {
+  return termsFor(customer, feature) ?? customer.plan?.version.features.get(feature.id) ?? feature;
 }
 
 function positionOf(customer: Customer, feature: Feature): Position {
-  const { plan, now } = customer;
-  const inPlan = plan?.version.features.get(feature.id);
-  const pool = inPlan?.pool ?? feature.pool;
+  const { plan } = customer;
+  const { pool } = pricedBy(customer, feature);
   const isGiven = plan?.version.allowances.some((allowance) => allowance.pool === pool);
-  const position: Position = {
+  return {
     balance: balanceIn(customer, pool),
     resetsAt: (isGiven && plan?.periods.find((period) => period.pool === pool)?.end) || null,
-    limit: null,
+    limit: limitOf(customer, feature),
   };
-  if (plan && inPlan && inPlan.limit !== null) {
-    const used = usedOf(customer, feature.id);
-    position.limit = {
-      quantity: inPlan.limit.quantity,
-      used,
-      remaining: Math.max(0, inPlan.limit.quantity - used),
-      resetsAt: periodHolding(inPlan.limit.period, { anchor: plan.anchor, at: now }).end,
-    };
-  }
-  return position;
 }
 
 function consume(customer: Customer, item: AskedItem, request: number): void {
-  const { plan, now } = customer;
-  const inPlan = plan?.version.features.get(item.feature.id);
-  if (plan === null || inPlan === undefined) throw new Error("a consume needs a plan with the feature");
+  const terms = termsFor(customer, item.feature);
+  if (terms === undefined) throw new Error("a consume needs a feature that the customer may use");
   const parts: { grant: number; credits: number }[] = [];
   let open = priceOf(customer, item);
-  for (const grant of burnList(customer).filter((it) => it.pool === inPlan.pool)) {
+  for (const grant of burnList(customer).filter((it) => it.pool === terms.pool)) {
     const credits = Math.min(open, grant.remaining);
     if (credits === 0) break;
     grant.remaining -= credits;
@@ -214,14 +210,8 @@ function consume(customer: Customer, item: AskedItem, request: number): void {
     open -= credits;
     parts.push({ grant: grant.id, credits });
   }
-  const { feature, pool } = inPlan;
+  const { feature, pool } = terms;
   const { quantity } = item;
-  customer.consumes.push({ request, feature, pool, quantity, reversed: 0, version: plan.version, parts });
-  const index = customer.consumes.length - 1;
-  const live = plan.counters.find((it) => it.feature === feature && !isOver(it.end, now));
-  if (live !== undefined) live.consumes.push(index);
-  else if (inPlan.limit !== null) {
-    const end = periodHolding(inPlan.limit.period, { anchor: plan.anchor, at: now }).end;
-    plan.counters.push({ feature, end, consumes: [index] });
-  }
+  customer.consumes.push({ request, at: customer.now, feature, pool, quantity, reversed: 0, terms, parts });
+  countUse(customer, item.feature, customer.consumes.length - 1);
 }

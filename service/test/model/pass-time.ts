@@ -3,6 +3,7 @@ import type { PeriodKind } from "../../src/entitlement/period.ts";
 import type { PlanId } from "../../src/primitives/brand.ts";
 import { periodHolding } from "./calendar.ts";
 import { type Customer, isOver, type PlanTaken } from "./customer.ts";
+import { replaceOverrides } from "./own-limits.ts";
 
 /** Applies everything due, one time after the other. */
 export function passTime(catalog: Catalog, customer: Customer, to: number): void {
@@ -20,6 +21,7 @@ export function nextMoment(catalog: Catalog, customer: Customer): number | null 
   const moments: (number | null)[] = [
     catalog.defaultPlan.since,
     customer.next?.startsAt ?? null,
+    customer.overrides?.endsAt ?? null,
     ...customer.grants.map((grant) => grant.expiresAt),
   ];
   if (plan !== null) {
@@ -37,6 +39,7 @@ export function nextMoment(catalog: Catalog, customer: Customer): number | null 
 
 /** Applies everything due at the customer's `now`, in the order of the specification. */
 export function settle(catalog: Catalog, customer: Customer): void {
+  endOverrides(customer);
   endAssignment(customer);
   startScheduledPlan(catalog, customer);
   followDefaultPlan(catalog, customer);
@@ -105,6 +108,11 @@ function versionsOf(catalog: Catalog, plan: PlanId): readonly PlanVersion[] {
 
 function newerVersions(catalog: Catalog, { plan, version }: PlanTaken): PlanVersion[] {
   return versionsOf(catalog, plan).filter(({ number }) => number > version.number);
+}
+
+function endOverrides(customer: Customer): void {
+  if (customer.overrides !== null && isOver(customer.overrides.endsAt, customer.now))
+    replaceOverrides(customer, null);
 }
 
 function endAssignment(customer: Customer): void {
@@ -179,7 +187,7 @@ function switchVersion(customer: Customer, plan: PlanTaken, version: PlanVersion
     const { end, expiresAt } = periodHolding(allowance.period, { anchor: plan.anchor, at: now, rollover });
     period.end = end;
     grant.expiresAt = expiresAt;
-    grant.remaining = Math.max(0, allowance.credits - grant.gone);
+    grant.remaining = Math.max(0, (period.own ?? allowance.credits) - grant.gone);
   }
   for (const counter of plan.counters) {
     const limit = version.features.get(counter.feature)?.limit ?? null;
@@ -220,10 +228,13 @@ function longest(periods: readonly PeriodKind[]): PeriodKind | null {
 function grantAllowances(customer: Customer): void {
   const { plan, now } = customer;
   if (plan === null) return;
-  for (const { pool, credits, period, rollover } of plan.version.allowances) {
+  for (const { pool, credits: planned, period, rollover } of plan.version.allowances) {
     const current = plan.periods.find((it) => it.pool === pool);
     if (current !== undefined && !isOver(current.end, now)) continue;
     const { end, expiresAt } = periodHolding(period, { anchor: plan.anchor, at: now, rollover });
+    const own =
+      customer.overrides?.allowances.find((it) => it.pool === pool && it.period === period)?.credits ?? null;
+    const credits = own ?? planned;
     customer.grantsMade += 1;
     customer.grants.push({
       id: customer.grantsMade,
@@ -238,6 +249,6 @@ function grantAllowances(customer: Customer): void {
       additions: [{ credits, isRevoked: false }],
     });
     plan.periods = plan.periods.filter((it) => it !== current);
-    plan.periods.push({ pool, end, grant: customer.grantsMade });
+    plan.periods.push({ pool, end, grant: customer.grantsMade, own });
   }
 }

@@ -1,3 +1,5 @@
+import type { OverridesRequest } from "../../src/entitlement/set-overrides.ts";
+import type { OverrideTerms } from "../../src/entitlement/wallet.ts";
 import type { FeatureKey, Instant, PlanId, PlanVersionId, PoolId } from "../../src/primitives/brand.ts";
 
 /** A request, for the model and for the service. */
@@ -14,6 +16,13 @@ export type Request =
     }
   | { kind: "end"; asOf: Instant | null }
   | { kind: "drop_next" }
+  /** Replaces all earlier overrides. */
+  | {
+      kind: "override";
+      features: OverridesRequest["features"];
+      allowances: OverridesRequest["allowances"];
+      endsAt: Instant | null;
+    }
   | { kind: "add"; pool: PoolId; source: CreditSource; credits: number; expiresAt: Instant | null }
   | { kind: "revoke"; named: NamedGrant }
   /** One charge, by its index among all charges. Without a quantity, everything that is left of it. */
@@ -71,7 +80,9 @@ export type Answer =
         | "expires_in_the_past"
         | "balance_too_large"
         | "already_revoked"
-        | "nothing_left";
+        | "nothing_left"
+        | "feature_archived"
+        | "period_unknown";
     };
 
 /** `item` is the index of the charge in its request. */
@@ -79,7 +90,7 @@ export type ReversedItem = { item: number; quantity: number; credits: number };
 
 /** A rejected operation writes nothing, not even changes that are due. */
 export function isRefusal({ kind }: Answer): boolean {
-  return /_in_the_past$|_out_of_range$|^would_|_fixed$|_archived$|^no_running_|^too_|_too_large$|^already_revoked$|^nothing_left$/.test(
+  return /_in_the_past$|_out_of_range$|^would_|_fixed$|_archived$|^no_running_|^too_|_too_large$|^already_revoked$|^nothing_left$|^period_unknown$/.test(
     kind,
   );
 }
@@ -102,6 +113,7 @@ export type View = {
     anchor: number;
     shorten: boolean;
   };
+  overrides: null | OverrideTerms;
   /** In burn order, without the spent ones. */
   grants: {
     pool: PoolId;

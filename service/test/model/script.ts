@@ -1,7 +1,15 @@
 import type { Catalog, Cost, Feature } from "../../src/entitlement/catalog.ts";
 import { brandAs, type FeatureKey, type Instant } from "../../src/primitives/brand.ts";
 import type { Action, AskedItem, AskedQuantity, Moment } from "./actions.ts";
-import { chooseDefault, featureAt, firstCatalog, planAt, poolAt, publish } from "./catalog-spec.ts";
+import {
+  chooseDefault,
+  featureAt,
+  firstCatalog,
+  overridesOf,
+  planAt,
+  poolAt,
+  publish,
+} from "./catalog-spec.ts";
 import { burnList, type Customer, copyOf, newCustomer } from "./customer.ts";
 import type { History, Wait } from "./history.ts";
 import { ask, noticed } from "./model.ts";
@@ -108,6 +116,10 @@ function actsOf(action: Action, scene: Scene): ScriptStep["act"][] {
       return asks({ kind: "end", asOf: instantOf(action.asOf, scene) });
     case "drop_next":
       return asks({ kind: "drop_next" });
+    case "override": {
+      const endsAt = instantOf(action.endsAt, scene);
+      return asks({ kind: "override", ...overridesOf(catalog, action.terms), endsAt });
+    }
     case "add":
       return Array.from({ length: action.times }, (_, i) => asks(addition(action, scene, i))).flat();
     case "revoke": {

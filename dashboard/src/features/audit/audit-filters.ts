@@ -52,6 +52,7 @@ export const ACTIONS = [
   { value: "plan.ended", label: "Plans ended" },
   { value: "plan.scheduled", label: "Plan changes scheduled" },
   { value: "plan.unscheduled", label: "Plan changes dropped" },
+  { value: "overrides.", label: "Overrides" },
   { value: "customer", label: "Customers" },
   { value: "plan.published", label: "Plans published" },
   { value: "plan", label: "All plan actions" },

@@ -30,6 +30,10 @@ const SENTENCES: Readonly<Record<string, Describe>> = {
     " for ",
     CUSTOMER,
   ],
+  "overrides.set": ({ after }) => [
+    isRecord(after) && after["overrides"] === null ? "removed the overrides of " : "set the overrides of ",
+    CUSTOMER,
+  ],
   "plan.assigned_in_bulk": (entry) => [
     "assigned plan ",
     subject(entry),

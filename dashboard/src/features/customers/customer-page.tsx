@@ -79,7 +79,8 @@ function Identity({ customer: { customerId, email, billingReference } }: { custo
 type ActivePlan = NonNullable<Customer["plan"]>;
 
 /** Balances and plan. */
-function CustomerStanding({ customer: { customerId, balances, plan, nextPlan } }: { customer: Customer }) {
+function CustomerStanding({ customer }: { customer: Customer }) {
+  const { customerId, balances, plan, nextPlan } = customer;
   const { data: pools } = useSuspenseQuery(poolsQuery(useScope()));
   const nameOf = (key: string): string => pools.find((pool) => pool.key === key)?.name ?? key;
   return (
@@ -104,7 +105,7 @@ function CustomerStanding({ customer: { customerId, balances, plan, nextPlan } }
           }
         />
       ))}
-      <Figure name="Plan" value={plan?.name ?? "None"} note={<PlanNote plan={plan} nextPlan={nextPlan} />} />
+      <Figure name="Plan" value={plan?.name ?? "None"} note={<PlanNote {...customer} />} />
     </div>
   );
 }
@@ -135,13 +136,24 @@ function BalanceNote({
   );
 }
 
-function PlanNote({ plan, nextPlan }: Pick<Customer, "plan" | "nextPlan">) {
+function PlanNote({ plan, nextPlan, overrides }: Pick<Customer, "plan" | "nextPlan" | "overrides">) {
   return (
     <>
       {plan === null ? "Every request is denied" : <PlanTerm plan={plan} />}
       {nextPlan !== null && (
         <div>
           Switches to {nextPlan.name} on <Time at={nextPlan.startsAt} as="day" />
+        </div>
+      )}
+      {overrides !== null && (
+        <div>
+          Has overrides
+          {overrides.endsAt !== null && (
+            <>
+              {" until "}
+              <Time at={overrides.endsAt} as="day" />
+            </>
+          )}
         </div>
       )}
     </>

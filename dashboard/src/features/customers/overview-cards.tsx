@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
 import { type Feature, featuresQuery } from "../../api/catalog-lists.ts";
 import { BURN_ORDER, GRANT_NAMES } from "../../format/ledger.ts";
 import { formatCount } from "../../format/numbers.ts";
@@ -88,8 +89,9 @@ function columnsFor(isOnePool: boolean): Column<Grant>[] {
 
 type ActivePlan = NonNullable<Customer["plan"]>;
 
-/** Terms of the customer's plan version, which can be older than the latest. */
-export function PlanCard({ plan, grants }: { plan: Customer["plan"]; grants: readonly Grant[] }) {
+/** Terms of the customer's plan version, which can be older than the latest, with the customer's overrides. */
+export function PlanCard({ customer, grants }: { customer: Customer; grants: readonly Grant[] }) {
+  const { plan, overrides } = customer;
   if (plan === null) {
     return (
       <Card title="Plan">
@@ -97,10 +99,16 @@ export function PlanCard({ plan, grants }: { plan: Customer["plan"]; grants: rea
       </Card>
     );
   }
-  return <Terms plan={plan} grants={grants} />;
+  return <Terms plan={plan} overrides={overrides} grants={grants} />;
 }
 
-function Terms({ plan, grants }: { plan: ActivePlan; grants: readonly Grant[] }) {
+type TermsProps = {
+  plan: ActivePlan;
+  overrides: Customer["overrides"];
+  grants: readonly Grant[];
+};
+
+function Terms({ plan, overrides, grants }: TermsProps) {
   const scope = useScope();
   const { data: version } = useQuery(planVersionQuery(scope, plan));
   const { data: features = [] } = useQuery(featuresQuery(scope));
@@ -117,14 +125,50 @@ function Terms({ plan, grants }: { plan: ActivePlan; grants: readonly Grant[] })
         items={[
           { name: "Since", value: <Time at={plan.anchor} /> },
           { name: "Ends", value: plan.endsAt === null ? "Never" : <Time at={plan.endsAt} /> },
-          ...(version === undefined || version === null ? [] : termsOf(version, grants, features)),
+          ...(version == null ? [] : termsOf(override(version, overrides), grants, features)),
         ]}
       />
     </Card>
   );
 }
 
-function termsOf({ allowances, features }: PlanVersion, grants: readonly Grant[], known: readonly Feature[]) {
+/** Terms that an override changed are marked. A feature without a cost is excluded. */
+type OwnTerms = {
+  readonly allowances: readonly (PlanVersion["allowances"][number] & { isOwn: boolean })[];
+  readonly features: readonly (Pick<PlanVersion["features"][number], "feature" | "limit"> & {
+    readonly cost: PlanVersion["features"][number]["cost"] | null;
+    readonly isOwn: boolean;
+  })[];
+};
+
+/** Applies the customer's overrides to the terms of the plan. */
+function override({ allowances, features }: PlanVersion, overrides: Customer["overrides"]): OwnTerms {
+  const own = overrides?.features ?? {};
+  const added = Object.entries(own).filter(([key]) => !features.some(({ feature }) => feature === key));
+  return {
+    allowances: allowances.map((allowance) => {
+      const other = overrides?.allowances[allowance.pool];
+      const isOwn = other !== undefined && other.period === allowance.period;
+      return { ...allowance, ...(isOwn ? { credits: other.credits } : {}), isOwn };
+    }),
+    features: [
+      ...features.map(({ feature, cost, limit }) => {
+        const terms = own[feature];
+        return {
+          feature,
+          cost: terms?.included === false ? null : (terms?.cost ?? cost),
+          limit: terms?.limit === undefined ? limit : terms.limit,
+          isOwn: terms !== undefined,
+        };
+      }),
+      ...added.flatMap(([feature, { cost, limit = null, pinned }]) =>
+        pinned === undefined ? [] : [{ feature, cost: cost ?? pinned.cost, limit, isOwn: true }],
+      ),
+    ],
+  };
+}
+
+function termsOf({ allowances, features }: OwnTerms, grants: readonly Grant[], known: readonly Feature[]) {
   return [
     ...allowances.map((allowance) => {
       const renewal = findRenewal(allowance, grants);
@@ -133,28 +177,32 @@ function termsOf({ allowances, features }: PlanVersion, grants: readonly Grant[]
         value: (
           <>
             {capitalize(formatAllowance(allowance))}
+            {allowance.isOwn && <Note>Override, from its next period</Note>}
             {renewal !== null && (
-              <div className="text-caption text-muted">
+              <Note>
                 Renews <Time at={renewal} />
-              </div>
+              </Note>
             )}
           </>
         ),
       };
     }),
-    ...features.map(({ feature, cost, limit }) => {
+    ...features.map(({ feature, cost, limit, isOwn }) => {
       const { name, unit } = known.find(({ key }) => key === feature) ?? { name: feature, unit: null };
       return {
         name,
         value: (
           <>
-            {capitalize(formatCost(cost, unit))}
-            {limit !== null && (
-              <div className="text-caption text-muted">{capitalize(formatLimit(limit, unit))}</div>
-            )}
+            {cost === null ? "Not included" : capitalize(formatCost(cost, unit))}
+            {cost !== null && limit !== null && <Note>{capitalize(formatLimit(limit, unit))}</Note>}
+            {isOwn && <Note>Override</Note>}
           </>
         ),
       };
     }),
   ];
+}
+
+function Note({ children }: { children: ReactNode }) {
+  return <div className="text-caption text-muted">{children}</div>;
 }

@@ -46,7 +46,7 @@ export function OverviewTab() {
         <OpenGrantsCard customer={customer} known={known} />
       </div>
       <div className="flex min-w-0 flex-col gap-6">
-        <PlanCard plan={customer.plan} grants={grants} />
+        <PlanCard customer={customer} grants={grants} />
         <About customer={customer} />
       </div>
     </div>

@@ -125,7 +125,8 @@ function reverse(
       isRevoked: false,
     })),
   );
-  const outcome = reverseConsume(catalog, known.wallet, { consumes: [consume], quantity: null, grants }, at);
+  const request = { consumes: [consume], quantity: null, grants, overrides: [] };
+  const outcome = reverseConsume(catalog, known.wallet, request, at);
   assert(outcome.kind === "reversed", "the demo reverses a charge once");
   const { change, credits, quantity } = outcome;
   const { customerNumber } = known;

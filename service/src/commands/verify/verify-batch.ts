@@ -1,10 +1,11 @@
 import type { Catalog } from "../../entitlement/catalog.ts";
-import type { Entry } from "../../entitlement/entry.ts";
+import type { Entry, NewOverrides } from "../../entitlement/entry.ts";
 import { Fold, type ReversedConsume, reversedConsumes } from "../../entitlement/fold.ts";
 import type { GrantFacts } from "../../entitlement/revoke-grant.ts";
 import type { Wallet } from "../../entitlement/wallet.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import type { EnvironmentId } from "../../primitives/brand.ts";
+import { listOverridesOfRuns } from "../../store/cell/overrides.ts";
 import {
   type ConsumePosition,
   listEntries,
@@ -25,9 +26,11 @@ export async function verifyBatch(
   checked: Checked,
 ): Promise<Mismatch | null> {
   const grants = await readGrants(tx, batch);
+  const overrides = await readOverrides(tx, batch);
   const folds = batch.map(({ environmentId, wallet, balance }, index) => {
     const versions = catalogs.get(environmentId)?.versions ?? new Map();
-    return new Fold({ wallet, balance, grants: grants[index] ?? [], versions });
+    const rows = { grants: grants[index] ?? [], overrides: overrides[index] ?? [] };
+    return new Fold({ wallet, balance, ...rows, versions });
   });
   for (const runs of runsOf(batch, ({ wallet }) => wallet.sequence)) {
     const ledgers = await listEntries(tx, runs);
@@ -76,6 +79,17 @@ async function readGrants(tx: Tx, batch: readonly ReadableRow[]): Promise<GrantF
   return grants;
 }
 
+async function readOverrides(tx: Tx, batch: readonly ReadableRow[]): Promise<NewOverrides[][]> {
+  const overrides: NewOverrides[][] = batch.map(() => []);
+  for (const runs of runsOf(batch, ({ wallet }) => wallet.overridesCount)) {
+    const found = await listOverridesOfRuns(tx, runs);
+    for (const [position, { index }] of runs.entries()) overrides[index]?.push(...(found[position] ?? []));
+    // The fold reports the missing ones.
+    if (found.every((some) => some.length === 0)) break;
+  }
+  return overrides;
+}
+
 /** The charges that the entries reverse: from the run if it has the whole ledger, otherwise from the database. */
 async function readReversed(
   tx: Tx,
@@ -113,18 +127,19 @@ export type ReadableRow = WalletRow & { readonly wallet: Wallet };
 export function* batchesOf(page: readonly ReadableRow[]): Generator<readonly ReadableRow[]> {
   let batch: ReadableRow[] = [];
   let entries = 0;
-  let grants = 0;
+  let others = 0;
   for (const row of page) {
-    const { sequence, grantCount } = row.wallet;
-    if (batch.length > 0 && (entries + sequence > ROWS_MAX || grants + grantCount > ROWS_MAX)) {
+    const { sequence, grantCount, overridesCount } = row.wallet;
+    const more = grantCount + overridesCount;
+    if (batch.length > 0 && (entries + sequence > ROWS_MAX || others + more > ROWS_MAX)) {
       yield batch;
       batch = [];
       entries = 0;
-      grants = 0;
+      others = 0;
     }
     batch.push(row);
     entries += sequence;
-    grants += grantCount;
+    others += more;
   }
   if (batch.length > 0) yield batch;
 }

@@ -47,7 +47,7 @@ async function refuseDetached(tx: Tx): Promise<void> {
 
 const ROWS_MAX = 5_000;
 
-/** Finds a customer, ledger entry or grant without a wallet. */
+/** Finds a customer, ledger entry, grant or override without a wallet. */
 async function findOrphan(tx: Tx, checked: Checked): Promise<Mismatch | null> {
   for (const table of SCANNED_TABLES) {
     let page = await listOwners(tx, table, BEFORE_ALL, ROWS_MAX);
@@ -66,6 +66,7 @@ const TEXT = {
   customers: "the customer has no wallet",
   ledger: "there are ledger entries without a wallet",
   grants: "there are grants without a wallet",
+  overrides: "there are overrides without a wallet",
 } as const satisfies Record<ScannedTable, string>;
 
 const WALLETS_MAX = 500;
@@ -122,11 +123,14 @@ async function verifyWithFetches(
 }
 
 /** Checks that need only the wallet's row. */
-function findFlaw({ customerId, wallet, hasLaterEntries, lastGrant }: WalletRow): string | null {
+function findFlaw(row: WalletRow): string | null {
+  const { customerId, wallet, hasLaterEntries, lastGrant, lastOverrides } = row;
   if (customerId === null) return "the wallet has no customer";
   if (wallet === null) return null;
   if (hasLaterEntries) return `the wallet is at entry ${wallet.sequence}, but its ledger has later entries`;
   if (lastGrant !== wallet.grantCount)
     return `the wallet counts ${wallet.grantCount} grants, but the last one is ${lastGrant}`;
+  if (lastOverrides !== wallet.overridesCount)
+    return `the wallet counts ${wallet.overridesCount} overrides, but the last ones are ${lastOverrides}`;
   return null;
 }

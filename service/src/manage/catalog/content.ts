@@ -106,7 +106,7 @@ export function versionContent(
 const featureKeysByCatalog = new WeakMap<Catalog["features"], ReadonlyMap<FeatureId, FeatureKey>>();
 
 /** Cached, because each plan of a catalog needs it. */
-function featureKeysOf({ features }: Catalog): ReadonlyMap<FeatureId, FeatureKey> {
+export function featureKeysOf({ features }: Catalog): ReadonlyMap<FeatureId, FeatureKey> {
   const known = featureKeysByCatalog.get(features);
   if (known !== undefined) return known;
   const keys = new Map([...features.values()].map(({ id, key }) => [id, key]));

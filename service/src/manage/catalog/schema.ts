@@ -57,6 +57,13 @@ const rollover = Type.Integer({
 });
 const allowanceCredits = Type.Integer({ minimum: 1, maximum: 1_000_000_000_000, examples: [1000] });
 
+export const overriddenCredits = Type.Integer({
+  minimum: 1,
+  maximum: 1_000_000_000_000,
+  description: "Credits granted in each period.",
+  examples: [5000],
+});
+
 export const Allowance = Type.Object({
   pool: Type.String({ examples: ["credits"] }),
   credits: allowanceCredits,

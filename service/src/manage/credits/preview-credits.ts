@@ -232,7 +232,7 @@ function describeUse(
 ): Pick<CreditsPreview, "plan" | "buys"> {
   const version = findCurrentVersion(catalog, wallet);
   const features = new Map([...catalog.features.values()].map((feature) => [feature.id, feature]));
-  const buys = pool === null ? [] : buyingPower(version, { pool, credits });
+  const buys = pool === null ? [] : buyingPower(version, wallet.overrides, { pool, credits });
   return {
     plan: version === null ? null : (catalog.plans.get(version.plan)?.key ?? null),
     buys: buys.flatMap(({ feature: id, quantity }) => {

@@ -14,12 +14,13 @@ import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { readClock } from "../../store/cell/clock.ts";
 import { findCustomerRecord } from "../../store/cell/customer-list.ts";
 import { listGrantsOfSlots } from "../../store/cell/grants.ts";
+import { listOverrides } from "../../store/cell/overrides.ts";
 import { listConsumes } from "../../store/cell/reversals.ts";
 import { holdLedger } from "../../store/cell/usage/attached-months.ts";
 import { CatalogNames } from "../customers/catalog-names.ts";
 import { nullable, timeField, timeOrNull } from "../fields.ts";
 import { refuseUnknownReversals } from "../refuse-detached-ledger.ts";
-import { chooseConsumes, slotsOf } from "./reverse-consume.ts";
+import { chooseConsumes, overridesOf, slotsOf } from "./reverse-consume.ts";
 
 export const ReversalPreview = Type.Object({
   quantity: Type.Integer({ description: "Quantity that would be reversed.", examples: [1] }),
@@ -86,10 +87,13 @@ export function previewReversal(
     const [consume] = consumes;
     // One pool and one list of grants can be shown.
     if (consume === undefined || consumes.length > 1) return { kind: "item_required" };
-    const grants = await listGrantsOfSlots(tx, { environmentId, customerNumber }, slotsOf(consumes));
+    const name = { environmentId, customerNumber };
+    const grants = await listGrantsOfSlots(tx, name, slotsOf(consumes));
+    const overrides = await listOverrides(tx, name, overridesOf(consumes));
     const catalog = await loadCatalog(tx, environmentId);
     const clock = await readClock(tx);
-    const outcome = decideReversal(catalog, wallet, { consumes, quantity: input.quantity, grants }, clock);
+    const request = { consumes, quantity: input.quantity, grants, overrides };
+    const outcome = decideReversal(catalog, wallet, request, clock);
     if (outcome.kind !== "reversed") return outcome;
     const { quantity, credits, change } = outcome;
     const preview = {

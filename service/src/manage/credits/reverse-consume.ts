@@ -16,6 +16,7 @@ import { parseTimedId } from "../../primitives/public-id.ts";
 import { findCustomerId } from "../../store/cell/customers.ts";
 import { findGrant, listGrantsOfSlots, markGrantRevoked } from "../../store/cell/grants.ts";
 import { type OpenWallet, openWallet } from "../../store/cell/open-wallets.ts";
+import { listOverrides } from "../../store/cell/overrides.ts";
 import { listConsumes, listReversals, type StoredConsume } from "../../store/cell/reversals.ts";
 import { saveEdits } from "../../store/cell/wallet-changes.ts";
 import type { Context } from "../context.ts";
@@ -114,7 +115,9 @@ async function reverse(
 ): Promise<ReverseOutcome> {
   const { catalog, wallet, clock } = open;
   const grants = await listGrantsOfSlots(tx, open, slotsOf(consumes));
-  const outcome = decideReversal(catalog, wallet, { consumes, quantity: wanted, grants }, clock);
+  const overrides = await listOverrides(tx, open, overridesOf(consumes));
+  const request = { consumes, quantity: wanted, grants, overrides };
+  const outcome = decideReversal(catalog, wallet, request, clock);
   if (outcome.kind !== "reversed") return outcome;
   const { quantity, credits, items, change } = outcome;
   const annotation = { ...(reference === null ? {} : { reference }), ...(note === null ? {} : { note }) };
@@ -141,6 +144,11 @@ async function reverse(
 /** The grants that the charges took credits from. */
 export function slotsOf(consumes: readonly ConsumeFacts[]): number[] {
   return [...new Set(consumes.flatMap(({ parts }) => parts.map(({ grant }) => grant)))];
+}
+
+/** The overrides that priced the charges. */
+export function overridesOf(consumes: readonly ConsumeFacts[]): number[] {
+  return [...new Set(consumes.flatMap(({ overrides }) => overrides ?? []))];
 }
 
 type RevokeOutcome =

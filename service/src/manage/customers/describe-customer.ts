@@ -6,6 +6,7 @@ import type { Instant } from "../../primitives/brand.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import type { CustomerRecord } from "../../store/cell/customer-list.ts";
 import { nullable, timeField, timeOf, timeOrNull } from "../fields.ts";
+import { describeOverrides, Overrides } from "./overrides.ts";
 
 export const Customer = Type.Object({
   customerId: Type.String({ description: "Your customer ID.", examples: ["customer_42"] }),
@@ -49,6 +50,7 @@ export const Customer = Type.Object({
       { description: "The pending plan change. Null if there is none." },
     ),
   ),
+  overrides: nullable(Overrides),
   balances: Type.Array(
     Type.Object({
       pool: Type.String({ examples: ["credits"] }),
@@ -87,6 +89,7 @@ export function describeCustomer(record: CustomerRecord, catalog: Catalog, clock
           },
     planAsOf: timeOrNull(wallet.planAsOf),
     nextPlan: describeNext(catalog, wallet),
+    overrides: describeOverrides(catalog, wallet.overrides),
     balances: [...catalog.pools.values()].map(({ id, key }) => ({
       pool: key,
       balance: balanceOf(wallet, id),

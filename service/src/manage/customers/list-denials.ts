@@ -15,7 +15,15 @@ import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { findCustomerRecord } from "../../store/cell/customer-list.ts";
 import { type DenialRecord, listDenialRecords } from "../../store/cell/denials.ts";
 import { listKeyTexts } from "../../store/cell/key-records.ts";
-import { invalidField, nullable, shownMember, timeField, timeOf, timeOrNull } from "../fields.ts";
+import {
+  invalidField,
+  nullable,
+  shownMember,
+  shownOverrides,
+  timeField,
+  timeOf,
+  timeOrNull,
+} from "../fields.ts";
 import { CatalogNames, PlanName } from "./catalog-names.ts";
 import { deniedItemsFields, describeDeniedItems } from "./denied-items.ts";
 
@@ -34,6 +42,7 @@ export const Denial = Type.Object({
   ),
   resetsAt: nullable(timeOf("When the limit resets. If no limit was reached, when the allowance resets.")),
   plan: nullable(PlanName),
+  overrides: shownOverrides,
   idempotencyKey: nullable(Type.String({ examples: ["render-7f3a"] })),
   memberId: shownMember,
   metadata: nullable(Type.Record(Type.String(), Type.Unknown())),
@@ -107,6 +116,7 @@ function describeDenial(
     limit,
     resetsAt: timeOrNull(resetsAt),
     plan: planVersion === null ? null : names.plan(planVersion),
+    overrides: record.overrides,
     idempotencyKey: keys.get(record.keyHash) ?? null,
     memberId: record.memberId,
     metadata,

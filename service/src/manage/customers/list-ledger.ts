@@ -22,7 +22,7 @@ import { listKeyTexts } from "../../store/cell/key-records.ts";
 import { type LedgerRecord, listLedger as listRecords } from "../../store/cell/ledger.ts";
 import { findLastBefore, listBalances } from "../../store/cell/ledger-balances.ts";
 import { findWholeLedgerSince, holdLedger } from "../../store/cell/usage/attached-months.ts";
-import { nullable, shownMember, timeField, timeOf } from "../fields.ts";
+import { nullable, shownMember, shownOverrides, timeField, timeOf } from "../fields.ts";
 import { notBefore } from "../history-window.ts";
 import { CatalogNames, PlanName } from "./catalog-names.ts";
 
@@ -45,6 +45,7 @@ export const LedgerEntry = Type.Object({
   feature: nullable(Type.String({ examples: ["image.generate"] })),
   quantity: nullable(Type.Integer({ description: "Quantity charged or reversed.", examples: [3] })),
   plan: nullable(PlanName),
+  overrides: shownOverrides,
   consumeId: nullable(
     Type.String({
       description: "Set only for charges. The same for all items of a request.",
@@ -200,6 +201,7 @@ function describeEntry(record: LedgerRecord, { customerNumber, names, keys, sinc
     feature: feature === null ? null : names.feature(feature),
     quantity: record.quantity,
     plan: planVersion === null ? null : names.plan(planVersion),
+    overrides: record.overrides,
     consumeId: kind === "consume" ? nameRequest({ sequence, recordedAt }) : null,
     item: place?.index ?? null,
     reversedQuantity: record.reversedQuantity,

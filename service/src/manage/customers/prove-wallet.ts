@@ -97,11 +97,12 @@ function describePool(
 }
 
 function isSound(
-  { wallet, balance, hasLaterEntries, lastGrant }: WalletRow,
+  { wallet, balance, hasLaterEntries, lastGrant, lastOverrides }: WalletRow,
   sums: readonly LedgerSum[],
   pools: Proof["pools"],
 ): boolean {
   if (wallet === null || hasLaterEntries || lastGrant !== wallet.grantCount) return false;
+  if (lastOverrides !== wallet.overridesCount) return false;
   return (
     countAll(sums) === wallet.sequence &&
     balance === wallet.grants.reduce((total, { remaining }) => total + remaining, 0) &&

@@ -1,8 +1,9 @@
 import { type Static, Type } from "typebox";
 import { REASONS } from "../../entitlement/decide.ts";
+import type { FeatureOverride } from "../../entitlement/wallet.ts";
 import { assertNever } from "../../primitives/assert.ts";
 import { deniedItemsFields } from "../customers/denied-items.ts";
-import { nullable, shownMember, timeField } from "../fields.ts";
+import { nullable, shownMember, shownOverrides, timeField } from "../fields.ts";
 import { reasonField } from "../requests/describe-request.ts";
 import { ChargeDetails } from "./key-story.ts";
 
@@ -44,6 +45,7 @@ export const DenialExplanation = Type.Object({
       version: Type.Integer({ examples: [3] }),
     }),
   ),
+  overrides: shownOverrides,
   pool: Type.String({ examples: ["credits"] }),
   creditsRequired: Type.Integer({
     description: "With `items`: for the denied item and those before it that use the same pool.",
@@ -96,7 +98,12 @@ export const DenialExplanation = Type.Object({
 
 export type DenialExplanation = Static<typeof DenialExplanation>;
 
-type Facts = Omit<DenialExplanation, "sentences">;
+type Facts = Omit<DenialExplanation, "sentences"> & {
+  /** What the overrides say about the feature. Null if they say nothing. */
+  readonly override: FeatureOverride | null;
+  /** Whether the price is that of the overrides. */
+  readonly isOwnPrice: boolean;
+};
 
 /** Sentences that explain why the request was denied, when that changes, and how it would be decided now. */
 export function denialSentences(facts: Facts): string[] {
@@ -104,19 +111,22 @@ export function denialSentences(facts: Facts): string[] {
 }
 
 function whyDenied(facts: Facts): string[] {
-  const { reason, feature, plan, pool } = facts;
+  const { reason, feature, plan, pool, override } = facts;
   const planName = plan === null ? "The plan" : `Plan ${plan.name}, version ${plan.version},`;
+  const own = `The customer's overrides (number ${facts.overrides})`;
   switch (reason) {
     case "insufficient_credits": {
       const where = pool === "credits" ? "" : ` in the pool ${pool}`;
       const before = (facts.deniedItem ?? 0) > 0 ? " and the items before it in the same pool" : "";
       const needed = `The request needed ${credits(facts.creditsRequired)} for ${facts.quantity} × ${feature}${before}.`;
       const rest = `${left(facts.balance)}${where}.`;
-      return [`${needed} ${rest}`, resetSentence(facts.resetsAt)];
+      const price = facts.isOwnPrice ? [`${own} set the price.`] : [];
+      return [`${needed} ${rest}`, ...price, resetSentence(facts.resetsAt)];
     }
     case "limit_reached": {
       const { limit } = facts;
-      const allows = `${planName} allows ${limit?.quantity ?? 0} × ${feature} per period.`;
+      const isOwn = override !== null && override.limit !== undefined;
+      const allows = `${isOwn ? `${own} allow` : `${planName} allows`} ${limit?.quantity ?? 0} × ${feature} per period.`;
       const used = `${were(limit?.used ?? 0)} used, and the request needed ${facts.quantity} more.`;
       const resetsAt = limit?.resetsAt ?? null;
       const reset =
@@ -124,7 +134,9 @@ function whyDenied(facts: Facts): string[] {
       return [allows, used, reset];
     }
     case "feature_not_in_plan":
-      return [`${planName} does not include ${feature}.`];
+      return override?.included === false
+        ? [`${own} exclude ${feature}.`]
+        : [`${planName} does not include ${feature}.`];
     case "customer_blocked":
       return ["The customer was blocked. A blocked customer is denied everything."];
     case "no_active_plan":

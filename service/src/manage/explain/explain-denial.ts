@@ -1,8 +1,9 @@
 import type { Catalog } from "../../entitlement/catalog.ts";
 import { parseItems } from "../../entitlement/consumption.ts";
 import { decide, type Position } from "../../entitlement/decide.ts";
+import { findOverride } from "../../entitlement/overrides.ts";
 import { type StoredAnswer, type StoredPosition, unpackVerdict } from "../../entitlement/stored-answer.ts";
-import type { Wallet } from "../../entitlement/wallet.ts";
+import type { FeatureOverride, Wallet } from "../../entitlement/wallet.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { single } from "../../postgres/transaction.ts";
@@ -19,6 +20,7 @@ import { type Denial, findDenial, nameDenial } from "../../store/cell/denials.ts
 import { listGrantDetails } from "../../store/cell/grant-list.ts";
 import { findKeptRequest, type KeptRequest } from "../../store/cell/key-records.ts";
 import { sumParts } from "../../store/cell/ledger-balances.ts";
+import { listOverrides } from "../../store/cell/overrides.ts";
 import type { WalletName } from "../../store/cell/wallets.ts";
 import type { Scope } from "../../store/control/scopes.ts";
 import { describeDeniedItems } from "../customers/denied-items.ts";
@@ -48,6 +50,7 @@ export function explainDenial(
     const customer =
       customerId === undefined ? null : await findCustomerRecord(tx, { environmentId, customerId });
     const wallet = customer?.wallet ?? null;
+    const override = await findOverrideOf(tx, catalog, name, denial);
     const charges = await listCharges(tx, name, { before: sequence + 1, limit: CHARGES_MAX });
     const facts = {
       denialId: publicId("den", denial.id),
@@ -60,14 +63,16 @@ export function explainDenial(
       memberId: denial.memberId,
       metadata: parseMetadata(denial.metadata),
       plan: describePlan(catalog, denial),
-      pool: poolKey(catalog, poolOf(catalog, denial)),
+      overrides: denial.overrides,
+      pool: poolKey(catalog, poolOf(catalog, denial, override)),
       // An expired key may have been reused.
       ...describePosition(denial, kept?.answer.subjectId.equals(denial.id) ? kept : null),
       openGrants: await describeGrants(tx, catalog, name, { sequence, wallet }),
       chargesBefore: charges.filter(({ recordedAt }) => recordedAt >= (since ?? 0)).map(describeCharge),
       now: wallet === null ? null : decideNow(catalog, wallet, denial, await readClock(tx)),
     };
-    return { ...facts, sentences: denialSentences(facts) };
+    const isOwnPrice = override !== null && (override.cost !== null || !isPlanned(catalog, denial));
+    return { ...facts, sentences: denialSentences({ ...facts, override, isOwnPrice }) };
   });
 }
 
@@ -78,12 +83,36 @@ function describePlan(catalog: Catalog, { planVersion }: Denial): DenialExplanat
   return { key: plan.key, name: plan.name, version: version.number };
 }
 
-/** The pool pinned by the plan version, or the feature's current one if the plan lacks the feature. */
-function poolOf(catalog: Catalog, { planVersion, feature: key }: Denial): PoolId | null {
+/** What the overrides at that time say about the denied feature. */
+async function findOverrideOf(
+  tx: Tx,
+  catalog: Catalog,
+  name: WalletName,
+  { overrides: number, feature: key }: Denial,
+): Promise<FeatureOverride | null> {
+  const feature = catalog.features.get(key);
+  if (number === null || feature === undefined) return null;
+  const [overrides = null] = await listOverrides(tx, name, [number]);
+  return findOverride(overrides, feature.id);
+}
+
+/** Whether the plan includes the denied feature. */
+function isPlanned(catalog: Catalog, { planVersion, feature: key }: Denial): boolean {
+  const feature = catalog.features.get(key);
+  const version = planVersion === null ? undefined : catalog.versions.get(planVersion);
+  return feature !== undefined && (version?.features.has(feature.id) ?? false);
+}
+
+/** The pool pinned by the plan version, by the overrides, or the feature's current one. */
+function poolOf(
+  catalog: Catalog,
+  { planVersion, feature: key }: Denial,
+  override: FeatureOverride | null,
+): PoolId | null {
   const feature = catalog.features.get(key);
   if (feature === undefined) return null;
   const version = planVersion === null ? undefined : catalog.versions.get(planVersion);
-  return version?.features.get(feature.id)?.pool ?? feature.pool;
+  return version?.features.get(feature.id)?.pool ?? override?.added?.pool ?? feature.pool;
 }
 
 function poolKey(catalog: Catalog, id: PoolId | null): string {

@@ -6,7 +6,7 @@ import type { Charge } from "../../store/cell/charges.ts";
 import type { Denial } from "../../store/cell/denials.ts";
 import type { StoredEvent } from "../../store/cell/event-list.ts";
 import { deniedItemsFields, describeDeniedItems } from "../customers/denied-items.ts";
-import { nullable, shownMember, timeField } from "../fields.ts";
+import { nullable, shownMember, shownOverrides, timeField } from "../fields.ts";
 import { LoggedRequest, reasonField } from "../requests/describe-request.ts";
 
 const metadataField = nullable(Type.Record(Type.String(), Type.Unknown()));
@@ -25,6 +25,7 @@ export const ChargeDetails = Type.Object({
   quantity: quantityField,
   credits: Type.Integer({ examples: [10] }),
   balanceAfter: Type.Integer({ examples: [90] }),
+  overrides: shownOverrides,
   memberId: shownMember,
   metadata: metadataField,
   reversedQuantity: Type.Integer({ description: "Quantity reversed so far.", examples: [0] }),
@@ -43,6 +44,7 @@ const DenialDetails = Type.Object({
   ...deniedItemsFields,
   creditsRequired: Type.Integer({ examples: [50] }),
   balance: Type.Integer({ examples: [12] }),
+  overrides: shownOverrides,
   memberId: shownMember,
   metadata: metadataField,
 });
@@ -133,6 +135,7 @@ export function describeCharge(charge: Charge): Static<typeof ChargeDetails> {
     quantity: charge.quantity,
     credits: charge.credits,
     balanceAfter: charge.balanceAfter,
+    overrides: charge.overrides,
     memberId: charge.memberId,
     metadata: parseMetadata(charge.metadata),
     reversedQuantity: charge.reversedQuantity,
@@ -150,6 +153,7 @@ function describeDenial(denial: Denial): Static<typeof DenialDetails> {
     ...describeDeniedItems(denial),
     creditsRequired: denial.creditsRequired,
     balance: denial.balance,
+    overrides: denial.overrides,
     memberId: denial.memberId,
     metadata: parseMetadata(denial.metadata),
   };

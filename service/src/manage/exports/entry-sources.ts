@@ -66,6 +66,12 @@ const METADATA = column("metadata", "metadata as JSON", ({ metadata }) =>
 
 const MEMBER = column("memberId", "member named by the request", ({ memberId }) => memberId);
 
+const OVERRIDES = column(
+  "overrides",
+  "number of the customer's overrides, if they changed the feature's terms",
+  ({ overrides }) => overrides,
+);
+
 const ITEM = column(
   "item",
   "index in the request's `items`; empty if it is the only charge",
@@ -93,6 +99,7 @@ export const chargeSource: Source<Row> = {
     METADATA,
     ITEM,
     MEMBER,
+    OVERRIDES,
   ],
   readPosition: (values) => readNumbers(values),
   pages: (job, after) => readPages(job, after, "consume"),
@@ -129,6 +136,7 @@ export const ledgerSource: Source<Row> = {
     METADATA,
     ITEM,
     MEMBER,
+    OVERRIDES,
   ],
   readPosition: (values) => readNumbers(values),
   pages: (job, after) => readPages(job, after, null),

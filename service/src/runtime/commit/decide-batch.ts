@@ -195,6 +195,7 @@ function toDenial(
       ? { deniedItem: deniedItem ?? 0, items: canonicalItems(request.consumption.items) }
       : null,
     planVersion,
+    overrides: item.overrides,
     reason,
     memberId,
     metadata: metadata?.canonical ?? null,

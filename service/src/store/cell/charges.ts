@@ -28,6 +28,7 @@ const CHARGE = describeRow({
   balanceAfter: integer("e.balance_after"),
   pool: id<PoolId>("e.pool_id"),
   planVersion: id<PlanVersionId>("e.plan_version_id"),
+  overrides: orNull(integer("e.overrides_number")),
   keyHash: orNull(hexUuid("e.key_hash")),
   memberId: MEMBER,
   place: PLACE,
@@ -50,7 +51,8 @@ function chargeStatement(name: string, which: string): Statement {
     from (
       select
         l.kind, l.environment_id, l.customer_number, l.sequence, l.recorded_at, l.feature_id, l.quantity, l.amount,
-        l.balance_after, l.pool_id, l.plan_version_id, l.key_hash, l.metadata, l.item, l.items, l.member_id
+        l.balance_after, l.pool_id, l.plan_version_id, l.key_hash, l.metadata, l.item, l.items, l.member_id,
+        l.overrides_number
       from cell.ledger as l
       where l.environment_id = $1
         and l.customer_number = $2

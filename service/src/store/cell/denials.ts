@@ -79,6 +79,8 @@ export const DENIAL = {
   /** When the limit that was reached resets, otherwise the allowance. */
   resetsAt: orNull(instant("d.resets_at")),
   planVersion: orNull(id<PlanVersionId>("d.plan_version_id")),
+  /** The customer's overrides, if they changed the terms of the denied feature. */
+  overrides: orNull(integer("d.overrides_number")),
   keyHash: hexUuid("d.key_hash"),
   memberId: orNull(derive(text("d.member_id"), (value) => brandAs<MemberId>(value))),
 } as const;
@@ -100,6 +102,7 @@ export type DenialRow = WalletName & {
   readonly quantity: number;
   readonly request: DeniedItems | null;
   readonly planVersion: PlanVersionId | null;
+  readonly overrides: number | null;
   readonly reason: Reason;
   readonly memberId: MemberId | null;
   readonly metadata: string | null;
@@ -110,19 +113,21 @@ const INSERT = statement(
   `
   insert into cell.denials (
     recorded_at, id, customer_number, sequence, credits_required, balance, limit_quantity, limit_used, resets_at,
-    key_hash, environment_id, feature_id, quantity, plan_version_id, reason, metadata, item, items, member_id
+    key_hash, environment_id, feature_id, quantity, plan_version_id, reason, metadata, item, items, member_id,
+    overrides_number
   )
   select
     $1::timestamptz, d.id, d.customer_number, d.sequence, d.credits_required, d.balance, d.limit_quantity, d.limit_used,
     d.resets_at, d.key_hash, d.environment_id, d.feature_id, d.quantity, d.plan_version_id, d.reason, d.metadata::jsonb,
-    d.item, d.items, d.member_id
+    d.item, d.items, d.member_id, d.overrides_number
   from unnest(
     $2::uuid[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::timestamptz[],
     $10::uuid[], $11::integer[], $12::integer[], $13::integer[], $14::integer[], $15::smallint[], $16::text[],
-    $17::smallint[], $18::text[], $19::text[]
+    $17::smallint[], $18::text[], $19::text[], $20::integer[]
   ) as d (
     id, customer_number, sequence, credits_required, balance, limit_quantity, limit_used, resets_at, key_hash,
-    environment_id, feature_id, quantity, plan_version_id, reason, metadata, item, items, member_id
+    environment_id, feature_id, quantity, plan_version_id, reason, metadata, item, items, member_id,
+    overrides_number
   )`,
 );
 
@@ -147,6 +152,7 @@ export function insertDenials(tx: Tx, rows: readonly DenialRow[], recordedAt: In
     smallints(rows.map(({ request }) => request?.deniedItem ?? null)),
     texts(rows.map(({ request }) => request?.items ?? null)),
     texts(rows.map((row) => row.memberId)),
+    integers(rows.map((row) => row.overrides)),
   ]);
 }
 

@@ -85,6 +85,7 @@ export const ENTRY = {
   effectiveAt: instant("coalesce(e.effective_at, e.recorded_at)"),
   recordedAt: instant("e.recorded_at"),
   planVersion: orNull(id<PlanVersionId>("e.plan_version_id")),
+  overrides: orNull(integer("e.overrides_number")),
   parts: derive(text("e.parts"), parseParts),
   keyHash: orNull(hexUuid("e.key_hash")),
   memberId: MEMBER,
@@ -141,12 +142,13 @@ const APPEND = new Insert<RecordedRow>("ledger.append", "cell.ledger", {
     smallint("item", ({ entry }) => entry.usage?.place?.index ?? null),
     smallint("items", ({ entry }) => entry.usage?.place?.of ?? null),
     string("member_id", (row) => row.memberId),
+    int("overrides_number", ({ entry }) => entry.usage?.overrides ?? null),
   ],
   hasRare: ({ entry: { usage, effectiveAt }, metadata, memberId, recordedAt }) =>
     metadata !== null ||
     memberId !== null ||
     effectiveAt !== recordedAt ||
-    (usage !== null && (usage.reverses !== null || usage.place !== null)),
+    (usage !== null && (usage.reverses !== null || usage.place !== null || usage.overrides !== null)),
 });
 
 /** Null if the entry took effect when it was recorded. */

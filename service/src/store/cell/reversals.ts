@@ -1,5 +1,5 @@
 import type { ConsumeFacts } from "../../entitlement/reverse-consume.ts";
-import { derive, describeRow, id, integer, listRows, type RowOf, text } from "../../postgres/row.ts";
+import { derive, describeRow, id, integer, listRows, orNull, type RowOf, text } from "../../postgres/row.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
 import type { FeatureId, Instant, PlanVersionId, PoolId } from "../../primitives/brand.ts";
 import { ITEMS_MAX } from "../../primitives/consume-id.ts";
@@ -16,6 +16,7 @@ const CONSUME = describeRow({
   quantity: integer("e.quantity"),
   planVersion: id<PlanVersionId>("e.plan_version_id"),
   assignment: integer("e.assignment_number"),
+  overrides: orNull(integer("e.overrides_number")),
   place: PLACE,
   memberId: MEMBER,
   parts: derive(text("e.parts"), parseParts),

@@ -39,7 +39,8 @@ const LIST_ENTRIES = statement(
     e.assignment_number,
     e.reverses,
     e.item,
-    e.items
+    e.items,
+    e.overrides_number
   from unnest($1::integer[], $2::bigint[], $3::bigint[], $4::bigint[]) with ordinality
     as n (environment_id, customer_number, after, until, position)
   join cell.ledger as e
@@ -82,7 +83,7 @@ function readEntry(row: readonly unknown[]): Entry {
   };
 }
 
-/** Reads seven columns, starting at `at`. */
+/** Reads eight columns, starting at `at`. */
 function readUsage(row: readonly unknown[], at: number): Usage | null {
   if (row[at] === null) return null;
   return {
@@ -92,11 +93,12 @@ function readUsage(row: readonly unknown[], at: number): Usage | null {
     assignment: readInteger(row[at + 3]),
     reverses: readNullable(row[at + 4], readInteger),
     place: row[at + 5] === null ? null : { index: readInteger(row[at + 5]), of: readInteger(row[at + 6]) },
+    overrides: readNullable(row[at + 7], readInteger),
   };
 }
 
 /** Null if the row cannot be read: verify reports it with its customer instead of stopping. */
-function findReadable<T>(read: () => T): T | null {
+export function findReadable<T>(read: () => T): T | null {
   try {
     return read();
   } catch {
@@ -122,7 +124,8 @@ const LIST_REVERSED = statement(
     e.assignment_number,
     e.reverses,
     e.item,
-    e.items
+    e.items,
+    e.overrides_number
   from unnest($1::bigint[], $2::bigint[]) with ordinality as n (customer_number, sequence, position)
   join cell.ledger as e on e.customer_number = n.customer_number and e.sequence = n.sequence
   cross join lateral (

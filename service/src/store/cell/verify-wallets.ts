@@ -24,6 +24,8 @@ export type WalletRow = WalletName & {
   readonly hasLaterEntries: boolean;
   /** Number of the last grant, or 0 if there is none. */
   readonly lastGrant: number;
+  /** Number of the last overrides, or 0 if there are none. */
+  readonly lastOverrides: number;
 };
 
 const COLUMNS = `
@@ -47,6 +49,12 @@ const COLUMNS = `
       from cell.grants as g
       where g.environment_id = w.environment_id
         and g.customer_number = w.customer_number
+    ), 0),
+    coalesce((
+      select max(o.number)
+      from cell.overrides as o
+      where o.environment_id = w.environment_id
+        and o.customer_number = w.customer_number
     ), 0)`;
 
 const LIST = statement(
@@ -86,7 +94,7 @@ export async function findWalletRow(
 }
 
 function readRow([environmentId, customerNumber, readAt, customerId, ...row]: readonly unknown[]): WalletRow {
-  const [sequence, decidedAt, isBlocked, state, balance, hasLaterEntries, lastGrant] = row;
+  const [sequence, decidedAt, isBlocked, state, balance, hasLaterEntries, lastGrant, lastOverrides] = row;
   return {
     ...readName(environmentId, customerNumber),
     readAt: readInstant(readAt),
@@ -96,6 +104,7 @@ function readRow([environmentId, customerNumber, readAt, customerId, ...row]: re
     balance: Number(balance),
     hasLaterEntries: readBoolean(hasLaterEntries),
     lastGrant: Number(lastGrant),
+    lastOverrides: Number(lastOverrides),
   };
 }
 
@@ -138,22 +147,27 @@ const CUSTOMERS = statement(
   order by o.environment_id, o.customer_number`,
 );
 
-const GRANTS = statement(
-  "verify.list_grant_owners",
-  `
-  with owners as (
-    select distinct g.environment_id, g.customer_number
-    from (
-      select environment_id, customer_number
-      from cell.grants
-      where (environment_id, customer_number) > ($1, $2)
-      order by environment_id, customer_number
-      limit $3
-    ) as g
-  )
-  ${OWNERS}
-  order by o.environment_id, o.customer_number`,
-);
+const GRANTS = ownersStatement("verify.list_grant_owners", "cell.grants");
+const OVERRIDES = ownersStatement("verify.list_overrides_owners", "cell.overrides");
+
+function ownersStatement(name: string, table: string): Statement {
+  return statement(
+    name,
+    `
+    with owners as (
+      select distinct g.environment_id, g.customer_number
+      from (
+        select environment_id, customer_number
+        from ${table}
+        where (environment_id, customer_number) > ($1, $2)
+        order by environment_id, customer_number
+        limit $3
+      ) as g
+    )
+    ${OWNERS}
+    order by o.environment_id, o.customer_number`,
+  );
+}
 
 // By customer, as in the primary key. The environment is that of the customer's first entry.
 const LEDGER = statement(
@@ -182,13 +196,15 @@ const LEDGER = statement(
   order by o.customer_number`,
 );
 
-export const SCANNED_TABLES = ["customers", "ledger", "grants"] as const;
+export const SCANNED_TABLES = ["customers", "ledger", "grants", "overrides"] as const;
 export type ScannedTable = (typeof SCANNED_TABLES)[number];
 
-const LIST_OWNERS = { customers: CUSTOMERS, ledger: LEDGER, grants: GRANTS } as const satisfies Record<
-  ScannedTable,
-  Statement
->;
+const LIST_OWNERS = {
+  customers: CUSTOMERS,
+  ledger: LEDGER,
+  grants: GRANTS,
+  overrides: OVERRIDES,
+} as const satisfies Record<ScannedTable, Statement>;
 
 /** The customers in a table's next `rowsMax` rows. Reads only the index. */
 export async function listOwners(

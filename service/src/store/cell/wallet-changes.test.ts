@@ -44,7 +44,7 @@ function grantChange(first: number, count: number): Change {
     }),
   );
   const wallet = { ...newWallet(NOW), sequence: last, grantCount: last };
-  return { wallet, entries, grants, assignments: [] };
+  return { wallet, entries, grants, assignments: [], overrides: [] };
 }
 
 test("two changes to one wallet become one wallet row with all entries and grants", () => {

@@ -8,6 +8,7 @@ import { type AssignmentRow, insertAssignmentChanges } from "./assignments.ts";
 import { type AuditRow, insertAudits } from "./audit.ts";
 import { type GrantOrigin, type GrantRow, insertGrants } from "./grants.ts";
 import { appendToLedger, type LedgerRow } from "./ledger.ts";
+import { insertOverrides, type OverridesRow } from "./overrides.ts";
 import { type ChangedWallet, updateWallets, type WalletName } from "./wallets.ts";
 
 /** Data from the caller, stored on the rows of a change, where an erasure can remove it. */
@@ -24,7 +25,10 @@ export type Annotation = {
 };
 
 // A new part of a change does not compile until `add` writes it and it is named here.
-({}) satisfies Record<Exclude<keyof Change, "wallet" | "entries" | "grants" | "assignments">, never>;
+({}) satisfies Record<
+  Exclude<keyof Change, "wallet" | "entries" | "grants" | "assignments" | "overrides">,
+  never
+>;
 
 /** Collects the rows of wallet changes for one transaction, for lanes, operators, imports, jobs and the demo. */
 export class WalletChanges {
@@ -33,10 +37,11 @@ export class WalletChanges {
   readonly ledger: LedgerRow[] = [];
   readonly grants: GrantRow[] = [];
   readonly assignments: AssignmentRow[] = [];
+  readonly overrides: OverridesRow[] = [];
 
   /** Changes to one wallet must be added in the order in which they were decided. */
   add({ environmentId, customerNumber }: WalletName, change: Change, annotation: Annotation = {}): void {
-    const { wallet, entries, grants, assignments } = change;
+    const { wallet, entries, grants, assignments, overrides } = change;
     this.#refuseGap(customerNumber, change);
     const name = { environmentId, customerNumber };
     this.wallets.set(customerNumber, { ...name, wallet });
@@ -54,21 +59,24 @@ export class WalletChanges {
       this.grants.push({ ...name, grant, origin: about?.origin ?? null });
     }
     for (const assignment of assignments) this.assignments.push({ ...name, change: assignment });
+    for (const terms of overrides) this.overrides.push({ ...name, overrides: terms });
     assert(annotated.size === Object.keys(annotation).length, "every annotation of a change is stored");
   }
 
-  /** A wallet counts its entries and grants. A missing row would lose credits. */
-  #refuseGap(customerNumber: CustomerNumber, { wallet, entries, grants }: Change): void {
-    const previous = this.wallets.get(customerNumber)?.wallet;
-    const [sequence, grantCount] =
-      previous === undefined
-        ? [
-            (entries[0]?.sequence ?? wallet.sequence + 1) - 1,
-            (grants[0]?.number ?? wallet.grantCount + 1) - 1,
-          ]
-        : [previous.sequence, previous.grantCount];
+  /** A wallet counts its entries, grants and overrides. A missing row would lose credits, or the terms of a charge. */
+  #refuseGap(customerNumber: CustomerNumber, { wallet, entries, grants, overrides }: Change): void {
+    const previous = this.wallets.get(customerNumber)?.wallet ?? {
+      sequence: (entries[0]?.sequence ?? wallet.sequence + 1) - 1,
+      grantCount: (grants[0]?.number ?? wallet.grantCount + 1) - 1,
+      overridesCount: (overrides[0]?.number ?? wallet.overridesCount + 1) - 1,
+    };
+    const { sequence, grantCount, overridesCount } = previous;
     assert(wallet.sequence === sequence + entries.length, "every entry of a change is written");
     assert(wallet.grantCount === grantCount + grants.length, "every grant of a change is written");
+    assert(
+      wallet.overridesCount === overridesCount + overrides.length,
+      "all overrides of a change are written",
+    );
   }
 }
 
@@ -83,13 +91,15 @@ export function* writeChanges(
     ledger,
     grants,
     assignments,
-  }: Pick<WalletChanges, "wallets" | "ledger" | "grants" | "assignments">,
+    overrides,
+  }: Pick<WalletChanges, "wallets" | "ledger" | "grants" | "assignments" | "overrides">,
   at: Instant,
 ): Generator<Promise<unknown>, void> {
   if (wallets.size > 0) yield updateWallets(tx, [...wallets.values()]);
   if (ledger.length > 0) yield appendToLedger(tx, ledger, at);
   if (grants.length > 0) yield insertGrants(tx, grants, at);
   if (assignments.length > 0) yield insertAssignmentChanges(tx, assignments, at);
+  if (overrides.length > 0) yield insertOverrides(tx, overrides, at);
 }
 
 /** An audit entry about one customer. The entry must not contain the customer's ID, because the audit log cannot be erased. */

@@ -1,6 +1,19 @@
 import { expect, test } from "vitest";
-import { newWallet, type PlanEvent, type Wallet } from "../../entitlement/wallet.ts";
-import { brandAs, type Instant, type PlanId } from "../../primitives/brand.ts";
+import {
+  newWallet,
+  type Overrides,
+  type OwnCounter,
+  type PlanEvent,
+  type Wallet,
+} from "../../entitlement/wallet.ts";
+import {
+  brandAs,
+  type FeatureId,
+  type Instant,
+  type PlanId,
+  type PlanVersionId,
+  type PoolId,
+} from "../../primitives/brand.ts";
 import { decodeWalletState, encodeWalletState } from "./wallet-state.ts";
 
 const instant = (ms: number): Instant => brandAs<Instant>(ms);
@@ -24,6 +37,59 @@ test.each(EVENTS)("a wallet is read as it was written, after the event %s", (pla
   }
   const unmarked = { ...newWallet(instant(0)), next: NEXT };
   expect(decodeWalletState(encodeWalletState(unmarked), unmarked)).toEqual(unmarked);
+});
+
+const FEATURE = brandAs<FeatureId>(5);
+const POOL = brandAs<PoolId>(6);
+const OVERRIDES: Overrides = {
+  number: 2,
+  endsAt: instant(9_000),
+  features: [
+    { feature: FEATURE, included: null, cost: null, limit: undefined, added: null },
+    { feature: FEATURE, included: false, cost: { credits: 0, per: 3 }, limit: null, added: null },
+    {
+      feature: FEATURE,
+      included: true,
+      cost: null,
+      limit: { quantity: 0, period: "once", anchor: instant(4) },
+      added: { pool: POOL, cost: { credits: 1, per: 2 } },
+    },
+  ],
+  allowances: [{ pool: POOL, period: "month", credits: 1 }],
+};
+
+test("a wallet with overrides, or that had some, is read as it was written", () => {
+  const assignment = {
+    ...{ number: 1, plan: brandAs<PlanId>(3), version: brandAs<PlanVersionId>(4), anchor: instant(1) },
+    ...{ endsAt: null, isDefault: false },
+    allowances: [
+      { pool: POOL, end: null, grant: 1, base: 5, own: null },
+      { pool: POOL, end: instant(7), grant: 2, base: 5, own: 0 },
+    ],
+    counters: [{ feature: FEATURE, end: null, used: 1, fromSequence: 1 }],
+  };
+  const ownCounters: OwnCounter[] = [
+    { feature: FEATURE, end: instant(7), used: 2, fromSequence: 1, period: "day", earlier: null },
+    {
+      feature: FEATURE,
+      end: null,
+      used: 3,
+      fromSequence: 9,
+      period: "once",
+      earlier: { assignment: 4, fromSequence: 5 },
+    },
+  ];
+  for (const overrides of [OVERRIDES, null]) {
+    for (const next of [null, NEXT]) {
+      for (const planAsOf of [null, instant(3)]) {
+        const parts = { overridesCount: 2, overrides, ownCounters, next, planAsOf, assignment };
+        const wallet = { ...newWallet(instant(0)), ...parts };
+        const state = encodeWalletState(wallet);
+        expect(JSON.parse(state)[0]).toBe(3);
+        expect(decodeWalletState(state, wallet)).toEqual(wallet);
+      }
+    }
+  }
 });
 
 test.each(EVENTS)("release 0.1.0 reads every event but an assignment as a cancellation: %s", (planEvent) => {

@@ -1,8 +1,12 @@
 import type {
   Assignment,
   Grant,
+  GrantedAllowance,
   GrantKind,
+  LimitCounter,
   NextPlan,
+  Overrides,
+  OwnCounter,
   PausedPlan,
   PlanEvent,
   Wallet,
@@ -16,6 +20,7 @@ import {
   type PlanVersionId,
   type PoolId,
 } from "../../primitives/brand.ts";
+import { readPeriod, readTerms, type TermsState, writeTerms } from "./overrides-state.ts";
 
 // The format of `wallets.state`: JSON arrays without field names, a third of the size of objects, because every charge writes it. Times
 // are milliseconds since 1970; null means no end.
@@ -34,9 +39,18 @@ import {
 //
 //   [2, …, planAsOf | null, isCut 0|1, planEvent, next]
 //   next        [plan, startsAt, endsAt, anchor, shorten 0|1]
+//
+// The wallet of a customer who has or had overrides has form 3, which needs data format 2, too:
+//
+//   [3, …, planAsOf | null, isCut 0|1, planEvent, next | null, overridesCount, overrides | null, [ownCounter…]]
+//   allowance   [pool, end, grant, base, own?]                    own only if overrides gave it
+//   overrides   [number, endsAt, terms]                           terms as in overrides-state.ts
+//   ownCounter  [feature, end, used, fromSequence, period, earlier | null]
+//   earlier     [assignment, fromSequence]
 
 const FORM = 1;
 const FORM_WITH_NEXT = 2;
+const FORM_WITH_OVERRIDES = 3;
 
 /** The state of a new customer. */
 export const EMPTY_WALLET_STATE = JSON.stringify([FORM, 0, 0, null, [], []] satisfies State);
@@ -59,8 +73,9 @@ export function grantKindOf(number: number): GrantKind {
 }
 
 type GrantState = [number, number, number, number, number | null];
-type AllowanceState = [number, number | null, number, number];
+type AllowanceState = [number, number | null, number, number, own?: number];
 type CounterState = [number, number | null, number, number];
+type OwnCounterState = [...CounterState, string, [number, number] | null];
 type AssignmentState = [
   number,
   number,
@@ -73,6 +88,7 @@ type AssignmentState = [
 ];
 type PausedState = [AssignmentState, number, GrantState[]];
 type NextState = [number, number, number | null, number, 0 | 1];
+type OverridesState = [number, number | null, TermsState];
 type State = [
   number,
   number,
@@ -83,13 +99,17 @@ type State = [
   planAsOf?: number | null,
   isCut?: 0 | 1,
   planEvent?: number,
-  next?: NextState,
+  next?: NextState | null,
+  overridesCount?: number,
+  overrides?: OverridesState | null,
+  ownCounters?: OwnCounterState[],
 ];
 
 export function encodeWalletState(wallet: Wallet): string {
   const { grantCount, assignmentCount, assignment, grants, paused, planAsOf, planEvent, next } = wallet;
+  const { overridesCount, overrides, ownCounters } = wallet;
   const state: State = [
-    next === null ? FORM : FORM_WITH_NEXT,
+    formOf(overridesCount, next),
     grantCount,
     assignmentCount,
     assignment === null ? null : writeAssignment(assignment),
@@ -97,8 +117,13 @@ export function encodeWalletState(wallet: Wallet): string {
     paused.map((plan) => [writeAssignment(plan.assignment), plan.leftAt, plan.grants.map(writeGrant)]),
   ];
   const event = EVENTS.indexOf(planEvent);
-  if (next !== null) state.push(planAsOf, event === 0 ? 0 : 1, event, writeNext(next));
-  else if (planAsOf !== null) {
+  if (next !== null || overridesCount > 0) {
+    state.push(planAsOf, event === 0 ? 0 : 1, event, next === null ? null : writeNext(next));
+    if (overridesCount > 0) {
+      const terms = overrides === null ? null : writeOverrides(overrides);
+      state.push(overridesCount, terms, ownCounters.map(writeOwnCounter));
+    }
+  } else if (planAsOf !== null) {
     state.push(planAsOf);
     if (event > 0) state.push(1);
     if (event > 1) state.push(event);
@@ -112,15 +137,14 @@ export function decodeWalletState(
 ): Wallet {
   const state: State = JSON.parse(text);
   const [form, grantCount, assignmentCount, assignment, grants, paused] = state;
-  const { 6: planAsOf = null, 7: isCut = 0, 8: planEvent = isCut, 9: next } = state;
-  assert(
-    form === (next === undefined ? FORM : FORM_WITH_NEXT),
-    "a wallet has a format that this release knows",
-  );
+  const { 6: planAsOf = null, 7: isCut = 0, 8: planEvent = isCut, 9: next = null } = state;
+  const { 10: overridesCount = 0, 11: overrides = null, 12: ownCounters = [] } = state;
+  assert(form === formOf(overridesCount, next), "a wallet has a format that this release knows");
   return {
     ...row,
     grantCount,
     assignmentCount,
+    overridesCount,
     assignment: assignment === null ? null : readAssignment(assignment),
     grants: grants.map(readGrant),
     paused: paused.map(
@@ -132,8 +156,15 @@ export function decodeWalletState(
     ),
     planAsOf: readEnd(planAsOf),
     planEvent: eventOf(planEvent),
-    next: next === undefined ? null : readNext(next),
+    next: next === null ? null : readNext(next),
+    overrides: overrides === null ? null : readOverrides(overrides),
+    ownCounters: ownCounters.map(readOwnCounter),
   };
+}
+
+function formOf(overridesCount: number, next: object | null): number {
+  if (overridesCount > 0) return FORM_WITH_OVERRIDES;
+  return next === null ? FORM : FORM_WITH_NEXT;
 }
 
 function writeGrant({ number, pool, kind, remaining, expiresAt }: Grant): GrantState {
@@ -159,9 +190,34 @@ function writeAssignment(assignment: Assignment): AssignmentState {
     anchor,
     endsAt,
     isDefault ? 1 : 0,
-    allowances.map(({ pool, end, grant, base }) => [pool, end, grant, base]),
-    counters.map(({ feature, end, used, fromSequence }) => [feature, end, used, fromSequence]),
+    allowances.map(writeAllowance),
+    counters.map(writeCounter),
   ];
+}
+
+function writeAllowance({ pool, end, grant, base, own }: GrantedAllowance): AllowanceState {
+  return own === null ? [pool, end, grant, base] : [pool, end, grant, base, own];
+}
+
+function writeCounter({ feature, end, used, fromSequence }: LimitCounter): CounterState {
+  return [feature, end, used, fromSequence];
+}
+
+function readCounter([feature, end, used, fromSequence]: CounterState): LimitCounter {
+  return { feature: brandAs<FeatureId>(feature), end: readEnd(end), used, fromSequence };
+}
+
+function writeOwnCounter({ period, earlier, ...counter }: OwnCounter): OwnCounterState {
+  const before: [number, number] | null = earlier && [earlier.assignment, earlier.fromSequence];
+  return [...writeCounter(counter), period, before];
+}
+
+function readOwnCounter([feature, end, used, fromSequence, period, earlier]: OwnCounterState): OwnCounter {
+  return {
+    ...readCounter([feature, end, used, fromSequence]),
+    period: readPeriod(period),
+    earlier: earlier && { assignment: earlier[0], fromSequence: earlier[1] },
+  };
 }
 
 function readAssignment(state: AssignmentState): Assignment {
@@ -173,18 +229,14 @@ function readAssignment(state: AssignmentState): Assignment {
     anchor: brandAs<Instant>(anchor),
     endsAt: readEnd(endsAt),
     isDefault: isDefault === 1,
-    allowances: allowances.map(([pool, end, grant, base]) => ({
+    allowances: allowances.map(([pool, end, grant, base, own = null]) => ({
       pool: brandAs<PoolId>(pool),
       end: readEnd(end),
       grant,
       base,
+      own,
     })),
-    counters: counters.map(([feature, end, used, fromSequence]) => ({
-      feature: brandAs<FeatureId>(feature),
-      end: readEnd(end),
-      used,
-      fromSequence,
-    })),
+    counters: counters.map(readCounter),
   };
 }
 
@@ -200,6 +252,14 @@ function readNext([plan, startsAt, endsAt, anchor, shorten]: NextState): NextPla
     anchor: brandAs<Instant>(anchor),
     shorten: shorten === 1,
   };
+}
+
+function writeOverrides({ number, endsAt, ...terms }: Overrides): OverridesState {
+  return [number, endsAt, writeTerms(terms)];
+}
+
+function readOverrides([number, endsAt, terms]: OverridesState): Overrides {
+  return { number, endsAt: readEnd(endsAt), ...readTerms(terms) };
 }
 
 function eventOf(number: number): PlanEvent {

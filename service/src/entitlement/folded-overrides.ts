@@ -1,0 +1,126 @@
+import type { Instant } from "../primitives/brand.ts";
+import { isAhead } from "./assignment.ts";
+import type { Entry, NewOverrides, Usage } from "./entry.ts";
+import { countsCharge } from "./limits.ts";
+import { findOverride, isEmpty, isSame } from "./overrides.ts";
+import { periodAt } from "./period.ts";
+import type { FeatureOverride, OwnCounter, OwnLimit, Wallet } from "./wallet.ts";
+
+type Tally = { readonly counter: OwnCounter; used: number };
+
+/**
+ * A customer's overrides and the counters of their limits, as the ledger and the wallet must agree with them. Methods return a
+ * description of the first error, or null.
+ */
+export class FoldedOverrides {
+  /** Sorted by number. */
+  readonly #rows: readonly NewOverrides[];
+  readonly #wallet: Wallet;
+  /** Counters whose period has ended are ignored: they may lack later charges. */
+  readonly #tallies: readonly Tally[];
+
+  constructor(rows: readonly NewOverrides[], wallet: Wallet) {
+    this.#rows = rows;
+    this.#wallet = wallet;
+    this.#tallies = wallet.ownCounters
+      .filter(({ end }) => isAhead(end, wallet.decidedAt))
+      .map((counter) => ({ counter, used: 0 }));
+  }
+
+  /** The terms that priced a charge or reversal. Null if the plan alone did. */
+  termsOf({ overrides, feature }: Usage): FeatureOverride | null {
+    return overrides === null ? null : findOverride(this.#rows[overrides - 1] ?? null, feature);
+  }
+
+  add(entry: Entry): string | null {
+    const { kind, usage } = entry;
+    if (usage === null) return null;
+    const flaw = kind === "consume" ? this.#judge(entry, usage) : null;
+    return flaw ?? this.#count(entry, usage);
+  }
+
+  /** A charge has the overrides that were in force, if they change its feature. */
+  #judge({ effectiveAt }: Entry, usage: Usage): string | null {
+    const { overrides: number, feature } = usage;
+    if (number !== null) {
+      const isNamed = this.#isInForce(number, effectiveAt) && this.termsOf(usage) !== null;
+      return isNamed ? null : `names overrides ${number}, which did not apply`;
+    }
+    // A row of the same millisecond may be older or newer than the charge.
+    const row = this.#rows.findLast((other) => other.effectiveAt <= effectiveAt);
+    const isOlder = row !== undefined && row.effectiveAt < effectiveAt && isAhead(row.endsAt, effectiveAt);
+    const isIgnored = isOlder && findOverride(row, feature) !== null;
+    return isIgnored ? `does not name overrides ${row.number}, which applied` : null;
+  }
+
+  #isInForce(number: number, at: Instant): boolean {
+    const row = this.#rows[number - 1];
+    const next = this.#rows[number];
+    if (row === undefined || row.effectiveAt > at || !isAhead(row.endsAt, at)) return false;
+    return next === undefined || next.effectiveAt >= at;
+  }
+
+  #count({ kind, sequence, effectiveAt }: Entry, usage: Usage): string | null {
+    const charge = { ...usage, sequence: usage.reverses ?? sequence };
+    const limit = findOverride(this.#wallet.overrides, usage.feature)?.limit ?? null;
+    let isCounted = false;
+    for (const tally of this.#tallies) {
+      if (!countsCharge(tally.counter, charge)) continue;
+      tally.used += kind === "consume" ? usage.quantity : -usage.quantity;
+      if (tally.counter.period === limit?.period) isCounted = true;
+    }
+    if (kind !== "consume" || limit === null || isCounted) return null;
+    const isMissed = effectiveAt > this.#countedSince(usage, limit);
+    return isMissed ? `uses limited feature ${usage.feature}, but the overrides do not count it` : null;
+  }
+
+  /** The start of the period, or when the limit was set, if that was later. */
+  #countedSince({ feature }: Usage, { period, anchor }: OwnLimit): number {
+    let since = Number.POSITIVE_INFINITY;
+    for (const row of this.#rows.toReversed()) {
+      const limit = findOverride(row, feature)?.limit ?? null;
+      if (limit?.period !== period || limit.anchor !== anchor) break;
+      since = row.effectiveAt;
+      // A limit that ended before the next row was set was not in force without a gap.
+      const earlier = this.#rows[row.number - 2];
+      if (earlier !== undefined && !isAhead(earlier.endsAt, row.effectiveAt)) break;
+    }
+    const { start } = periodAt(period, anchor, this.#wallet.decidedAt);
+    return Math.max(since, start - 1);
+  }
+
+  /** Rows are numbered without a gap, in chronological order, and the wallet has the terms of the last one. */
+  compare(): string | null {
+    const { overrides, overridesCount, decidedAt } = this.#wallet;
+    let previous: Instant | null = null;
+    for (const [index, { number, effectiveAt }] of this.#rows.entries()) {
+      if (number !== index + 1) return `overrides ${index + 1} are missing or unreadable`;
+      if (effectiveAt > decidedAt || (previous !== null && effectiveAt < previous))
+        return `overrides ${number} have a time out of order`;
+      previous = effectiveAt;
+    }
+    if (this.#rows.length !== overridesCount)
+      return `the wallet counts ${overridesCount} overrides, but only ${this.#rows.length} are readable`;
+    const last = this.#rows.at(-1);
+    const isOpen = last !== undefined && isAhead(last.endsAt, decidedAt) && !isEmpty(last);
+    const expected = isOpen ? last : null;
+    if (overrides === null || expected === null) {
+      if (overrides !== expected) return "the wallet has other overrides than the last ones that were set";
+    } else if (overrides.number !== expected.number || !isSame(overrides, expected))
+      return `the wallet has other terms than overrides ${expected.number}`;
+    return this.#compareCounters();
+  }
+
+  #compareCounters(): string | null {
+    const { overrides, decidedAt } = this.#wallet;
+    for (const { counter, used } of this.#tallies) {
+      const { feature, period, end } = counter;
+      if (counter.used !== used)
+        return `the overrides count ${counter.used} of feature ${feature}, but ${used} according to the ledger`;
+      const limit = findOverride(overrides, feature)?.limit ?? null;
+      if (limit?.period === period && periodAt(period, limit.anchor, decidedAt).end !== end)
+        return `the count of feature ${feature} does not end with its period`;
+    }
+    return null;
+  }
+}

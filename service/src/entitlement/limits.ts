@@ -1,0 +1,124 @@
+import type { FeatureId, Instant } from "../primitives/brand.ts";
+import { isAhead } from "./assignment.ts";
+import type { PlanFeature } from "./catalog.ts";
+import type { Usage } from "./entry.ts";
+import { type PeriodKind, periodAt } from "./period.ts";
+import type { Assignment, FeatureOverride, LimitCounter, OwnCounter, Wallet } from "./wallet.ts";
+
+export type LimitPosition = {
+  readonly quantity: number;
+  readonly used: number;
+  readonly remaining: number;
+  readonly resetsAt: Instant | null;
+};
+
+/** A feature's terms: those of the plan, and those of the customer's overrides, if they have any for it. */
+export type Terms = {
+  readonly feature: FeatureId;
+  readonly planned: PlanFeature | undefined;
+  readonly override: FeatureOverride | null;
+};
+
+/** The limit in force, and how much of it is used. Null without a limit. */
+export function limitPosition(
+  { assignment, ownCounters }: Wallet,
+  { feature, planned, override }: Terms,
+  now: Instant,
+): LimitPosition | null {
+  if (assignment === null) return null;
+  if (override !== null && override.limit !== undefined) {
+    const { limit } = override;
+    if (limit === null) return null;
+    return positionOf(limit, findOwn(ownCounters, { feature, ...limit }, now), limit.anchor, now);
+  }
+  const limit = planned?.limit ?? null;
+  if (limit === null) return null;
+  return positionOf(limit, findCounter(assignment.counters, feature, now), assignment.anchor, now);
+}
+
+function positionOf(
+  { quantity, period }: { readonly quantity: number; readonly period: PeriodKind },
+  counter: LimitCounter | undefined,
+  anchor: Instant,
+  now: Instant,
+): LimitPosition {
+  const used = counter?.used ?? 0;
+  const resetsAt = counter === undefined ? periodAt(period, anchor, now).end : counter.end;
+  return { quantity, used, remaining: Math.max(0, quantity - used), resetsAt };
+}
+
+type Use = { readonly quantity: number; readonly sequence: number; readonly now: Instant };
+
+/**
+ * The counters after a charge. A counter starts at the first use of a limited feature in a period, and counts until the period ends. The
+ * plan's limit is counted even while an override replaces it, so that it is right when the overrides end.
+ */
+export function countUse(
+  { assignment, ownCounters }: Wallet & { readonly assignment: Assignment },
+  { feature, planned, override }: Terms,
+  { quantity, sequence: fromSequence, now }: Use,
+): { readonly counters: readonly LimitCounter[]; readonly ownCounters: readonly OwnCounter[] } {
+  const count = <T extends LimitCounter>(counters: readonly T[]): T[] =>
+    counters
+      // Drops counters whose period has ended, so that they do not look active.
+      .filter(({ end }) => isAhead(end, now))
+      .map((counter) =>
+        counter.feature === feature ? { ...counter, used: counter.used + quantity } : counter,
+      );
+  const planLimit = planned?.limit ?? null;
+  const ownLimit = override?.limit ?? null;
+  const isCounted = findCounter(assignment.counters, feature, now) !== undefined;
+  const isOwnCounted = ownLimit !== null && findOwn(ownCounters, { feature, ...ownLimit }, now) !== undefined;
+  const first = { feature, used: quantity, fromSequence };
+  return {
+    counters: [
+      ...count(assignment.counters),
+      ...(planLimit === null || isCounted
+        ? []
+        : [{ ...first, end: periodAt(planLimit.period, assignment.anchor, now).end }]),
+    ],
+    ownCounters: [
+      ...count(ownCounters),
+      ...(ownLimit === null || isOwnCounted
+        ? []
+        : [
+            {
+              ...first,
+              period: ownLimit.period,
+              end: periodAt(ownLimit.period, ownLimit.anchor, now).end,
+              earlier: null,
+            },
+          ]),
+    ],
+  };
+}
+
+export function findCounter(
+  counters: readonly LimitCounter[],
+  feature: FeatureId,
+  now: Instant,
+): LimitCounter | undefined {
+  return counters.find((counter) => counter.feature === feature && isAhead(counter.end, now));
+}
+
+export function findOwn(
+  counters: readonly OwnCounter[],
+  { feature, period }: { readonly feature: FeatureId; readonly period: PeriodKind },
+  now: Instant,
+): OwnCounter | undefined {
+  return counters.find(
+    (counter) => counter.feature === feature && counter.period === period && isAhead(counter.end, now),
+  );
+}
+
+/** Whether the counter counts a charge. */
+export function countsCharge(
+  { feature, fromSequence, earlier }: OwnCounter,
+  charge: Pick<Usage, "feature" | "assignment"> & { readonly sequence: number },
+): boolean {
+  if (charge.feature !== feature) return false;
+  if (charge.sequence >= fromSequence) return true;
+  return (
+    earlier !== null && charge.assignment === earlier.assignment && charge.sequence >= earlier.fromSequence
+  );
+}

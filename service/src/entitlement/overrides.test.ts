@@ -1,0 +1,222 @@
+import { expect, test } from "vitest";
+import { at, CREDITS, getFeature, makeCatalog, monthly } from "../../test/catalog.ts";
+import { Timeline } from "../../test/timeline.ts";
+
+/** The customer has 100 credits a month, images with a limit of 5 a month, and text without a limit. */
+function onPro(): Timeline {
+  const catalog = makeCatalog({
+    pro: [{ features: { image: { quantity: 5, period: "month" }, text: null } }],
+    basic: [{ allowances: [monthly(20)], features: { image: null } }],
+  });
+  const customer = new Timeline(catalog);
+  customer.assign("2026-01-01", "pro");
+  return customer;
+}
+
+test("an override changes the price, and a reversal returns what was paid", () => {
+  const customer = onPro();
+  const dear = customer.consume("2026-01-02", "image");
+  expect(customer.override("2026-01-03", { image: { cost: { credits: 2, per: 1 } } })).toBe("changed");
+  const cheap = customer.consume("2026-01-04", "image", 3);
+  expect([dear.creditsRequired, cheap.creditsRequired]).toEqual([10, 6]);
+  expect([dear.entry?.usage?.overrides, cheap.entry?.usage?.overrides]).toEqual([null, 1]);
+  customer.override("2026-01-05", { image: { cost: { credits: 7, per: 1 } } });
+  expect(customer.reverse("2026-01-06", cheap.entry, 1)).toMatchObject({ kind: "reversed", credits: 2 });
+  expect(customer.reverse("2026-01-06", dear.entry)).toMatchObject({ kind: "reversed", credits: 10 });
+  expect(customer.balance).toBe(96);
+});
+
+test("an override includes a feature with the price that it had then, and excludes another one", () => {
+  const customer = onPro();
+  expect(customer.check("2026-01-02", "disk").reason).toBe("feature_not_in_plan");
+  customer.override("2026-01-02", { image: { included: false }, export: { included: true } });
+  expect(customer.check("2026-01-03", "image").reason).toBe("feature_not_in_plan");
+  expect(customer.consume("2026-01-03", "export")).toMatchObject({ allowed: true, creditsRequired: 0 });
+  customer.override("2026-01-04", { disk: { cost: { credits: 1, per: 1 } } });
+  expect(customer.check("2026-01-04", "disk").reason).toBe("feature_not_in_plan");
+  expect(customer.check("2026-01-04", "image").allowed).toBe(true);
+});
+
+test("overrides stay with the customer when the plan changes, and need a plan", () => {
+  const customer = onPro();
+  customer.override("2026-01-02", { text: { included: true }, image: { cost: { credits: 1, per: 1 } } });
+  customer.assign("2026-01-03", "basic");
+  expect(customer.check("2026-01-04", "text", 1000).creditsRequired).toBe(3);
+  expect(customer.check("2026-01-04", "image").creditsRequired).toBe(1);
+  customer.end("2026-01-05");
+  expect(customer.check("2026-01-06", "image").reason).toBe("no_active_plan");
+});
+
+test("a higher limit of the same period continues the count, and the plan's limit is in force again afterwards", () => {
+  const customer = onPro();
+  customer.topUp("2026-01-01", 1_000);
+  customer.consume("2026-01-02", "image", 5);
+  expect(customer.check("2026-01-02", "image").reason).toBe("limit_reached");
+  const endsAt = at("2026-01-20");
+  customer.override("2026-01-03", { image: { limit: { quantity: 8, period: "month" } } }, { endsAt });
+  expect(customer.check("2026-01-03", "image").before?.limit).toEqual({
+    quantity: 8,
+    used: 5,
+    remaining: 3,
+    resetsAt: at("2026-02-01"),
+  });
+  expect(customer.consume("2026-01-04", "image", 3).allowed).toBe(true);
+  expect(customer.check("2026-01-04", "image").reason).toBe("limit_reached");
+  expect(customer.check("2026-01-20", "image").before?.limit).toMatchObject({ quantity: 5, used: 8 });
+  expect(customer.check("2026-02-01", "image").before?.limit).toMatchObject({ used: 0, remaining: 5 });
+});
+
+test("a limit of another period is counted on its own, and the plan's limit meanwhile, too", () => {
+  const customer = onPro();
+  customer.override("2026-01-02", { image: { limit: { quantity: 2, period: "day" } } });
+  for (const day of ["2026-01-02", "2026-01-03"]) {
+    expect(customer.consume(day, "image", 2).allowed).toBe(true);
+    expect(customer.consume(day, "image").reason).toBe("limit_reached");
+  }
+  expect(customer.override("2026-01-04", {})).toBe("changed");
+  expect(customer.check("2026-01-04", "image").before?.limit).toMatchObject({ quantity: 5, used: 4 });
+});
+
+test("a limit of a day does not take over the month's count on the last day of the month", () => {
+  const customer = onPro();
+  customer.topUp("2026-01-01", 1_000);
+  customer.override("2026-01-02", { image: { limit: { quantity: 3, period: "day" } } });
+  for (const day of ["2026-01-02", "2026-01-30", "2026-01-31"]) {
+    expect(customer.consume(day, "image", 3).allowed).toBe(true);
+    expect(customer.consume(day, "image").reason).toBe("limit_reached");
+  }
+});
+
+test("a change of plan does not restart the limit of an override", () => {
+  const customer = onPro();
+  customer.override("2026-01-02", {
+    image: { limit: { quantity: 2, period: "once" } },
+    text: { limit: { quantity: 5, period: "month" }, included: true },
+  });
+  customer.consume("2026-01-02", "image", 2);
+  customer.consume("2026-01-02", "text", 4);
+  customer.assign("2026-01-10", "basic");
+  expect(customer.check("2026-01-10", "image").reason).toBe("limit_reached");
+  expect(customer.check("2026-01-10", "text").before?.limit).toMatchObject({
+    used: 4,
+    resetsAt: at("2026-02-01"),
+  });
+});
+
+test("the period of a limit can change without giving it twice", () => {
+  const customer = onPro();
+  customer.topUp("2026-01-01", 1_000);
+  customer.consume("2026-01-02", "image", 5);
+  customer.override("2026-01-03", { image: { limit: { quantity: 2, period: "day" } } });
+  customer.consume("2026-01-03", "image", 2);
+  for (const day of ["2026-01-03", "2026-01-04"]) {
+    customer.override(day, { image: { limit: { quantity: 10, period: "month" } } });
+    expect(customer.check(day, "image").before?.limit).toMatchObject({ used: 7, remaining: 3 });
+    customer.override(day, {});
+  }
+});
+
+test("a new version of the plan does not change the count of an override", () => {
+  const customer = onPro();
+  customer.topUp("2026-01-01", 1_000);
+  customer.consume("2026-01-02", "image", 4);
+  customer.override("2026-01-03", { image: { limit: { quantity: 10, period: "month" } } });
+  const pro = [
+    { features: { image: { quantity: 5, period: "month" } as const } },
+    {
+      publishedAt: at("2026-01-04"),
+      reach: "now" as const,
+      features: { image: { quantity: 1, period: "day" } as const },
+    },
+  ];
+  customer.catalog = makeCatalog({ pro });
+  expect(customer.check("2026-01-06", "image").before?.limit).toMatchObject({ quantity: 10, used: 4 });
+});
+
+test("credits of a month do not become credits of a day", () => {
+  const customer = onPro();
+  customer.override("2026-01-02", {}, { credits: 500 });
+  const daily = { pool: CREDITS, credits: 10, period: "day", rollover: 0 } as const;
+  customer.catalog = makeCatalog({ pro: [{}], free: [{ allowances: [daily] }] });
+  customer.assign("2026-02-10", "free");
+  expect(customer.check("2026-02-10", "image").before?.balance).toBe(10);
+  expect(customer.check("2026-02-12", "image").before?.balance).toBe(10);
+});
+
+test("an unlimited feature counts for the plan's limit", () => {
+  const customer = onPro();
+  customer.topUp("2026-01-01", 1_000);
+  customer.override("2026-01-02", { image: { limit: null } });
+  expect(customer.consume("2026-01-02", "image", 50).after?.limit).toBeNull();
+  customer.override("2026-01-03", {});
+  expect(customer.check("2026-01-03", "image").reason).toBe("limit_reached");
+});
+
+test("removing a limit and setting it again does not restart its count, unless it never resets", () => {
+  const customer = onPro();
+  const setLimit = (when: string, period: "day" | "once"): string =>
+    customer.override(when, { text: { limit: { quantity: 2, period } } });
+  const usedAt = (when: string): number | undefined => customer.check(when, "text").before?.limit?.used;
+  setLimit("2026-01-02T01:00:00", "day");
+  customer.consume("2026-01-02T02:00:00", "text", 2);
+  customer.override("2026-01-02T03:00:00", {});
+  customer.consume("2026-01-02T04:00:00", "text", 5);
+  setLimit("2026-01-02T05:00:00", "day");
+  expect(usedAt("2026-01-02T05:00:00")).toBe(7);
+  expect(usedAt("2026-01-03T05:00:00")).toBe(0);
+  setLimit("2026-01-03T06:00:00", "once");
+  customer.consume("2026-01-03T07:00:00", "text", 2);
+  expect(customer.check("2027-01-01", "text").reason).toBe("limit_reached");
+  customer.override("2027-01-02", {});
+  setLimit("2027-01-03", "once");
+  expect(usedAt("2027-01-03")).toBe(0);
+});
+
+test("a reversal lowers both counts", () => {
+  const customer = onPro();
+  customer.override("2026-01-02", { image: { limit: { quantity: 3, period: "day" } } });
+  const { entry } = customer.consume("2026-01-02", "image", 3);
+  customer.reverse("2026-01-02", entry, 2);
+  expect(customer.check("2026-01-02", "image").before?.limit).toMatchObject({ quantity: 3, used: 1 });
+  customer.override("2026-01-02", {});
+  expect(customer.check("2026-01-02", "image").before?.limit).toMatchObject({ quantity: 5, used: 1 });
+});
+
+test("an allowance changes with its next period, and a version published now does not change it back", () => {
+  const customer = onPro();
+  customer.override("2026-01-10", {}, { credits: 500, endsAt: at("2026-03-15") });
+  expect(customer.check("2026-01-31", "image").before?.balance).toBe(100);
+  customer.consume("2026-02-01", "image", 2);
+  expect(customer.balance).toBe(480);
+  const features = { image: { quantity: 5, period: "month" } as const, text: null };
+  customer.catalog = makeCatalog({
+    pro: [
+      { features },
+      { publishedAt: at("2026-02-10"), reach: "now", allowances: [monthly(200)], features },
+    ],
+  });
+  expect(customer.check("2026-02-11", "image").before?.balance).toBe(480);
+  expect(customer.check("2026-03-20", "image").before?.balance).toBe(500);
+  expect(customer.check("2026-04-01", "image").before?.balance).toBe(200);
+});
+
+test("overrides that end when a period begins leave that period to the plan", () => {
+  const customer = onPro();
+  customer.override("2026-01-10", {}, { credits: 500, endsAt: at("2026-02-01") });
+  expect(customer.check("2026-02-01", "image").before?.balance).toBe(100);
+  expect(customer.check("2026-01-31T23:59:59", "image").before?.balance).toBe(100);
+});
+
+test("the same overrides again change nothing, and an end must be in the future", () => {
+  const customer = onPro();
+  const terms = { image: { cost: { credits: 2, per: 1 } } };
+  const endsAt = at("2026-02-01");
+  expect(customer.override("2026-01-02", {})).toBe("unchanged");
+  expect(customer.override("2026-01-02", terms, { endsAt })).toBe("changed");
+  expect(customer.override("2026-01-03", terms, { endsAt })).toBe("unchanged");
+  expect(customer.override("2026-01-03", terms)).toBe("changed");
+  expect(customer.override("2026-01-03", terms, { endsAt: at("2026-01-03") })).toBe("ends_in_the_past");
+  expect(customer.wallet).toMatchObject({ overridesCount: 2, overrides: { number: 2, endsAt: null } });
+  expect(customer.wallet.overrides?.features).toMatchObject([{ feature: getFeature("image").id }]);
+  expect(customer.wallet.grants.map(({ pool }) => pool)).toEqual([CREDITS]);
+});

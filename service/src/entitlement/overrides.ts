@@ -1,0 +1,69 @@
+import type { FeatureId } from "../primitives/brand.ts";
+import type { Allowance, PlanFeature, PlanVersion } from "./catalog.ts";
+import type { Draft } from "./draft.ts";
+import type { FeatureOverride, Overrides, OverrideTerms, OwnCounter, Wallet } from "./wallet.ts";
+
+/** The terms of a feature for one customer. Undefined if the customer may not use it. */
+export function overrideTerms(
+  planned: PlanFeature | undefined,
+  override: FeatureOverride | null,
+): PlanFeature | undefined {
+  if (override === null) return planned;
+  const { feature, included, cost, limit, added } = override;
+  const base = planned ?? (added === null ? undefined : { feature, ...added, limit: null });
+  if (included === false || base === undefined) return undefined;
+  return { ...base, cost: cost ?? base.cost, limit: limit === undefined ? base.limit : limit };
+}
+
+export function findOverride(overrides: Overrides | null, feature: FeatureId): FeatureOverride | null {
+  return overrides?.features.find((override) => override.feature === feature) ?? null;
+}
+
+/** All features that the customer may use, with their terms. */
+export function featuresFor(version: PlanVersion, overrides: Overrides | null): PlanFeature[] {
+  const planned = [...version.features.values()];
+  const added = (overrides?.features ?? []).filter(({ feature }) => !version.features.has(feature));
+  return [
+    ...planned.map((terms) => overrideTerms(terms, findOverride(overrides, terms.feature))),
+    ...added.map((override) => overrideTerms(undefined, override)),
+  ].filter((terms) => terms !== undefined);
+}
+
+export function isEmpty({ features, allowances }: OverrideTerms): boolean {
+  return features.length === 0 && allowances.length === 0;
+}
+
+export function isSame(a: OverrideTerms, b: OverrideTerms): boolean {
+  return describe(a) === describe(b);
+}
+
+function describe({ features, allowances, endsAt }: OverrideTerms): string {
+  const terms = features.map(({ feature, included, cost, limit, added }) => [
+    ...[feature, included, cost?.credits, cost?.per],
+    ...(limit === undefined ? ["plan"] : [limit?.quantity, limit?.period, limit?.anchor]),
+    ...[added?.pool, added?.cost.credits, added?.cost.per],
+  ]);
+  return JSON.stringify([
+    terms,
+    allowances.map(({ pool, period, credits }) => [pool, period, credits]),
+    endsAt,
+  ]);
+}
+
+/** The credits of an allowance for this customer. Null: as in the plan. */
+export function allowanceCredits(
+  { overrides }: Pick<Wallet, "overrides">,
+  { pool, period }: Pick<Allowance, "pool" | "period">,
+): number | null {
+  const own = overrides?.allowances.find((other) => other.pool === pool && other.period === period);
+  return own?.credits ?? null;
+}
+
+/** A counter goes on until its period ends, so that setting the same limit again continues it. One that has no end is dropped. */
+export function endOverrides(draft: Draft): void {
+  draft.wallet = { ...draft.wallet, overrides: null, ownCounters: draft.wallet.ownCounters.filter(hasEnd) };
+}
+
+export function hasEnd({ end }: OwnCounter): boolean {
+  return end !== null;
+}

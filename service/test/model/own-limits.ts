@@ -1,0 +1,78 @@
+import type { PeriodKind } from "../../src/entitlement/period.ts";
+import type { OverrideTerms, OwnLimit } from "../../src/entitlement/wallet.ts";
+import type { FeatureId } from "../../src/primitives/brand.ts";
+import { periodHolding } from "./calendar.ts";
+import { type Customer, isOver, type Watch } from "./customer.ts";
+
+// The limits of overrides. Their use is the sum of the consumes in the current period, whatever the customer's plan was.
+
+/** Replaces the overrides. A limit that is no longer set is remembered until its period ends, if it was used. */
+export function replaceOverrides(customer: Customer, overrides: OverrideTerms | null): void {
+  const set = limitsOf(overrides);
+  const kept = customer.watches.flatMap((watch): Watch[] => {
+    const limit = set.find((it) => it.feature === watch.feature && it.period === watch.period);
+    if (watch.stopsAt === null) return limit === undefined ? stop(customer, watch) : [watch];
+    if (isOver(watch.stopsAt, customer.now)) return [];
+    return limit === undefined ? [watch] : [resume(customer, watch)];
+  });
+  const started = set
+    .filter((limit) => !kept.some((it) => it.feature === limit.feature && it.period === limit.period))
+    .map((limit) => start(customer, limit));
+  customer.watches = [...kept, ...started];
+  customer.overrides = overrides;
+}
+
+type NamedLimit = OwnLimit & { feature: FeatureId };
+
+function limitsOf(overrides: OverrideTerms | null): NamedLimit[] {
+  return (overrides?.features ?? []).flatMap(({ feature, limit }) => (limit ? [{ feature, ...limit }] : []));
+}
+
+function start({ plan, now, consumes }: Customer, { feature, period, anchor }: NamedLimit): Watch {
+  const planned = plan?.version.features.get(feature)?.limit;
+  const counter = plan?.counters.find((it) => it.feature === feature && !isOver(it.end, now));
+  const isSame = planned?.period === period && counter !== undefined;
+  const seed = isSame ? { consumes: [...counter.consumes], end: counter.end } : { consumes: [], end: now };
+  return { feature, period, anchor, from: consumes.length, seed, stopsAt: null };
+}
+
+function stop(customer: Customer, watch: Watch): Watch[] {
+  const { end } = periodHolding(watch.period, { anchor: watch.anchor, at: customer.now });
+  return end === null || counted(customer, watch).length === 0 ? [] : [{ ...watch, stopsAt: end }];
+}
+
+/** Its periods continue from the end of the current one. */
+function resume(customer: Customer, watch: Watch): Watch {
+  const { seed, stopsAt, from } = watch;
+  const first = counted(customer, watch).find((at) => !seed.consumes.includes(at)) ?? from;
+  return { ...watch, anchor: stopsAt ?? watch.anchor, from: first, stopsAt: null };
+}
+
+/** The consumes of the current period, by their index. */
+function counted({ consumes, now }: Customer, { feature, period, anchor, from, seed }: Watch): number[] {
+  const since = period === "once" ? 0 : periodHolding(period, { anchor, at: now }).start;
+  const later = consumes.flatMap((consume, index) =>
+    index >= from && consume.feature === feature && consume.at >= since ? [index] : [],
+  );
+  return [...(isOver(seed.end, now) ? [] : seed.consumes), ...later];
+}
+
+/** How much of the limit is used. */
+export function usedOfOwn(customer: Customer, feature: FeatureId, period: PeriodKind): number {
+  const watch = customer.watches.find(
+    (it) => it.feature === feature && it.period === period && it.stopsAt === null,
+  );
+  if (watch === undefined) throw new Error("a limit of the overrides is not watched");
+  return counted(customer, watch).reduce((sum, at) => {
+    const consume = customer.consumes[at];
+    return sum + (consume === undefined ? 0 : consume.quantity - consume.reversed);
+  }, 0);
+}
+
+/** A limit keeps its periods while it is set or remembered. A new one has the periods of the plan. */
+export function anchorFor(customer: Customer, feature: FeatureId, period: PeriodKind): number {
+  const watch = customer.watches.find((it) => it.feature === feature && it.period === period);
+  if (watch !== undefined && watch.stopsAt === null) return watch.anchor;
+  if (watch !== undefined && !isOver(watch.stopsAt, customer.now)) return watch.stopsAt ?? 0;
+  return customer.plan?.anchor ?? customer.now;
+}
