@@ -131,6 +131,13 @@ const OVERRIDES: readonly Tampering[] = [
      from cell.overrides where ${OF_ADA} and number = 3`,
   ),
   wallet("a count of the overrides removed", (found) => ({ ...found, ownCounters: [] })),
+  wallet("a count of the overrides twice", (found) => ({
+    ...found,
+    ownCounters: found.ownCounters.flatMap((counter) => [
+      { ...counter, used: 0, fromSequence: found.sequence + 1 },
+      counter,
+    ]),
+  })),
   wallet("a count of the overrides lowered", (found) => ({
     ...found,
     ownCounters: found.ownCounters.map((counter) => ({ ...counter, used: counter.used - 1 })),

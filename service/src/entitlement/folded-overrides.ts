@@ -1,4 +1,4 @@
-import type { Instant } from "../primitives/brand.ts";
+import type { FeatureId, Instant } from "../primitives/brand.ts";
 import { isAhead } from "./assignment.ts";
 import type { Entry, NewOverrides, Usage } from "./entry.ts";
 import { countsCharge } from "./limits.ts";
@@ -18,6 +18,10 @@ export class FoldedOverrides {
   readonly #wallet: Wallet;
   /** Counters whose period has ended are ignored: they may lack later charges. */
   readonly #tallies: readonly Tally[];
+  /** By feature, filled on demand: the time from which charges must be counted. */
+  readonly #countedSince = new Map<FeatureId, number>();
+  /** The index of the last row that is not newer than the entries so far. Entries are in chronological order. */
+  #newest = -1;
 
   constructor(rows: readonly NewOverrides[], wallet: Wallet) {
     this.#rows = rows;
@@ -47,7 +51,11 @@ export class FoldedOverrides {
       return isNamed ? null : `names overrides ${number}, which did not apply`;
     }
     // A row of the same millisecond may be older or newer than the charge.
-    const row = this.#rows.findLast((other) => other.effectiveAt <= effectiveAt);
+    for (let next = this.#rows[this.#newest + 1]; next !== undefined; next = this.#rows[this.#newest + 1]) {
+      if (next.effectiveAt > effectiveAt) break;
+      this.#newest += 1;
+    }
+    const row = this.#rows[this.#newest];
     const isOlder = row !== undefined && row.effectiveAt < effectiveAt && isAhead(row.endsAt, effectiveAt);
     const isIgnored = isOlder && findOverride(row, feature) !== null;
     return isIgnored ? `does not name overrides ${row.number}, which applied` : null;
@@ -70,12 +78,14 @@ export class FoldedOverrides {
       if (tally.counter.period === limit?.period) isCounted = true;
     }
     if (kind !== "consume" || limit === null || isCounted) return null;
-    const isMissed = effectiveAt > this.#countedSince(usage, limit);
+    const since = this.#countedSince.get(usage.feature) ?? this.#findSince(usage, limit);
+    this.#countedSince.set(usage.feature, since);
+    const isMissed = effectiveAt > since;
     return isMissed ? `uses limited feature ${usage.feature}, but the overrides do not count it` : null;
   }
 
   /** The start of the period, or when the limit was set, if that was later. */
-  #countedSince({ feature }: Usage, { period, anchor }: OwnLimit): number {
+  #findSince({ feature }: Usage, { period, anchor }: OwnLimit): number {
     let since = Number.POSITIVE_INFINITY;
     for (const row of this.#rows.toReversed()) {
       const limit = findOverride(row, feature)?.limit ?? null;
@@ -113,6 +123,8 @@ export class FoldedOverrides {
 
   #compareCounters(): string | null {
     const { overrides, decidedAt } = this.#wallet;
+    const names = new Set(this.#tallies.map(({ counter }) => `${counter.feature} ${counter.period}`));
+    if (names.size < this.#tallies.length) return "the overrides count a feature twice";
     for (const { counter, used } of this.#tallies) {
       const { feature, period, end } = counter;
       if (counter.used !== used)

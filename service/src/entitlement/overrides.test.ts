@@ -143,6 +143,66 @@ test("credits of a month do not become credits of a day", () => {
   expect(customer.check("2026-02-12", "image").before?.balance).toBe(10);
 });
 
+test("credits of an override do not stay when a version changes the period", () => {
+  const daily = { pool: CREDITS, credits: 10, period: "day", rollover: 0 } as const;
+  const customer = new Timeline(makeCatalog({ pro: [{ allowances: [daily] }] }));
+  customer.assign("2026-01-01", "pro");
+  customer.override("2026-01-01", {}, { credits: 100 });
+  expect(customer.check("2026-01-02", "image").before?.balance).toBe(100);
+  customer.consume("2026-01-02", "image");
+  customer.catalog = makeCatalog({
+    pro: [
+      { allowances: [daily] },
+      { publishedAt: at("2026-01-02T12:00:00"), reach: "now", allowances: [monthly(3_000)] },
+    ],
+  });
+  expect(customer.check("2026-01-03", "image").before?.balance).toBe(2_990);
+});
+
+test("other credits of an allowance take the period of the present plan, and the same credits keep theirs", () => {
+  const customer = onPro();
+  const daily = { pool: CREDITS, credits: 10, period: "day", rollover: 0 } as const;
+  customer.catalog = makeCatalog({ pro: [{}], free: [{ allowances: [daily] }] });
+  customer.assign("2026-01-02", "free");
+  customer.override("2026-01-02", {}, { credits: 20 });
+  customer.assign("2026-01-03", "pro");
+  expect(customer.override("2026-01-03", {}, { credits: 20 })).toBe("unchanged");
+  customer.override("2026-01-03", {}, { credits: 2_000 });
+  expect(customer.check("2026-02-01", "image").before?.balance).toBe(2_000);
+});
+
+test("a limit that is set again keeps the periods of a plan that began on the 31st", () => {
+  const customer = new Timeline(makeCatalog({ pro: [{ features: { image: null } }] }));
+  customer.assign("2026-01-31", "pro");
+  const limit = { quantity: 5, period: "month" } as const;
+  customer.override("2026-02-01", { image: { limit } });
+  customer.consume("2026-02-10", "image");
+  customer.override("2026-02-11", {});
+  customer.override("2026-02-12", { image: { limit } });
+  expect(customer.check("2026-02-12", "image").before?.limit).toMatchObject({ used: 1 });
+  expect(customer.check("2026-03-05", "image").before?.limit?.resetsAt).toBe(at("2026-03-31"));
+});
+
+test("a limit that was used on another plan does not hide what this plan has counted", () => {
+  const customer = onPro();
+  customer.topUp("2026-01-01", 1_000);
+  const limit = { quantity: 20, period: "month" } as const;
+  customer.consume("2026-01-02", "image", 5);
+  customer.assign("2026-01-03", "basic");
+  customer.override("2026-01-03", { image: { limit } });
+  customer.consume("2026-01-03", "image");
+  customer.override("2026-01-04", {});
+  customer.assign("2026-01-05", "pro");
+  customer.override("2026-01-05", { image: { limit } });
+  expect(customer.check("2026-01-05", "image").before?.limit).toMatchObject({ used: 5, remaining: 15 });
+});
+
+test("a new customer's overrides follow the default plan", () => {
+  const customer = new Timeline(makeCatalog({ free: [{}] }, { defaultPlan: "free" }));
+  expect(customer.override("2026-01-01", {}, { credits: 500 })).toBe("changed");
+  expect(customer.check("2026-01-02", "image").before?.balance).toBe(500);
+});
+
 test("an unlimited feature counts for the plan's limit", () => {
   const customer = onPro();
   customer.topUp("2026-01-01", 1_000);

@@ -64,6 +64,6 @@ export function endOverrides(draft: Draft): void {
   draft.wallet = { ...draft.wallet, overrides: null, ownCounters: draft.wallet.ownCounters.filter(hasEnd) };
 }
 
-export function hasEnd({ end }: OwnCounter): boolean {
+function hasEnd({ end }: OwnCounter): boolean {
   return end !== null;
 }

@@ -62,8 +62,10 @@ function adjust(
   const remaining = draft.wallet.grants.find((grant) => grant.number === number)?.remaining ?? 0;
   const used = granted.base - remaining;
   const allowance = version.allowances.find((other) => other.pool === pool);
-  const target = allowance === undefined ? 0 : Math.max(0, (granted.own ?? allowance.credits) - used);
   const period = allowance === undefined ? null : periodAt(allowance.period, anchor, draft.at);
+  // The credits of an override belong to the period they were granted for.
+  const own = period !== null && period.end !== granted.end ? null : granted.own;
+  const target = allowance === undefined ? 0 : Math.max(0, (own ?? allowance.credits) - used);
   if (allowance !== undefined && period !== null) {
     const expiresAt = endAfter(allowance.period, anchor, period.start, allowance.rollover);
     draft.place({ number, pool, kind: "allowance", expiresAt });
@@ -73,7 +75,7 @@ function adjust(
   if (amount !== 0) draft.move({ kind, pool, parts: [{ grant: number, amount }] });
   // Keeps usage beyond the new allowance, so that switching back to the old version still counts it.
   const base = used + target;
-  if (period !== null) return { ...granted, end: period.end, base };
+  if (period !== null) return { ...granted, end: period.end, base, own };
   draft.remove(number);
   return { ...granted, base };
 }

@@ -1,27 +1,14 @@
 import type { FeatureKey, Instant, PoolId } from "../primitives/brand.ts";
 import { isAhead } from "./assignment.ts";
-import {
-  type Catalog,
-  type Cost,
-  type Feature,
-  getVersion,
-  type Limit,
-  type PlanVersion,
-} from "./catalog.ts";
+import { findCurrentVersion } from "./buying-power.ts";
+import type { Catalog, Cost, Feature, Limit, PlanVersion } from "./catalog.ts";
 import { catchUp } from "./catch-up.ts";
 import { Draft, decisionTime } from "./draft.ts";
 import type { Change } from "./entry.ts";
 import { findCounter, findOwn } from "./limits.ts";
-import { findOverride, hasEnd, isEmpty, isSame } from "./overrides.ts";
-import type { PeriodKind } from "./period.ts";
-import type {
-  AllowanceOverride,
-  FeatureOverride,
-  OverrideTerms,
-  OwnCounter,
-  OwnLimit,
-  Wallet,
-} from "./wallet.ts";
+import { findOverride, isEmpty, isSame } from "./overrides.ts";
+import { type PeriodKind, periodAt } from "./period.ts";
+import type { AllowanceOverride, FeatureOverride, OverrideTerms, OwnCounter, Wallet } from "./wallet.ts";
 
 /** What a caller says. Null and undefined have the same meaning as in `FeatureOverride`. */
 export type OverridesRequest = {
@@ -61,8 +48,8 @@ export function setOverrides(
   if (!isAhead(request.endsAt, now)) return { kind: "ends_in_the_past" };
   const draft = new Draft(wallet);
   catchUp(catalog, draft, now);
-  const { assignment, overrides } = draft.wallet;
-  const version = assignment === null ? null : getVersion(catalog, assignment.version);
+  const { overrides } = draft.wallet;
+  const version = findCurrentVersion(catalog, draft.wallet);
   const terms = pinTerms(draft.wallet, version, request, now);
   if ("kind" in terms) return terms;
   const isKept = overrides === null ? isEmpty(terms) : isSame(overrides, terms);
@@ -89,17 +76,16 @@ function pinTerms(
     if (included && known?.added == null && !isPlanned && feature.archivedAt !== null)
       return { kind: "feature_archived", feature: feature.key };
     const added = included ? (known?.added ?? { pool: feature.pool, cost: feature.cost }) : null;
-    const own = limit && {
-      ...limit,
-      anchor: anchorOf(wallet, { feature: feature.id, ...limit }, known, now),
-    };
+    const named = limit && { feature: feature.id, ...limit };
+    const own = limit && named && { ...limit, anchor: anchorOf(wallet, version, named, now) };
     pinned.push({ feature: feature.id, included, cost, limit: own, added });
   }
   const pinnedAllowances: AllowanceOverride[] = [];
   for (const { pool, credits, period } of allowances) {
     const known = wallet.overrides?.allowances.find((other) => other.pool === pool);
     const planned = version?.allowances.find((other) => other.pool === pool);
-    const pinnedPeriod = period ?? known?.period ?? planned?.period;
+    const repeated = known?.credits === credits ? known.period : undefined;
+    const pinnedPeriod = period ?? repeated ?? planned?.period ?? known?.period;
     if (pinnedPeriod === undefined) return { kind: "period_unknown", pool };
     pinnedAllowances.push({ pool, period: pinnedPeriod, credits });
   }
@@ -110,38 +96,65 @@ function pinTerms(
   };
 }
 
+type NamedLimit = Limit & Pick<FeatureOverride, "feature">;
+
 /** A limit keeps its periods while it is set, and while it is counted. A new one has the periods of the plan. */
-function anchorOf(
-  { assignment, ownCounters }: Wallet,
-  limit: Limit & Pick<FeatureOverride, "feature">,
-  known: FeatureOverride | null,
-  now: Instant,
-): Instant {
-  if (known?.limit?.period === limit.period) return known.limit.anchor;
-  return findOwn(ownCounters, limit, now)?.end ?? assignment?.anchor ?? now;
+function anchorOf(wallet: Wallet, version: PlanVersion | null, limit: NamedLimit, now: Instant): Instant {
+  const { assignment, overrides } = wallet;
+  const known = findOverride(overrides, limit.feature)?.limit ?? null;
+  if (known?.period === limit.period) return known.anchor;
+  const ofPlan = assignment?.anchor ?? now;
+  const { counter, isKept } = findStart(wallet, version, limit, now);
+  if (!isKept || counter === null || counter.end === null) return ofPlan;
+  // An anchor on the 31st must not become 28 February.
+  return periodAt(limit.period, ofPlan, now).end === counter.end ? ofPlan : counter.end;
 }
 
-/** A new limit starts with what the plan has counted, if both limits have the same period. */
+/**
+ * The counter that a newly set limit starts with: one that is still there from an earlier override, or what the plan has counted, if
+ * both limits have the same period. The higher count wins, so that nobody gets a limit twice.
+ */
+function findStart(
+  { assignment, ownCounters, sequence }: Wallet,
+  version: PlanVersion | null,
+  { feature, period }: NamedLimit,
+  now: Instant,
+): { readonly counter: OwnCounter | null; readonly isKept: boolean } {
+  const kept = findOwn(ownCounters, { feature, period }, now) ?? null;
+  const isSame = version?.features.get(feature)?.limit?.period === period;
+  const planned = assignment === null || !isSame ? undefined : findCounter(assignment.counters, feature, now);
+  if (assignment === null || planned === undefined || (kept !== null && kept.used >= planned.used))
+    return { counter: kept, isKept: true };
+  const earlier = { assignment: assignment.number, fromSequence: planned.fromSequence };
+  return { counter: { ...planned, period, fromSequence: sequence + 1, earlier }, isKept: false };
+}
+
+/** The counters with these terms. Those of limits that are no longer set go on until their period ends. */
 function startCounters(
-  { assignment, overrides, ownCounters, sequence }: Wallet,
+  wallet: Wallet,
   version: PlanVersion | null,
   terms: OverrideTerms,
   now: Instant,
 ): OwnCounter[] {
-  const limits = terms.features.flatMap(({ feature, limit }): (OwnLimit & Pick<OwnCounter, "feature">)[] =>
+  const { overrides, ownCounters } = wallet;
+  const limits = terms.features.flatMap(({ feature, limit }): NamedLimit[] =>
     limit ? [{ feature, ...limit }] : [],
   );
-  const isLimited = ({ feature, period }: OwnCounter): boolean =>
-    limits.some((limit) => limit.feature === feature && limit.period === period);
-  const kept = ownCounters.filter((counter) => hasEnd(counter) || isLimited(counter));
-  const started = limits.flatMap(({ feature, period }): OwnCounter[] => {
-    const isNew = findOverride(overrides, feature)?.limit?.period !== period;
-    const planned = assignment === null ? undefined : findCounter(assignment.counters, feature, now);
-    if (!isNew || assignment === null || planned === undefined) return [];
-    if (findOwn(kept, { feature, period }, now) !== undefined) return [];
-    if (version?.features.get(feature)?.limit?.period !== period) return [];
-    const earlier = { assignment: assignment.number, fromSequence: planned.fromSequence };
-    return [{ ...planned, period, fromSequence: sequence + 1, earlier }];
+  const started = limits.flatMap((limit): OwnCounter[] => {
+    const isNew = findOverride(overrides, limit.feature)?.limit?.period !== limit.period;
+    const counter = isNew
+      ? findStart(wallet, version, limit, now).counter
+      : (findOwn(ownCounters, limit, now) ?? null);
+    return counter === null ? [] : [counter];
   });
-  return [...kept, ...started];
+  const others = ownCounters.filter(
+    ({ feature, period, end }) =>
+      end !== null &&
+      isAhead(end, now) &&
+      !limits.some((limit) => limit.feature === feature && limit.period === period),
+  );
+  // Bounded, because every charge writes the wallet. The latest ones stay.
+  return [...others.slice(-LEFT_COUNTERS_MAX), ...started];
 }
+
+const LEFT_COUNTERS_MAX = 100;

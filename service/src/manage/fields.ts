@@ -24,7 +24,7 @@ export const shownMember = nullable(
 export const shownOverrides = nullable(
   Type.Integer({
     description:
-      "The number of the customer's overrides, if they changed the terms of the feature. Null if the plan alone decided.",
+      "The number of the customer's overrides, if they name the feature. Null if the terms of the plan applied.",
     examples: [2],
   }),
 );

@@ -79,7 +79,7 @@ function answerFor(catalog: Catalog, customer: Customer, request: Request): Answ
     case "drop_next":
       return dropNext(customer);
     case "override":
-      return override(customer, request);
+      return override(catalog, customer, request);
     case "add":
       return add(customer, request);
     case "revoke":

@@ -13,7 +13,9 @@ export function replaceOverrides(customer: Customer, overrides: OverrideTerms | 
     const limit = set.find((it) => it.feature === watch.feature && it.period === watch.period);
     if (watch.stopsAt === null) return limit === undefined ? stop(customer, watch) : [watch];
     if (isOver(watch.stopsAt, customer.now)) return [];
-    return limit === undefined ? [watch] : [resume(customer, watch)];
+    if (limit === undefined) return [watch];
+    // The plan may have counted more: then the limit starts with that.
+    return isExceeded(customer, watch) ? [] : [resume(customer, watch, limit.anchor)];
   });
   const started = set
     .filter((limit) => !kept.some((it) => it.feature === limit.feature && it.period === limit.period))
@@ -41,11 +43,28 @@ function stop(customer: Customer, watch: Watch): Watch[] {
   return end === null || counted(customer, watch).length === 0 ? [] : [{ ...watch, stopsAt: end }];
 }
 
-/** Its periods continue from the end of the current one. */
-function resume(customer: Customer, watch: Watch): Watch {
-  const { seed, stopsAt, from } = watch;
+function resume(customer: Customer, watch: Watch, anchor: number): Watch {
+  const { seed, from } = watch;
   const first = counted(customer, watch).find((at) => !seed.consumes.includes(at)) ?? from;
-  return { ...watch, anchor: stopsAt ?? watch.anchor, from: first, stopsAt: null };
+  return { ...watch, anchor, from: first, stopsAt: null };
+}
+
+/** Whether the plan's limit has the same period, and has counted more. */
+function isExceeded(customer: Customer, watch: Watch): boolean {
+  const { plan, now } = customer;
+  if (plan?.version.features.get(watch.feature)?.limit?.period !== watch.period) return false;
+  const counter = plan.counters.find((it) => it.feature === watch.feature && !isOver(it.end, now));
+  return (
+    counter !== undefined &&
+    quantityOf(customer, counter.consumes) > quantityOf(customer, counted(customer, watch))
+  );
+}
+
+function quantityOf({ consumes }: Customer, indexes: readonly number[]): number {
+  return indexes.reduce((sum, at) => {
+    const consume = consumes[at];
+    return sum + (consume === undefined ? 0 : consume.quantity - consume.reversed);
+  }, 0);
 }
 
 /** The consumes of the current period, by their index. */
@@ -63,16 +82,16 @@ export function usedOfOwn(customer: Customer, feature: FeatureId, period: Period
     (it) => it.feature === feature && it.period === period && it.stopsAt === null,
   );
   if (watch === undefined) throw new Error("a limit of the overrides is not watched");
-  return counted(customer, watch).reduce((sum, at) => {
-    const consume = customer.consumes[at];
-    return sum + (consume === undefined ? 0 : consume.quantity - consume.reversed);
-  }, 0);
+  return quantityOf(customer, counted(customer, watch));
 }
 
 /** A limit keeps its periods while it is set or remembered. A new one has the periods of the plan. */
 export function anchorFor(customer: Customer, feature: FeatureId, period: PeriodKind): number {
   const watch = customer.watches.find((it) => it.feature === feature && it.period === period);
   if (watch !== undefined && watch.stopsAt === null) return watch.anchor;
-  if (watch !== undefined && !isOver(watch.stopsAt, customer.now)) return watch.stopsAt ?? 0;
-  return customer.plan?.anchor ?? customer.now;
+  const ofPlan = customer.plan?.anchor ?? customer.now;
+  if (watch === undefined || watch.stopsAt === null || isOver(watch.stopsAt, customer.now)) return ofPlan;
+  if (isExceeded(customer, watch)) return ofPlan;
+  const { end } = periodHolding(period, { anchor: ofPlan, at: customer.now });
+  return end === watch.stopsAt ? ofPlan : watch.stopsAt;
 }

@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Feature, PlanFeature } from "../../src/entitlement/catalog.ts";
+import type { Catalog, Feature, PlanFeature, PlanVersion } from "../../src/entitlement/catalog.ts";
 import type { AllowanceOverride, FeatureOverride } from "../../src/entitlement/wallet.ts";
-import { brandAs, type Instant } from "../../src/primitives/brand.ts";
+import { brandAs, type Instant, type PlanId } from "../../src/primitives/brand.ts";
 import { periodHolding } from "./calendar.ts";
 import { type Customer, isOver } from "./customer.ts";
 import { anchorFor, replaceOverrides, usedOfOwn } from "./own-limits.ts";
 import type { Answer, Asked, Position } from "./request.ts";
 
-export function override(customer: Customer, request: Asked<"override">): Answer {
+export function override(catalog: Catalog, customer: Customer, request: Asked<"override">): Answer {
   const { endsAt } = request;
   if (isOver(endsAt, customer.now)) return { kind: "ends_in_the_past" };
   const before = customer.overrides;
@@ -26,10 +26,10 @@ export function override(customer: Customer, request: Asked<"override">): Answer
   });
   const allowances: AllowanceOverride[] = [];
   for (const { pool, period, credits } of request.allowances) {
-    const known = [before?.allowances, customer.plan?.version.allowances].map(
-      (all) => all?.find((it) => it.pool === pool)?.period,
-    );
-    const pinned = period ?? known[0] ?? known[1];
+    const known = before?.allowances.find((it) => it.pool === pool);
+    const planned = planOf(catalog, customer)?.allowances.find((it) => it.pool === pool);
+    const isRepeated = known?.credits === credits;
+    const pinned = period ?? (isRepeated ? known?.period : undefined) ?? planned?.period ?? known?.period;
     if (pinned === undefined) return { kind: "period_unknown" };
     allowances.push({ pool, period: pinned, credits });
   }
@@ -37,6 +37,12 @@ export function override(customer: Customer, request: Asked<"override">): Answer
   if (isDeepStrictEqual(before, wanted)) return { kind: "unchanged" };
   replaceOverrides(customer, wanted);
   return { kind: "changed" };
+}
+
+/** The plan that the next decision would use. A new customer gets the default plan with it. */
+function planOf(catalog: Catalog, { plan, plansTaken }: Customer): PlanVersion | undefined {
+  if (plan !== null || plansTaken > 0) return plan?.version;
+  return catalog.plans.get(catalog.defaultPlan.plan ?? brandAs<PlanId>(0))?.versions.at(-1);
 }
 
 /** The terms for the customer: the plan's, changed by the override. Undefined if the customer may not use the feature. */

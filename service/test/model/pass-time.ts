@@ -185,6 +185,7 @@ function switchVersion(customer: Customer, plan: PlanTaken, version: PlanVersion
     }
     const { rollover } = allowance;
     const { end, expiresAt } = periodHolding(allowance.period, { anchor: plan.anchor, at: now, rollover });
+    if (period.end !== end) period.own = null;
     period.end = end;
     grant.expiresAt = expiresAt;
     grant.remaining = Math.max(0, (period.own ?? allowance.credits) - grant.gone);

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { type Feature, featuresQuery } from "../../api/catalog-lists.ts";
 import { BURN_ORDER, GRANT_NAMES } from "../../format/ledger.ts";
-import { formatCount } from "../../format/numbers.ts";
+import { countOf, formatCount } from "../../format/numbers.ts";
 import { capitalize, formatAllowance, formatCost, formatLimit } from "../../format/terms.ts";
 import { useScope } from "../../frame/use-scope.ts";
 import { TextLink } from "../../ui/button.tsx";
@@ -134,7 +134,7 @@ function Terms({ plan, overrides, grants }: TermsProps) {
 
 /** Terms that an override changed are marked. A feature without a cost is excluded. */
 type OwnTerms = {
-  readonly allowances: readonly (PlanVersion["allowances"][number] & { isOwn: boolean })[];
+  readonly allowances: readonly (PlanVersion["allowances"][number] & { own: number | null })[];
   readonly features: readonly (Pick<PlanVersion["features"][number], "feature" | "limit"> & {
     readonly cost: PlanVersion["features"][number]["cost"] | null;
     readonly isOwn: boolean;
@@ -147,13 +147,13 @@ function override({ allowances, features }: PlanVersion, overrides: Customer["ov
   const added = Object.entries(own).filter(([key]) => !features.some(({ feature }) => feature === key));
   return {
     allowances: allowances.map((allowance) => {
-      const other = overrides?.allowances[allowance.pool];
-      const isOwn = other !== undefined && other.period === allowance.period;
-      return { ...allowance, ...(isOwn ? { credits: other.credits } : {}), isOwn };
+      const all = overrides?.allowances ?? {};
+      const other = Object.hasOwn(all, allowance.pool) ? all[allowance.pool] : undefined;
+      return { ...allowance, own: other?.period === allowance.period ? other.credits : null };
     }),
     features: [
       ...features.map(({ feature, cost, limit }) => {
-        const terms = own[feature];
+        const terms = Object.hasOwn(own, feature) ? own[feature] : undefined;
         return {
           feature,
           cost: terms?.included === false ? null : (terms?.cost ?? cost),
@@ -177,7 +177,9 @@ function termsOf({ allowances, features }: OwnTerms, grants: readonly Grant[], k
         value: (
           <>
             {capitalize(formatAllowance(allowance))}
-            {allowance.isOwn && <Note>Override, from its next period</Note>}
+            {allowance.own !== null && (
+              <Note>Override: {countOf(allowance.own, "credit")} in each new period</Note>
+            )}
             {renewal !== null && (
               <Note>
                 Renews <Time at={renewal} />

@@ -68,7 +68,7 @@ const MEMBER = column("memberId", "member named by the request", ({ memberId }) 
 
 const OVERRIDES = column(
   "overrides",
-  "number of the customer's overrides, if they changed the feature's terms",
+  "number of the customer's overrides, if they name the feature",
   ({ overrides }) => overrides,
 );
 

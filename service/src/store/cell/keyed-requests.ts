@@ -154,29 +154,35 @@ function readSingle(columns: readonly unknown[]): StoredItem | null {
   };
 }
 
-const { bigint, hexUuid, integer, smallint, text, timestamp, uuid } = columnsOf<KeyedRequest>();
+const columns = columnsOf<KeyedRequest>();
 
 const INSERT = new Insert<KeyedRequest>("keyed_requests.insert", "cell.keyed_requests", {
   usual: [
-    integer("project_id", (request) => request.projectId),
-    hexUuid("key_hash", (request) => request.keyHash),
-    integer("environment_id", (request) => request.environmentId),
-    hexUuid("fingerprint", (request) => request.fingerprint),
-    uuid("subject_id", ({ answer }) => answer.subjectId),
-    smallint("endpoint", (request) => ENDPOINT_NUMBER[request.endpoint]),
-    smallint("answer_format", ({ answer }) => answer.format),
-    text("key", (request) => request.key),
-    bigint("credits", ({ answer }) => answer.verdict?.single?.creditsRequired ?? null),
-    bigint("balance", ({ answer }) => answer.verdict?.single?.position?.balance ?? null),
-    timestamp("resets_at", ({ answer }) => answer.verdict?.single?.position?.resetsAt ?? null),
+    columns.integer("project_id", (request) => request.projectId),
+    columns.hexUuid("key_hash", (request) => request.keyHash),
+    columns.integer("environment_id", (request) => request.environmentId),
+    columns.hexUuid("fingerprint", (request) => request.fingerprint),
+    columns.uuid("subject_id", ({ answer }) => answer.subjectId),
+    columns.smallint("endpoint", (request) => ENDPOINT_NUMBER[request.endpoint]),
+    columns.smallint("answer_format", ({ answer }) => answer.format),
+    columns.text("key", (request) => request.key),
+    columns.bigint("credits", ({ answer }) => answer.verdict?.single?.creditsRequired ?? null),
+    columns.bigint("balance", ({ answer }) => answer.verdict?.single?.position?.balance ?? null),
+    columns.timestamp("resets_at", ({ answer }) => answer.verdict?.single?.position?.resetsAt ?? null),
   ],
   // Of limited features and denials, and of requests with items.
   rare: [
-    bigint("limit_quantity", ({ answer }) => answer.verdict?.single?.position?.limit?.quantity ?? null),
-    bigint("limit_used", ({ answer }) => answer.verdict?.single?.position?.limit?.used ?? null),
-    timestamp("limit_resets_at", ({ answer }) => answer.verdict?.single?.position?.limit?.resetsAt ?? null),
-    smallint("reason", ({ answer }) => numberOf(answer.verdict?.reason ?? null)),
-    text("details", ({ answer }) => answer.verdict?.details ?? null),
+    columns.bigint(
+      "limit_quantity",
+      ({ answer }) => answer.verdict?.single?.position?.limit?.quantity ?? null,
+    ),
+    columns.bigint("limit_used", ({ answer }) => answer.verdict?.single?.position?.limit?.used ?? null),
+    columns.timestamp(
+      "limit_resets_at",
+      ({ answer }) => answer.verdict?.single?.position?.limit?.resetsAt ?? null,
+    ),
+    columns.smallint("reason", ({ answer }) => numberOf(answer.verdict?.reason ?? null)),
+    columns.text("details", ({ answer }) => answer.verdict?.details ?? null),
   ],
   hasRare: ({ answer: { verdict } }) =>
     verdict !== null &&

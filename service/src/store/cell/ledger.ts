@@ -109,40 +109,32 @@ export const ENTRY = {
 
 type RecordedRow = LedgerRow & { readonly recordedAt: Instant };
 
-const {
-  bigint,
-  hexUuid: key,
-  integer: int,
-  jsonb,
-  smallint,
-  text: string,
-  timestamp,
-} = columnsOf<RecordedRow>();
+const columns = columnsOf<RecordedRow>();
 
 const APPEND = new Insert<RecordedRow>("ledger.append", "cell.ledger", {
   usual: [
-    bigint("customer_number", (row) => row.customerNumber),
-    bigint("sequence", ({ entry }) => entry.sequence),
-    bigint("amount", ({ entry }) => entry.amount),
-    bigint("balance_after", ({ entry }) => entry.balanceAfter),
-    key("key_hash", (row) => row.keyHash),
-    int("environment_id", (row) => row.environmentId),
-    int("pool_id", ({ entry }) => entry.pool),
-    int("feature_id", ({ entry }) => entry.usage?.feature ?? null),
-    int("quantity", ({ entry }) => entry.usage?.quantity ?? null),
-    int("plan_version_id", ({ entry }) => entry.usage?.planVersion ?? null),
-    int("assignment_number", ({ entry }) => entry.usage?.assignment ?? null),
-    smallint("kind", ({ entry }) => ENTRY_KIND_NUMBER[entry.kind]),
-    string("parts", ({ entry }) => formatParts(entry.parts)),
+    columns.bigint("customer_number", (row) => row.customerNumber),
+    columns.bigint("sequence", ({ entry }) => entry.sequence),
+    columns.bigint("amount", ({ entry }) => entry.amount),
+    columns.bigint("balance_after", ({ entry }) => entry.balanceAfter),
+    columns.hexUuid("key_hash", (row) => row.keyHash),
+    columns.integer("environment_id", (row) => row.environmentId),
+    columns.integer("pool_id", ({ entry }) => entry.pool),
+    columns.integer("feature_id", ({ entry }) => entry.usage?.feature ?? null),
+    columns.integer("quantity", ({ entry }) => entry.usage?.quantity ?? null),
+    columns.integer("plan_version_id", ({ entry }) => entry.usage?.planVersion ?? null),
+    columns.integer("assignment_number", ({ entry }) => entry.usage?.assignment ?? null),
+    columns.smallint("kind", ({ entry }) => ENTRY_KIND_NUMBER[entry.kind]),
+    columns.text("parts", ({ entry }) => formatParts(entry.parts)),
   ],
   rare: [
-    timestamp("effective_at", findEffectiveAt),
-    bigint("reverses", ({ entry }) => entry.usage?.reverses ?? null),
-    jsonb("metadata", (row) => row.metadata),
-    smallint("item", ({ entry }) => entry.usage?.place?.index ?? null),
-    smallint("items", ({ entry }) => entry.usage?.place?.of ?? null),
-    string("member_id", (row) => row.memberId),
-    int("overrides_number", ({ entry }) => entry.usage?.overrides ?? null),
+    columns.timestamp("effective_at", findEffectiveAt),
+    columns.bigint("reverses", ({ entry }) => entry.usage?.reverses ?? null),
+    columns.jsonb("metadata", (row) => row.metadata),
+    columns.smallint("item", ({ entry }) => entry.usage?.place?.index ?? null),
+    columns.smallint("items", ({ entry }) => entry.usage?.place?.of ?? null),
+    columns.text("member_id", (row) => row.memberId),
+    columns.integer("overrides_number", ({ entry }) => entry.usage?.overrides ?? null),
   ],
   hasRare: ({ entry: { usage, effectiveAt }, metadata, memberId, recordedAt }) =>
     metadata !== null ||
