@@ -32,7 +32,7 @@ export function columnsOf<R>() {
 }
 
 /**
- * An insert of many rows by `unnest` of one array per column. If all `rare` columns of all rows are null, they are left out: each array
+ * An insert of many rows into a table of `cell`, by `unnest` of one array per column. If all `rare` columns of all rows are null, they are left out: each array
  * costs time in both processes.
  */
 export class Insert<R> {
@@ -71,7 +71,7 @@ function insertStatement<R>(name: string, table: string, columns: readonly Inser
   return statement(
     name,
     `
-  insert into ${table} (recorded_at, ${names})
+  insert into cell.${table} (recorded_at, ${names})
   select $1::timestamptz, ${columns.map((column) => `r.${column.name}${column.cast}`).join(", ")}
   from unnest(${columns.map(({ type }, index) => `$${index + 2}::${type}[]`).join(", ")})
     as r (${names})`,

@@ -156,7 +156,7 @@ function readSingle(columns: readonly unknown[]): StoredItem | null {
 
 const columns = columnsOf<KeyedRequest>();
 
-const INSERT = new Insert<KeyedRequest>("keyed_requests.insert", "cell.keyed_requests", {
+const INSERT = new Insert<KeyedRequest>("keyed_requests.insert", "keyed_requests", {
   usual: [
     columns.integer("project_id", (request) => request.projectId),
     columns.hexUuid("key_hash", (request) => request.keyHash),

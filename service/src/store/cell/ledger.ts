@@ -111,7 +111,7 @@ type RecordedRow = LedgerRow & { readonly recordedAt: Instant };
 
 const columns = columnsOf<RecordedRow>();
 
-const APPEND = new Insert<RecordedRow>("ledger.append", "cell.ledger", {
+const APPEND = new Insert<RecordedRow>("ledger.append", "ledger", {
   usual: [
     columns.bigint("customer_number", (row) => row.customerNumber),
     columns.bigint("sequence", ({ entry }) => entry.sequence),

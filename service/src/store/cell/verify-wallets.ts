@@ -147,8 +147,8 @@ const CUSTOMERS = statement(
   order by o.environment_id, o.customer_number`,
 );
 
-const GRANTS = ownersStatement("verify.list_grant_owners", "cell.grants");
-const OVERRIDES = ownersStatement("verify.list_overrides_owners", "cell.overrides");
+const GRANTS = ownersStatement("verify.list_grant_owners", "grants");
+const OVERRIDES = ownersStatement("verify.list_overrides_owners", "overrides");
 
 function ownersStatement(name: string, table: string): Statement {
   return statement(
@@ -158,7 +158,7 @@ function ownersStatement(name: string, table: string): Statement {
       select distinct g.environment_id, g.customer_number
       from (
         select environment_id, customer_number
-        from ${table}
+        from cell.${table}
         where (environment_id, customer_number) > ($1, $2)
         order by environment_id, customer_number
         limit $3
