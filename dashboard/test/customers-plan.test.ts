@@ -102,7 +102,7 @@ test("the customer's page shows overrides instead of the terms of the plan, and 
   await page.getByText("At most 7").waitFor();
   await page.getByText("Not included").waitFor();
   await expectAccessible(page);
-  await page.goto(`${service.url}/projects/1/test/audit`);
+  await page.goto(`${service.url}/workspace/audit`);
   await page.getByText("set the overrides of").waitFor();
 });
 
