@@ -31,9 +31,9 @@ export function catchUp(catalog: Catalog, draft: Draft, now: Instant): void {
 }
 
 /**
- * Applies due expiries and ends of plans and overrides only, and stops before the first other change. The draft stays at the time of the last
- * expiry, even if more is due at that time, so that the next request continues from there with the same result. Credits that
- * expire when a pending plan starts are expired first: the start cannot keep them.
+ * Applies due expiries and ends of plans and overrides only, and stops before the first other change. The draft stays at the time of
+ * the last expiry, even if more is due at that time, so that the next request continues from there with the same result. Credits
+ * that expire when a pending plan starts are expired first: the start cannot keep them.
  */
 export function catchUpOnExpiries(catalog: Catalog, draft: Draft, now: Instant): void {
   for (let due = nextDue(catalog, draft, now); due !== null; due = nextDue(catalog, draft, now)) {

@@ -47,7 +47,7 @@ export type ItemDecision = {
   readonly creditsRequired: number;
   /** Credits that the items before this one need from the same pool. */
   readonly creditsBefore: number;
-  /** The customer's overrides, if they change the terms of the feature. */
+  /** The number of the customer's overrides, if they name the feature. */
   readonly overrides: number | null;
   /** The position with all due changes applied. Null for an unknown customer. */
   readonly before: Position | null;
@@ -79,6 +79,7 @@ type Offer = {
   /** The terms of the plan alone. */
   readonly planned: PlanFeature | undefined;
   readonly override: FeatureOverride | null;
+  readonly overrides: number | null;
   /** The terms for this customer. Undefined if the customer may not use the feature. */
   readonly terms: PlanFeature | undefined;
   readonly pool: Pool;
@@ -121,7 +122,8 @@ export function decide(
     const terms = overrideTerms(planned, override);
     const { pool: poolId, cost } = terms ?? planned ?? feature;
     const pool = getPool(catalog, poolId);
-    const offer = { feature, planned, override, terms, pool, quantity };
+    const number = override === null ? null : (overrides?.number ?? null);
+    const offer = { feature, planned, override, overrides: number, terms, pool, quantity };
     const before = positionOf(draft.wallet, version, offer, now);
     const creditsBefore = sumOfPool(priced, pool);
     priced.push({ ...offer, creditsRequired: chargeFor(cost, quantity), creditsBefore, before });
@@ -129,17 +131,16 @@ export function decide(
   const planVersion = assignment?.version ?? null;
   const denial = findDenial(draft.wallet, priced);
   if (denial !== null) {
-    const items = priced.map((item) => toItem(item, draft.wallet, item.before, null));
+    const items = priced.map((item) => toItem(item, item.before, null));
     return { kind: "decided", allowed: false, ...denial, items, change: draft.finish(now), planVersion };
   }
   const entries = priced.map((item, index) => {
     const place = priced.length === 1 ? null : { index, of: priced.length };
     return charge(draft, item, place, now);
   });
-  const items = priced.map((item, index) => {
-    const after = positionOf(draft.wallet, version, item, now);
-    return toItem(item, draft.wallet, after, entries[index] ?? null);
-  });
+  const items = priced.map((item, index) =>
+    toItem(item, positionOf(draft.wallet, version, item, now), entries[index] ?? null),
+  );
   const verdict = { allowed: true, reason: null, deniedItem: null, affordableQuantity: null };
   return { kind: "decided", ...verdict, items, change: draft.finish(now), planVersion };
 }
@@ -165,15 +166,9 @@ function denyUnknown(
   return { kind: "decided", ...verdict, items, change: null, planVersion: null };
 }
 
-function toItem(item: Priced, wallet: Wallet, after: Position, entry: Entry | null): ItemDecision {
-  const { feature, pool, quantity, creditsRequired, creditsBefore, before } = item;
-  const overrides = numberOf(item, wallet);
+function toItem(item: Priced, after: Position, entry: Entry | null): ItemDecision {
+  const { feature, pool, quantity, creditsRequired, creditsBefore, overrides, before } = item;
   return { feature, pool, quantity, creditsRequired, creditsBefore, overrides, before, after, entry };
-}
-
-/** The number of the overrides that change the terms of this item. */
-function numberOf({ override }: Priced, { overrides }: Wallet): number | null {
-  return override === null ? null : (overrides?.number ?? null);
 }
 
 function sumOfPool(items: readonly Priced[], pool: Pool): number {
@@ -215,7 +210,7 @@ function affordable({ terms, before, creditsBefore }: Priced, reason: Reason): n
 }
 
 function charge(draft: Draft, item: Priced, place: ItemPlace | null, now: Instant): Entry {
-  const { planned, override, terms, pool, quantity, creditsRequired } = item;
+  const { planned, override, overrides, terms, pool, quantity, creditsRequired } = item;
   const { assignment } = draft.wallet;
   assert(terms !== undefined && assignment !== null, "only a feature that the customer may use is charged");
   const entry = draft.move({
@@ -227,7 +222,7 @@ function charge(draft: Draft, item: Priced, place: ItemPlace | null, now: Instan
       quantity,
       planVersion: assignment.version,
       assignment: assignment.number,
-      overrides: numberOf(item, draft.wallet),
+      overrides,
       reverses: null,
       place,
     },

@@ -26,7 +26,7 @@ export type Usage = {
   readonly quantity: number;
   readonly planVersion: PlanVersionId;
   readonly assignment: number;
-  /** The customer's overrides, if they changed the terms of the feature. */
+  /** The number of the customer's overrides, if they name the feature. */
   readonly overrides: number | null;
   /** The sequence of the reversed charge. Set only for a reversal. */
   readonly reverses: number | null;

@@ -10,7 +10,7 @@ import { findOverride, isEmpty, isSame } from "./overrides.ts";
 import { type PeriodKind, periodAt } from "./period.ts";
 import type { AllowanceOverride, FeatureOverride, OverrideTerms, OwnCounter, Wallet } from "./wallet.ts";
 
-/** What a caller says. Null and undefined have the same meaning as in `FeatureOverride`. */
+/** The overrides in a call. Null and undefined mean the same as in `FeatureOverride`. */
 export type OverridesRequest = {
   readonly features: readonly {
     readonly feature: Feature;
@@ -61,7 +61,7 @@ export function setOverrides(
   return change === null ? { kind: "unchanged", change } : { kind: "changed", change };
 }
 
-/** Fills in what stays as it is at this moment: the pool and cost of an added feature, the anchor of a limit, the period of an allowance. */
+/** Fills in the present pool and cost of an added feature, the anchor of a limit, and the period of an allowance. */
 function pinTerms(
   wallet: Wallet,
   version: PlanVersion | null,
@@ -70,14 +70,16 @@ function pinTerms(
 ): OverrideTerms | Extract<OverridesOutcome, { kind: "feature_archived" | "period_unknown" }> {
   const pinned: FeatureOverride[] = [];
   for (const { feature, included, cost, limit } of features) {
-    // What was pinned first stays, so that repeating a call changes nothing.
+    // The values that were pinned first stay, so that repeating a call changes nothing.
     const known = findOverride(wallet.overrides, feature.id);
     const isPlanned = version?.features.has(feature.id) ?? false;
     if (included && known?.added == null && !isPlanned && feature.archivedAt !== null)
       return { kind: "feature_archived", feature: feature.key };
     const added = included ? (known?.added ?? { pool: feature.pool, cost: feature.cost }) : null;
-    const named = limit && { feature: feature.id, ...limit };
-    const own = limit && named && { ...limit, anchor: anchorOf(wallet, version, named, now) };
+    const own = limit && {
+      ...limit,
+      anchor: anchorOf(wallet, version, { feature: feature.id, ...limit }, now),
+    };
     pinned.push({ feature: feature.id, included, cost, limit: own, added });
   }
   const pinnedAllowances: AllowanceOverride[] = [];

@@ -86,7 +86,7 @@ export type LimitCounter = {
 /** How much of an override's limit is used. Counts the charges of all plans, from `fromSequence` on. */
 export type OwnCounter = LimitCounter & {
   readonly period: PeriodKind;
-  /** What the plan's counter had counted when the limit was set. Null if the plan's limit had another period, or there was none. */
+  /** The charges that the plan's counter had counted when the limit was set. Null if the plan had no limit with this period. */
   readonly earlier: { readonly assignment: number; readonly fromSequence: number } | null;
 };
 

@@ -1,4 +1,5 @@
 import type { Instant } from "../primitives/brand.ts";
+import { formatTimestamp } from "../primitives/timestamp.ts";
 import { bigints, hexUuids, integers, smallints, texts, timestamps, uuids } from "./binary-array.ts";
 import { type Parameter, type Rows, type Statement, statement, type Tx } from "./statement.ts";
 
@@ -8,16 +9,16 @@ type InsertColumn<R> = {
   /** The type that is sent, and the cast to that of the column, if it differs. */
   readonly type: string;
   readonly cast: string;
-  readonly encode: (rows: readonly R[]) => Parameter;
+  readonly encode: (rows: readonly R[], recordedAt: Instant) => Parameter;
 };
 
-/** Describes columns by name and by the value of one row. */
+/** Describes columns by name and by the value of one row, recorded at a given time. */
 export function columnsOf<R>() {
   const column =
     <T>(type: string, encode: (values: readonly T[]) => Parameter, cast = "") =>
-    (name: string, of: (row: R) => T): InsertColumn<R> => ({
+    (name: string, of: (row: R, recordedAt: Instant) => T): InsertColumn<R> => ({
       ...{ name, type, cast },
-      encode: (rows) => encode(rows.map(of)),
+      encode: (rows, recordedAt) => encode(rows.map((row) => of(row, recordedAt))),
     });
   return {
     bigint: column<number | null>("bigint", bigints),
@@ -32,13 +33,13 @@ export function columnsOf<R>() {
 }
 
 /**
- * An insert of many rows into a table of `cell`, by `unnest` of one array per column. If all `rare` columns of all rows are null, they are left out: each array
- * costs time in both processes.
+ * An insert of many rows into a table of `cell`, by `unnest` of one array per column. If all `rare` columns of all rows are null, they
+ * are left out: each array costs time in both processes.
  */
 export class Insert<R> {
   readonly #columns: readonly InsertColumn<R>[];
   readonly #usual: readonly InsertColumn<R>[];
-  readonly #hasRare: (row: R) => boolean;
+  readonly #hasRare: (row: R, recordedAt: Instant) => boolean;
   readonly #whole: Statement;
   readonly #plain: Statement;
 
@@ -48,7 +49,7 @@ export class Insert<R> {
     columns: {
       readonly usual: readonly InsertColumn<R>[];
       readonly rare: readonly InsertColumn<R>[];
-      readonly hasRare: (row: R) => boolean;
+      readonly hasRare: (row: R, recordedAt: Instant) => boolean;
     },
   ) {
     this.#usual = columns.usual;
@@ -59,10 +60,10 @@ export class Insert<R> {
   }
 
   /** `recordedAt` is the same for all rows. */
-  run(tx: Tx, rows: readonly R[], recordedAt: string): Promise<Rows> {
-    const isPlain = !rows.some(this.#hasRare);
-    const values = (isPlain ? this.#usual : this.#columns).map(({ encode }) => encode(rows));
-    return tx.run(isPlain ? this.#plain : this.#whole, [recordedAt, ...values]);
+  run(tx: Tx, rows: readonly R[], recordedAt: Instant): Promise<Rows> {
+    const isPlain = !rows.some((row) => this.#hasRare(row, recordedAt));
+    const values = (isPlain ? this.#usual : this.#columns).map(({ encode }) => encode(rows, recordedAt));
+    return tx.run(isPlain ? this.#plain : this.#whole, [formatTimestamp(recordedAt), ...values]);
   }
 }
 

@@ -1,7 +1,6 @@
 import type { Catalog } from "../../entitlement/catalog.ts";
-import type { Entry, NewOverrides } from "../../entitlement/entry.ts";
+import type { Entry } from "../../entitlement/entry.ts";
 import { Fold, type ReversedConsume, reversedConsumes } from "../../entitlement/fold.ts";
-import type { GrantFacts } from "../../entitlement/revoke-grant.ts";
 import type { Wallet } from "../../entitlement/wallet.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import type { EnvironmentId } from "../../primitives/brand.ts";
@@ -25,8 +24,16 @@ export async function verifyBatch(
   catalogs: Catalogs,
   checked: Checked,
 ): Promise<Mismatch | null> {
-  const grants = await readGrants(tx, batch);
-  const overrides = await readOverrides(tx, batch);
+  const grants = await readNumbered(
+    batch,
+    ({ wallet }) => wallet.grantCount,
+    (runs, { readAt }) => listGrants(tx, runs, readAt),
+  );
+  const overrides = await readNumbered(
+    batch,
+    ({ wallet }) => wallet.overridesCount,
+    (runs) => listOverridesOfRuns(tx, runs),
+  );
   const folds = batch.map(({ environmentId, wallet, balance }, index) => {
     const versions = catalogs.get(environmentId)?.versions ?? new Map();
     const rows = { grants: grants[index] ?? [], overrides: overrides[index] ?? [] };
@@ -66,28 +73,22 @@ export async function verifyBatch(
   return null;
 }
 
-async function readGrants(tx: Tx, batch: readonly ReadableRow[]): Promise<GrantFacts[][]> {
-  const grants: GrantFacts[][] = batch.map(() => []);
-  for (const runs of runsOf(batch, ({ wallet }) => wallet.grantCount)) {
-    const readAt = batch[0]?.readAt;
-    if (readAt === undefined) break;
-    const found = await listGrants(tx, runs, readAt);
-    for (const [position, { index }] of runs.entries()) grants[index]?.push(...(found[position] ?? []));
-    // The fold reports the missing grants.
-    if (found.every((some) => some.length === 0)) break;
-  }
-  return grants;
-}
-
-async function readOverrides(tx: Tx, batch: readonly ReadableRow[]): Promise<NewOverrides[][]> {
-  const overrides: NewOverrides[][] = batch.map(() => []);
-  for (const runs of runsOf(batch, ({ wallet }) => wallet.overridesCount)) {
-    const found = await listOverridesOfRuns(tx, runs);
-    for (const [position, { index }] of runs.entries()) overrides[index]?.push(...(found[position] ?? []));
+/** Reads numbered rows of each wallet, in several statements if there are many. */
+async function readNumbered<T>(
+  batch: readonly ReadableRow[],
+  countOf: (row: ReadableRow) => number,
+  list: (runs: readonly IndexedRun[], first: ReadableRow) => Promise<readonly (readonly T[])[]>,
+): Promise<T[][]> {
+  const rows: T[][] = batch.map(() => []);
+  const [first] = batch;
+  if (first === undefined) return rows;
+  for (const runs of runsOf(batch, countOf)) {
+    const found = await list(runs, first);
+    for (const [position, { index }] of runs.entries()) rows[index]?.push(...(found[position] ?? []));
     // The fold reports the missing ones.
     if (found.every((some) => some.length === 0)) break;
   }
-  return overrides;
+  return rows;
 }
 
 /** The charges that the entries reverse: from the run if it has the whole ledger, otherwise from the database. */

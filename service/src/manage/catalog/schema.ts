@@ -55,13 +55,11 @@ const rollover = Type.Integer({
   description: "For how many more periods unused credits stay usable. Default: 0.",
   examples: [0],
 });
-const allowanceCredits = Type.Integer({ minimum: 1, maximum: 1_000_000_000_000, examples: [1000] });
-
-export const overriddenCredits = Type.Integer({
+export const allowanceCredits = Type.Integer({
   minimum: 1,
   maximum: 1_000_000_000_000,
   description: "Credits granted in each period.",
-  examples: [5000],
+  examples: [1000],
 });
 
 export const Allowance = Type.Object({

@@ -15,7 +15,7 @@ import { listOverridesPage } from "../../store/cell/overrides.ts";
 import { saveEdits } from "../../store/cell/wallet-changes.ts";
 import { featureKeysOf } from "../catalog/content.ts";
 import { unknownKey } from "../catalog/problems.ts";
-import { Cost, costInput, Limit, overriddenCredits, Period } from "../catalog/schema.ts";
+import { allowanceCredits, Cost, costInput, Limit, Period } from "../catalog/schema.ts";
 import type { Context } from "../context.ts";
 import { nullable, strictObject, timeField, timeOf, timeOrNull } from "../fields.ts";
 import { refuseUnfinishedUpgrade } from "../refuse-unfinished-upgrade.ts";
@@ -43,7 +43,7 @@ export const OverridesBody = strictObject({
     ),
   ),
   allowances: Type.Optional(
-    Type.Record(Type.String(), strictObject({ credits: overriddenCredits, period: Type.Optional(Period) }), {
+    Type.Record(Type.String(), strictObject({ credits: allowanceCredits, period: Type.Optional(Period) }), {
       maxProperties: OVERRIDES_MAX,
       description:
         "By pool key: credits instead of those of the plan's allowance, from its next period on. They replace only an allowance with the " +
@@ -83,7 +83,7 @@ export const Overrides = Type.Object(
         ),
       }),
     ),
-    allowances: Type.Record(Type.String(), Type.Object({ credits: overriddenCredits, period: Period })),
+    allowances: Type.Record(Type.String(), Type.Object({ credits: allowanceCredits, period: Period })),
     endsAt: nullable(timeField),
   },
   { description: "The customer's own terms, which take precedence over those of the plan." },

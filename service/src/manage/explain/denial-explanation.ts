@@ -99,7 +99,7 @@ export const DenialExplanation = Type.Object({
 export type DenialExplanation = Static<typeof DenialExplanation>;
 
 type Facts = Omit<DenialExplanation, "sentences"> & {
-  /** What the overrides say about the feature. Null if they say nothing. */
+  /** The override of the feature. Null if there is none. */
   readonly override: FeatureOverride | null;
   /** Whether the price is that of the overrides. */
   readonly isOwnPrice: boolean;

@@ -83,7 +83,7 @@ function describePlan(catalog: Catalog, { planVersion }: Denial): DenialExplanat
   return { key: plan.key, name: plan.name, version: version.number };
 }
 
-/** What the overrides at that time say about the denied feature. */
+/** The override of the denied feature at that time. */
 async function findOverrideOf(
   tx: Tx,
   catalog: Catalog,

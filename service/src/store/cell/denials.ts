@@ -79,7 +79,7 @@ export const DENIAL = {
   /** When the limit that was reached resets, otherwise the allowance. */
   resetsAt: orNull(instant("d.resets_at")),
   planVersion: orNull(id<PlanVersionId>("d.plan_version_id")),
-  /** The customer's overrides, if they changed the terms of the denied feature. */
+  /** The number of the customer's overrides, if they name the denied feature. */
   overrides: orNull(integer("d.overrides_number")),
   keyHash: hexUuid("d.key_hash"),
   memberId: orNull(derive(text("d.member_id"), (value) => brandAs<MemberId>(value))),

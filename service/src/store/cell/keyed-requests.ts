@@ -19,7 +19,6 @@ import {
   type Instant,
   type ProjectId,
 } from "../../primitives/brand.ts";
-import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { REASON_NUMBER, reasonOf } from "./denials.ts";
 
 export type Endpoint = "consume" | "events";
@@ -170,7 +169,7 @@ const INSERT = new Insert<KeyedRequest>("keyed_requests.insert", "keyed_requests
     columns.bigint("balance", ({ answer }) => answer.verdict?.single?.position?.balance ?? null),
     columns.timestamp("resets_at", ({ answer }) => answer.verdict?.single?.position?.resetsAt ?? null),
   ],
-  // Of limited features and denials, and of requests with items.
+  // Set only for limited features, denials and requests with items.
   rare: [
     columns.bigint(
       "limit_quantity",
@@ -195,7 +194,7 @@ export function insertKeyedRequests(
   requests: readonly KeyedRequest[],
   recordedAt: Instant,
 ): Promise<Rows> {
-  return INSERT.run(tx, requests, formatTimestamp(recordedAt));
+  return INSERT.run(tx, requests, recordedAt);
 }
 
 const DELETE = statement(

@@ -107,11 +107,9 @@ export const ENTRY = {
   ),
 } as const;
 
-type RecordedRow = LedgerRow & { readonly recordedAt: Instant };
+const columns = columnsOf<LedgerRow>();
 
-const columns = columnsOf<RecordedRow>();
-
-const APPEND = new Insert<RecordedRow>("ledger.append", "ledger", {
+const APPEND = new Insert<LedgerRow>("ledger.append", "ledger", {
   usual: [
     columns.bigint("customer_number", (row) => row.customerNumber),
     columns.bigint("sequence", ({ entry }) => entry.sequence),
@@ -128,7 +126,10 @@ const APPEND = new Insert<RecordedRow>("ledger.append", "ledger", {
     columns.text("parts", ({ entry }) => formatParts(entry.parts)),
   ],
   rare: [
-    columns.timestamp("effective_at", findEffectiveAt),
+    // Null if the entry took effect when it was recorded.
+    columns.timestamp("effective_at", ({ entry: { effectiveAt } }, recordedAt) =>
+      effectiveAt === recordedAt ? null : effectiveAt,
+    ),
     columns.bigint("reverses", ({ entry }) => entry.usage?.reverses ?? null),
     columns.jsonb("metadata", (row) => row.metadata),
     columns.smallint("item", ({ entry }) => entry.usage?.place?.index ?? null),
@@ -136,21 +137,15 @@ const APPEND = new Insert<RecordedRow>("ledger.append", "ledger", {
     columns.text("member_id", (row) => row.memberId),
     columns.integer("overrides_number", ({ entry }) => entry.usage?.overrides ?? null),
   ],
-  hasRare: ({ entry: { usage, effectiveAt }, metadata, memberId, recordedAt }) =>
+  hasRare: ({ entry: { usage, effectiveAt }, metadata, memberId }, recordedAt) =>
     metadata !== null ||
     memberId !== null ||
     effectiveAt !== recordedAt ||
     (usage !== null && (usage.reverses !== null || usage.place !== null || usage.overrides !== null)),
 });
 
-/** Null if the entry took effect when it was recorded. */
-function findEffectiveAt({ entry: { effectiveAt }, recordedAt }: RecordedRow): Instant | null {
-  return effectiveAt === recordedAt ? null : effectiveAt;
-}
-
 export function appendToLedger(tx: Tx, rows: readonly LedgerRow[], recordedAt: Instant): Promise<Rows> {
-  const recorded = rows.map((row) => ({ ...row, recordedAt }));
-  return APPEND.run(tx, recorded, formatTimestamp(recordedAt));
+  return APPEND.run(tx, rows, recordedAt);
 }
 
 /** For example `2:-10,3:-5`. This takes a few bytes, where an array of pairs would take a hundred. */

@@ -27,7 +27,7 @@ export type TermsState = [FeatureState[], [number, string, number][]];
 
 type Terms = Pick<OverrideTerms, "features" | "allowances">;
 
-const PERIODS: readonly PeriodKind[] = ["day", "week", "month", "year", "once"];
+export const PERIODS: readonly PeriodKind[] = ["day", "week", "month", "year", "once"];
 
 export function writeTerms({ features, allowances }: Terms): TermsState {
   return [features.map(writeFeature), allowances.map(({ pool, period, credits }) => [pool, period, credits])];

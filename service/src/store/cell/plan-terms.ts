@@ -1,5 +1,4 @@
 import type { PinnedFeatures, PlanFeature } from "../../entitlement/catalog.ts";
-import type { PeriodKind } from "../../entitlement/period.ts";
 import { integers } from "../../postgres/binary-array.ts";
 import { readBoolean, readInteger, readNullable, readText } from "../../postgres/column.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
@@ -11,6 +10,7 @@ import {
   type PlanVersionId,
   type PoolId,
 } from "../../primitives/brand.ts";
+import { PERIODS } from "./overrides-state.ts";
 
 const LOAD = statement(
   "plan_features.load",
@@ -100,7 +100,6 @@ export async function findVersionsWith(
   return found;
 }
 
-const PERIODS: readonly PeriodKind[] = ["day", "week", "month", "year", "once"];
 const PERIOD_NAMES: readonly string[] = PERIODS;
 /** Size of an empty table. */
 const TABLE_BYTES = 1_000;
