@@ -14,10 +14,13 @@ import { findRenewal, openInBurnOrder, unexplainedCredits } from "../credits/gra
 import type { Grant, KnownGrants } from "../ledger/queries.ts";
 import { type Customer, type PlanVersion, planVersionQuery } from "./queries.ts";
 
-/** Open grants in spending order. */
+const GRANTS_SHOWN = 10;
+
+/** The open grants that are spent first. The grants tab shows all of them. */
 export function OpenGrantsCard({ customer, known }: { customer: Customer; known: KnownGrants }) {
   const scope = useScope();
   const open = openInBurnOrder(known.grants);
+  const further = open.slice(GRANTS_SHOWN);
   const missing = unexplainedCredits(customer.balances, known);
   const isOnePool = customer.balances.length < 2;
   return (
@@ -40,9 +43,14 @@ export function OpenGrantsCard({ customer, known }: { customer: Customer; known:
         <Table
           label="Open credits"
           columns={columnsFor(isOnePool)}
-          rows={open}
+          rows={open.slice(0, GRANTS_SHOWN)}
           keyOf={({ grant }) => grant}
         />
+      )}
+      {further.length > 0 && (
+        <p className="border-t border-line px-4 py-2 text-caption text-muted">
+          {countOf(further.length, "more open grant")}, spent after these.
+        </p>
       )}
       {missing.map(({ pool, credits, why }) => (
         <p key={pool} className="border-t border-line px-4 py-2 text-caption text-muted">

@@ -11,8 +11,8 @@ import {
   unnamedEventsQuery,
 } from "./queries.ts";
 
-/** Wait this long for data before showing placeholders. */
-const WAIT_MS = 300;
+/** Wait this long for data before showing placeholders. Each card has its own, so this is shorter than on other pages. */
+const WAIT_MS = 200;
 
 const homeRoute = createRoute({
   getParentRoute: () => scopeRoute,
