@@ -26,7 +26,7 @@ test("a plan is created and published, and charges use its terms", async () => {
   await page.getByText("Add credits and features.").waitFor();
   await page.getByLabel("Include credits").check();
   await page.getByLabel("Credits", { exact: true }).fill("500");
-  await page.getByLabel("Roll over for").fill("2");
+  await page.getByLabel("Rollover periods").fill("2");
   await page.getByLabel("Audio mix", { exact: true }).check();
   await page.getByLabel("Limit period for Audio mix").selectOption("a day");
   await page.getByLabel("Limit for Audio mix", { exact: true }).fill("300");

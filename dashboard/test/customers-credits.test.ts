@@ -38,7 +38,7 @@ test("a top-up is previewed, a double click adds once, and repeating it needs co
     topUps: [{ credits: 1_500, reference: expect.stringMatching(/^dashboard:/) }],
   });
   // The generated reference is hidden.
-  await page.getByRole("region", { name: "Open credits" }).getByText("Manual top-up").waitFor();
+  await page.getByRole("region", { name: "Remaining credits" }).getByText("Manual top-up").waitFor();
   expect(await page.getByRole("main").textContent()).not.toContain("dashboard:");
 
   await openForm(page, "1500");

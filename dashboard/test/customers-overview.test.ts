@@ -23,7 +23,7 @@ test.each(["light", "dark"] as const)(
     await expectAccessible(page);
 
     // The promotion expires first and is spent. Plan credits come before credits without expiry.
-    const open = page.getByRole("region", { name: "Open credits" }).locator("tbody tr");
+    const open = page.getByRole("region", { name: "Remaining credits" }).locator("tbody tr");
     await expect
       .poll(() => open.allInnerTexts())
       .toEqual([

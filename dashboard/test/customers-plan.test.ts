@@ -103,7 +103,7 @@ test("the customer's page shows overrides instead of the terms of the plan, and 
   await page.getByText("Not included").waitFor();
   await expectAccessible(page);
   await page.goto(`${service.url}/workspace/audit`);
-  await page.getByText("set the overrides of").waitFor();
+  await page.getByText("set overrides for").waitFor();
 });
 
 test("a viewer sees no write actions, and the API rejects them", async () => {

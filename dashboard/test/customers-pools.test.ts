@@ -31,7 +31,7 @@ test.each(["light", "dark"] as const)("two pools have separate balances (%s)", a
   await page.getByRole("columnheader", { name: "Video minutes" }).waitFor();
   await expectAccessible(page);
   await page.getByRole("link", { name: "grace" }).press("Enter");
-  await page.getByText("Balance, Video minutes").waitFor();
+  await page.getByText("Balance (Video minutes)").waitFor();
   const renewals = page.getByText("Available now. Renews").locator("time");
   await expect.poll(() => renewals.count()).toBe(2);
   const [first, second] = await renewals.evaluateAll((all) => all.map((it) => it.getAttribute("datetime")));

@@ -201,7 +201,7 @@ test("an admin cannot edit owners or assign a higher role", async () => {
   const { service, tokens } = await setupManage();
   const credentials = await addMember(service.url, tokens.owner, "admin");
   const page = await signIn(service.url, PATH, { credentials });
-  await row(page, "Olga Owner").getByText("Owners only").waitFor();
+  await row(page, "Olga Owner").getByText("Only owners can edit").waitFor();
   expect(await page.getByRole("button", { name: "Actions for Olga Owner" }).count()).toBe(0);
   await page.getByRole("button", { name: "Invite member" }).click();
   expect(await page.getByRole("radio", { name: "Owner" }).isDisabled()).toBe(true);

@@ -32,7 +32,7 @@ declare module "fastify" {
     principal: Principal | null;
     /** The environment in the path. */
     scope: Scope | null;
-    /** Checks access again, for long operations: the session, token or role may have ended since. */
+    /** Checks access again, for long operations: the session or token may have expired, or the role changed, since then. */
     admitAgain: (() => Promise<void>) | null;
   }
 }
@@ -64,7 +64,7 @@ export function admitManagers(
     refusePlainHttp(request, parts.proxies.isTrusted);
     const access = accessOf(request);
     const bearer = readBearer(request);
-    // Browsers add cookies by themselves, but never a bearer token: only cookies need this check.
+    // Browsers send cookies automatically, but never a bearer token: only cookies need this check.
     if (bearer === null && !SAFE_METHODS.has(request.method)) refuseForeignOrigin(request);
     if (access === "anyone") return;
 

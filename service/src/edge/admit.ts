@@ -53,7 +53,7 @@ function authenticate(request: FastifyRequest, keys: ApiKeyCache): ApiKey | Prom
   if (secret === undefined) {
     throw new Problem("api_key_missing", { detail: "Send the header `Authorization: Bearer <API key>`." });
   }
-  // Known by its prefix, so this reveals nothing about the token.
+  // Recognized by its prefix alone, so this reveals nothing about the token.
   if (secret.startsWith(MANAGEMENT_TOKEN_PREFIX)) {
     throw new Problem("api_key_invalid", {
       detail:

@@ -3,7 +3,7 @@ import { BoundedMap } from "../primitives/bounded-map.ts";
 type Bucket = { tokens: number; filledAtMs: number };
 type Limits = { readonly size: number; readonly perSecond: number };
 
-/** One token bucket per key, full at its first use. */
+/** One token bucket per key. Each bucket starts full. */
 export class TokenBuckets<K> {
   readonly #buckets: BoundedMap<K, Bucket>;
 

@@ -90,7 +90,7 @@ test("format 4 is always rendered as exactly these bytes", () => {
   );
 });
 
-test("an unknown response format throws instead of guessing", () => {
+test("reading an unknown response format throws an error", () => {
   for (const format of [0, 5]) {
     expect(() => renderAnswer({ format, subjectId: SUBJECT, verdict: null }, null)).toThrow(
       UnknownAnswerFormat,

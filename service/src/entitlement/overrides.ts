@@ -59,7 +59,10 @@ export function allowanceCredits(
   return own?.credits ?? null;
 }
 
-/** A counter goes on until its period ends, so that setting the same limit again continues it. One that has no end is dropped. */
+/**
+ * Removes all overrides. Counters are kept until their period ends, so that setting the same limit again resumes the count. Counters
+ * without an end are dropped.
+ */
 export function endOverrides(draft: Draft): void {
   draft.wallet = { ...draft.wallet, overrides: null, ownCounters: draft.wallet.ownCounters.filter(hasEnd) };
 }

@@ -5,13 +5,13 @@ import { lockSweep, moveSweep } from "../store/cell/sweeps.ts";
 
 /** Pages per transaction: about two thousand rows. */
 const PAGES_MAX = 64;
-/** Transactions per run: at most 8 MB per second and process, so that enough disk bandwidth is left for requests. */
+/** Transactions per run: at most 8 MB per second per process, so that enough disk bandwidth is left for requests. */
 const STEPS_MAX = 16;
 /** Pause between two sweeps. */
 const REST_MS = 6 * 3_600_000;
 
 /**
- * Deletes expired idempotency keys. A lane decides by time whether a key has expired; this job only frees space. Each run takes a
+ * Deletes expired idempotency keys. Each request checks by time whether its key has expired; this job only frees space. Each run takes a
  * few steps of a sweep over all keys, in one process at a time. Returns how many were deleted.
  */
 export async function purgeEndedKeys(

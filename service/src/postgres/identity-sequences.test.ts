@@ -71,7 +71,7 @@ test("a customer number cannot be used in another environment", async () => {
   await expect(insert(2)).rejects.toMatchObject({ code: "23505", constraint: "customers_number_key" });
 });
 
-test("doctor warns once half of the customer numbers are used", async () => {
+test("doctor warns when half of the customer numbers are used", async () => {
   const database = await createDatabase();
   await database.query(`select setval('cell.customers_number_seq', ${RANGE / 2 - 10})`);
   expect(await rowNumbers(database)).toMatchObject({ level: "ok" });

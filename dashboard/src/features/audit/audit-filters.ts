@@ -51,7 +51,7 @@ export const ACTIONS = [
   { value: "plan.assigned", label: "Plans assigned" },
   { value: "plan.ended", label: "Plans ended" },
   { value: "plan.scheduled", label: "Plan changes scheduled" },
-  { value: "plan.unscheduled", label: "Plan changes dropped" },
+  { value: "plan.unscheduled", label: "Scheduled plan changes canceled" },
   { value: "overrides.", label: "Overrides" },
   { value: "customer", label: "Customers" },
   { value: "plan.published", label: "Plans published" },

@@ -31,7 +31,7 @@ const SENTENCES: Readonly<Record<string, Describe>> = {
     CUSTOMER,
   ],
   "overrides.set": ({ after }) => [
-    isRecord(after) && after["overrides"] === null ? "removed the overrides of " : "set the overrides of ",
+    isRecord(after) && after["overrides"] === null ? "removed the overrides for " : "set overrides for ",
     CUSTOMER,
   ],
   "plan.assigned_in_bulk": (entry) => [

@@ -150,7 +150,7 @@ function PoolName({ poolKey }: { poolKey: string }) {
   return pools.find(({ key }) => key === poolKey)?.name ?? poolKey;
 }
 
-/** Plans that use the feature, and those that still charge an older cost. */
+/** Plans that use the feature, and those that still use an older cost. */
 function UsedBy({ feature }: { feature: Feature }) {
   const scope = useScope();
   const { data: plans } = useSuspenseQuery(plansQuery(scope));

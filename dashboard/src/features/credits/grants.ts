@@ -68,8 +68,8 @@ export function unexplainedCredits(
   { grants, isAll }: KnownGrants,
 ): UnexplainedCredits[] {
   const why = isAll
-    ? "from the new period. The grant is recorded with the next request."
-    : `from grants not listed here (only the newest ${formatCount(grants.length)} are shown), or from the new period.`;
+    ? "from the new period. They are listed here after the customer's next request."
+    : `from older grants (only the newest ${formatCount(grants.length)} are shown) or from the new period.`;
   return balances.flatMap(({ pool, balance }) => {
     let credits = balance;
     for (const grant of grants) if (grant.pool === pool) credits -= grant.remaining;

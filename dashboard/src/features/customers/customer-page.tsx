@@ -69,7 +69,7 @@ function Identity({ customer: { customerId, email, billingReference } }: { custo
       {email !== null && <span className="wrap-anywhere">{email}</span>}
       {billingReference !== null && (
         <span className="wrap-anywhere">
-          Billing <code className="font-mono">{billingReference}</code>
+          Billing reference <code className="font-mono">{billingReference}</code>
         </span>
       )}
     </div>
@@ -89,7 +89,7 @@ function CustomerStanding({ customer }: { customer: Customer }) {
       {balances.map(({ pool, balance }) => (
         <Figure
           key={pool}
-          name={balances.length === 1 ? "Balance" : `Balance, ${nameOf(pool)}`}
+          name={balances.length === 1 ? "Balance" : `Balance (${nameOf(pool)})`}
           value={formatCount(balance)}
           note={
             plan === null ? (

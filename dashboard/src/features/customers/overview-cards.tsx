@@ -25,7 +25,7 @@ export function OpenGrantsCard({ customer, known }: { customer: Customer; known:
   const isOnePool = customer.balances.length < 2;
   return (
     <Card
-      title="Open credits"
+      title="Remaining credits"
       note={BURN_ORDER}
       flush
       actions={
@@ -41,7 +41,7 @@ export function OpenGrantsCard({ customer, known }: { customer: Customer; known:
         missing.length === 0 && <p className="px-4 py-6 text-center text-muted">No credits left.</p>
       ) : (
         <Table
-          label="Open credits"
+          label="Remaining credits"
           columns={columnsFor(isOnePool)}
           rows={open.slice(0, GRANTS_SHOWN)}
           keyOf={({ grant }) => grant}
@@ -49,14 +49,14 @@ export function OpenGrantsCard({ customer, known }: { customer: Customer; known:
       )}
       {further.length > 0 && (
         <p className="border-t border-line px-4 py-2 text-caption text-muted">
-          {countOf(further.length, "more open grant")}, spent after these.
+          {countOf(further.length, "more grant")} will be spent after these.
         </p>
       )}
       {missing.map(({ pool, credits, why }) => (
         <p key={pool} className="border-t border-line px-4 py-2 text-caption text-muted">
-          {open.length === 0 ? "" : "Also "}
-          {formatCount(credits)}
-          {isOnePool ? "" : ` in ${pool}`}: {why}
+          {open.length === 0 ? "" : "Plus "}
+          {countOf(credits, "credit")}
+          {isOnePool ? "" : ` in ${pool}`} {why}
         </p>
       ))}
     </Card>
@@ -80,7 +80,7 @@ function columnsFor(isOnePool: boolean): Column<Grant>[] {
     },
     ...(isOnePool ? [] : [{ name: "Pool", cell: ({ pool }: Grant) => pool }]),
     {
-      name: "Left",
+      name: "Remaining",
       isNumber: true,
       cell: ({ remaining, credits }) => (
         <>
@@ -131,7 +131,7 @@ function Terms({ plan, overrides, grants }: TermsProps) {
     >
       <Details
         items={[
-          { name: "Since", value: <Time at={plan.anchor} /> },
+          { name: "Active since", value: <Time at={plan.anchor} /> },
           { name: "Ends", value: plan.endsAt === null ? "Never" : <Time at={plan.endsAt} /> },
           ...(version == null ? [] : termsOf(override(version, overrides), grants, features)),
         ]}
@@ -140,7 +140,7 @@ function Terms({ plan, overrides, grants }: TermsProps) {
   );
 }
 
-/** Terms that an override changed are marked. A feature without a cost is excluded. */
+/** Terms that an override changed are marked. A null cost means that an override excludes the feature. */
 type OwnTerms = {
   readonly allowances: readonly (PlanVersion["allowances"][number] & { own: number | null })[];
   readonly features: readonly (Pick<PlanVersion["features"][number], "feature" | "limit"> & {

@@ -18,7 +18,10 @@ import { type ExportSearch, readExportSearch } from "./export-search.ts";
 
 export function ExportsPage() {
   return (
-    <Page title="Exports" note="Download your data as CSV or JSON. Each export is recorded in the audit log.">
+    <Page
+      title="Exports"
+      note="Download your data as CSV or NDJSON. Each export is recorded in the audit log."
+    >
       <UsageTabs />
       <div className="grid items-start gap-6 lg:grid-cols-[2fr_3fr]">
         <ExportForm />
@@ -76,7 +79,7 @@ function ExportForm() {
           value={format}
           options={[
             { value: "csv", label: "CSV, for spreadsheets" },
-            { value: "ndjson", label: "NDJSON, for programs" },
+            { value: "ndjson", label: "NDJSON, for scripts and data tools" },
           ]}
           onChange={({ target }) => change({ format: target.value })}
         />
@@ -111,7 +114,7 @@ function nameOf({ scope, kind, format, from, to }: ExportOrder, { month }: Expor
 const OFFERED = 13;
 const DAY_MS = 86_400_000;
 
-/** Selects a month, two times, or everything. */
+/** Selects a month, a custom range or everything. */
 function ExportTime({
   search: { month, from, to },
   onChange,
@@ -143,7 +146,7 @@ function ExportTime({
   );
 }
 
-/** Keeps the typed text. Only a valid range goes to the URL, and only then can the form be submitted. */
+/** Keeps the typed text. Only a valid range is written to the URL, and only then can the form be submitted. */
 function Moments({
   from,
   to,

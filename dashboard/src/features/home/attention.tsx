@@ -49,7 +49,7 @@ export function LowBalances() {
         customers.length === 0 ? (
           <Nothing>
             {hasMore
-              ? "None of the newest customers is below this."
+              ? `None of the newest customers has less than ${countOf(balanceBelow, "credit")}.`
               : `No customer has less than ${countOf(balanceBelow, "credit")}.`}
           </Nothing>
         ) : (
@@ -66,7 +66,7 @@ export function LowBalances() {
                   params={scope}
                   search={{ balanceBelow }}
                 >
-                  All below {formatCount(balanceBelow)}
+                  All customers below {formatCount(balanceBelow)}
                 </TextLink>
               </p>
             )}

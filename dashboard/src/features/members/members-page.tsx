@@ -147,7 +147,8 @@ function MemberMenu({
 }) {
   const { role } = useSession();
   // Members cannot change higher roles: a password reset link would let them take over that account.
-  if (!mayActAs(role, member.role)) return <span className="text-caption text-muted">Owners only</span>;
+  if (!mayActAs(role, member.role))
+    return <span className="text-caption text-muted">Only owners can edit</span>;
   const isInvited = member.status === "invited";
   return (
     <RowMenu label={`Actions for ${member.name}`}>
@@ -257,7 +258,7 @@ function MadeLink({
             value: (
               <>
                 <Time at={link.expiresAt} /> (<Time at={link.expiresAt} as="ago" />
-                ), for one use
+                ). Can be used once.
               </>
             ),
           },

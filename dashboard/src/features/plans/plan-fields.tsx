@@ -45,7 +45,7 @@ function AllowanceRow({ index, name }: { index: number; name: string | null }) {
   } = useFormContext<PlanValues>();
   const row = useWatch({ control, name: `allowances.${index}` });
   const wrong = errors.allowances?.[index];
-  const of = name === null ? "" : `, ${name}`;
+  const of = name === null ? "" : ` (${name})`;
   return (
     <fieldset className="flex flex-col gap-3">
       <legend className="sr-only">{name ?? "Credits"}</legend>
@@ -66,7 +66,7 @@ function AllowanceRow({ index, name }: { index: number; name: string | null }) {
           <Select label={`Period${of}`} options={PERIODS} {...register(`allowances.${index}.period`)} />
           {row.period !== "once" && (
             <TextField
-              label={`Roll over for${of}`}
+              label={`Rollover periods${of}`}
               hint={row.rollover === 0 ? "0 means unused credits expire." : pluralOf(row.period)}
               type="number"
               step={1}

@@ -90,7 +90,7 @@ export function PlansPage() {
                 </span>
               }
             >
-              A plan defines credits per period and which features customers can use.
+              A plan defines how many credits customers get each period and which features they can use.
             </EmptyState>
           )}
         </Card>

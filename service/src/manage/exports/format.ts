@@ -1,6 +1,6 @@
 import { type Cell, type Column, CURSOR } from "./source.ts";
 
-/** Bytes per write to the socket; a longer line is sent alone. */
+/** Bytes per write to the socket; a longer line is sent on its own. */
 const CHUNK_BYTES = 64 * 1_024;
 
 export const FORMATS = ["csv", "ndjson"] as const;

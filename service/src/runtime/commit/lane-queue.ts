@@ -19,7 +19,7 @@ export class LaneQueue {
     return this.#waiting.length;
   }
 
-  /** Parked requests do not count, so that one environment's catalog cannot fill the queue for all others. */
+  /** Excludes parked requests, which wait for a catalog, so that one environment's slow catalog cannot fill the queue for all others. */
   get isFull(): boolean {
     return this.#waiting.length >= LENGTH_MAX;
   }

@@ -21,7 +21,7 @@ test("several errors are reported together", async () => {
   );
 });
 
-test("a check needs no idempotency key, a consume request does", async () => {
+test("a check does not need an idempotency key, but a consume request does", async () => {
   const { check, consume } = await setupCredits();
   const { idempotencyKey: _, ...unkeyed } = BODY;
   expect((await check(unkeyed)).status).toBe(200);
