@@ -10,7 +10,7 @@ import { ProxyWatch, UNTRUSTED_PROXY } from "./edge/proxy-watch.ts";
 import { forgetOldRequests } from "./jobs/forget-old-requests.ts";
 import { keepPartitions } from "./jobs/keep-partitions.ts";
 import { purgeEndedKeys } from "./jobs/purge-ended-keys.ts";
-import { newUsageBatch, rollUpUsage } from "./jobs/roll-up-usage.ts";
+import { UsageJob } from "./jobs/roll-up-usage.ts";
 import { schedule } from "./jobs/schedule.ts";
 import { sweepExpiries } from "./jobs/sweep-expiries.ts";
 import { finishErasures } from "./manage/customers/erase-customer.ts";
@@ -45,8 +45,6 @@ const SESSION_USES_EVERY_MS = 60_000;
 const PARTITIONS_EVERY_MS = 6 * 3_600_000;
 const REQUEST_LOG_EVERY_MS = 1_000;
 const USAGE_EVERY_MS = 1_000;
-/** Less than the interval between two runs, because timers are not exact. */
-const USAGE_REST_MS = 700;
 const FORGET_EVERY_MS = 5 * 60_000;
 const ERASURES_EVERY_MS = 60_000;
 const VERIFICATIONS_EVERY_MS = 10_000;
@@ -133,7 +131,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
   const certificate = config.tls === null ? null : new Certificate(config.tls);
   const failedLogIns = new FailedLogIns(managePool);
   const sessions = new LiveSessions(managePool, config.sessionIdleHours * 3_600);
-  const usageBatch = newUsageBatch();
+  const usage = new UsageJob(jobPool);
   const jobs = schedule(
     [
       {
@@ -173,8 +171,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
       {
         name: "usage",
         everyMs: USAGE_EVERY_MS,
-        run: async () =>
-          metrics.usage(await rollUpUsage(jobPool, { batch: usageBatch, restMs: USAGE_REST_MS })),
+        run: async () => metrics.usage(await usage.run()),
       },
       { name: "old requests", everyMs: FORGET_EVERY_MS, run: () => forgetOldRequests(jobPool) },
       {

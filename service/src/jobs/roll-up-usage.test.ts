@@ -10,7 +10,7 @@ import { reverseConsume } from "../manage/credits/reverse-consume.ts";
 import { openPool, type Pool } from "../postgres/pool.ts";
 import { single } from "../postgres/transaction.ts";
 import { readUsageProgress } from "../store/cell/usage/progress.ts";
-import { rollUpOnce, rollUpUsage } from "./roll-up-usage.ts";
+import { rollUpOnce, rollUpUsage, UsageJob } from "./roll-up-usage.ts";
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -38,6 +38,28 @@ test("a writer that hangs before its commit delays the roll-ups, and its row is 
   await slow.query("commit");
   await settle({ cell, database });
   expect([await countOf(database, "by hand"), await countOf(database, "quick")]).toEqual([1, 1]);
+  await expectExactSums(database);
+});
+
+test("after a turn with many rows the job rests for five seconds instead of one", async () => {
+  const { database, cell } = await setupCredits();
+  await settle({ cell, database });
+  const job = new UsageJob(cell);
+  const runAfter = async (seconds: number): Promise<number> => {
+    await database.query(
+      "update cell.usage_progress set turned_at = clock_timestamp() - $1 * interval '1 second'",
+      [seconds],
+    );
+    return (await job.run()).rows;
+  };
+  await database.query(INSERT, [null, 1]);
+  await expect.poll(() => runAfter(1)).toBe(1);
+  await database.query(INSERT, [null, 1_001]);
+  await expect.poll(() => runAfter(1)).toBe(1_001);
+  await database.query(INSERT, [null, 1]);
+  expect([await runAfter(1), await runAfter(4)]).toEqual([0, 0]);
+  await expect.poll(() => runAfter(5)).toBe(1);
+  expect(await countOf(database, "by hand")).toBe(1_003);
   await expectExactSums(database);
 });
 

@@ -1,4 +1,4 @@
-import { readInteger, readNullable } from "../../../postgres/column.ts";
+import { readBoolean, readInteger, readNullable } from "../../../postgres/column.ts";
 import { type Rows, statement, type Tx } from "../../../postgres/statement.ts";
 import { slotOf, utcDate } from "./customer-days.ts";
 import { ROWS_OF_STRETCH, rowsOfUsage, SLICES_MAX } from "./rows.ts";
@@ -117,7 +117,7 @@ export const NEW_DAY = `
     cell.add_to_buckets('{}', slots, quantities),
     cell.add_to_buckets('{}', slots, all_credits)`;
 
-// One process writes, so existing rows are updated and others inserted after one look-up each. "on conflict" would write three
+// Writes nothing if a meter is missing. One process writes, so existing rows are updated and others inserted after one look-up each. "on conflict" would write three
 // records of the write-ahead log for each row instead of one or two.
 const ADD = statement(
   "usage_roll_up.add",
@@ -133,11 +133,15 @@ const ADD = statement(
       sum(u.quantity) as quantity,
       sum(u.credits) as credits
     from (${rowsOfUsage(ROWS_OF_STRETCH)}) as u
-    join cell.meters as m on m.environment_id = u.environment_id and m.kind = u.kind and m.key = u.key
+    left join cell.meters as m on m.environment_id = u.environment_id and m.kind = u.kind and m.key = u.key
     group by u.environment_id, u.bucket, u.customer_number, m.id
+  ), ready as materialized (
+    select coalesce(bool_and(meter_id is not null), true) as is_ready
+    from used
   ), days as materialized (
     select u.environment_id, ${utcDate("u.bucket")} as day, u.customer_number, u.meter_id,${BUCKETS_OF_DAY}
     from used as u
+    where (select is_ready from ready)
     group by u.environment_id, ${utcDate("u.bucket")}, u.customer_number, u.meter_id
     order by u.environment_id, day, u.customer_number, u.meter_id
   ), found as materialized (
@@ -174,6 +178,7 @@ const ADD = statement(
     insert into cell.usage_buckets as s (environment_id, bucket, meter_id, count, quantity, credits)
     select u.environment_id, u.bucket, u.meter_id, sum(u.count), sum(u.quantity), sum(u.credits)
     from used as u
+    where (select is_ready from ready)
     group by u.environment_id, u.bucket, u.meter_id
     order by u.environment_id, u.bucket, u.meter_id
     on conflict on constraint usage_buckets_pkey do update
@@ -182,14 +187,18 @@ const ADD = statement(
       quantity = s.quantity + excluded.quantity,
       credits = s.credits + excluded.credits
   )
-  select coalesce(sum(u.rows), 0)
+  select coalesce(sum(u.rows), 0), (select is_ready from ready)
   from used as u`,
 );
 
 /** Adds the rows of a stretch, or of one slice of it. Returns how many there were. */
 export async function addToRollUps(tx: Tx, { from, to, slices }: Stretch, slice: number): Promise<number> {
-  // The first slice inserts the meters of all slices, because every slice reads all rows.
-  if (slice === 0) await tx.run({ ...INSERT_METERS, name: "" }, [from, to, 1, 0]);
-  const { rows } = await tx.run({ ...ADD, name: "" }, [from, to, slices, slice]);
-  return readInteger(rows[0]?.[0]);
+  const add = () => tx.run({ ...ADD, name: "" }, [from, to, slices, slice]);
+  let [row] = (await add()).rows;
+  if (!readBoolean(row?.[1])) {
+    // Of all slices.
+    await tx.run({ ...INSERT_METERS, name: "" }, [from, to, 1, 0]);
+    [row] = (await add()).rows;
+  }
+  return readInteger(row?.[0]);
 }
