@@ -63,6 +63,25 @@ test("a reversal lowers only the limit counter that counted the consume", () => 
   expect(customer.check("2026-02-03", "export").before?.limit?.used).toBe(2);
 });
 
+test("a reversal returns no more to an allowance than a new version gives", () => {
+  const smaller = { reach: "now" as const, publishedAt: at("2026-01-10"), allowances: [monthly(50)] };
+  for (const isPaused of [false, true]) {
+    const customer = new Timeline(makeCatalog({ pro: [{}, smaller], other: [{ allowances: [] }] }));
+    customer.assign("2026-01-01", "pro");
+    const { entry } = customer.consume("2026-01-02", "image", 8);
+    // Of the new allowance of 50, 80 are used.
+    expect(customer.check("2026-01-11", "image").before?.balance).toBe(0);
+    if (isPaused) customer.assign("2026-01-12", "other");
+    customer.reverse("2026-01-13", entry, 2);
+    customer.reverse("2026-01-14", entry, 3);
+    if (isPaused) customer.assign("2026-01-15", "pro");
+    // Now 30 are used.
+    expect(customer.check("2026-01-16", "image").before?.balance).toBe(20);
+    customer.reverse("2026-01-17", entry);
+    expect(customer.check("2026-01-18", "image").before?.balance).toBe(50);
+  }
+});
+
 test("reversing a request reverses all its charges, in order and with their places in the request", () => {
   const customer = customerOn("team");
   const { wallet } = customer;

@@ -94,7 +94,7 @@ export function reverseConsume(
     // The same limit as for added credits, because room is reserved for allowances.
     const bought = parts.filter(({ grant }) => getFacts(grants, grant).kind !== "allowance");
     if (!hasRoomFor(draft.wallet, sumOf(bought))) return { kind: "balance_too_large" };
-    giveBackParts(draft, { consume, quantity, parts, grants, now });
+    giveBackParts(catalog, draft, { consume, quantity, parts, grants, now });
     reversed.push({ item: consume.place?.index ?? 0, quantity, credits: charged - kept });
   }
   const change = draft.finish(now);
@@ -111,7 +111,11 @@ type ReversedPart = {
 };
 
 /** Reverses one charge by the given quantity and credits. */
-function giveBackParts(draft: Draft, { consume, quantity, parts, grants, now }: ReversedPart): void {
+function giveBackParts(
+  catalog: Catalog,
+  draft: Draft,
+  { consume, quantity, parts, grants, now }: ReversedPart,
+): void {
   const homes = parts.map(({ grant }) => findHome(draft.wallet, getFacts(grants, grant), now));
   for (const [index, { grant: number }] of parts.entries()) {
     const { kind, expiresAt } = getFacts(grants, number);
@@ -126,9 +130,12 @@ function giveBackParts(draft: Draft, { consume, quantity, parts, grants, now }: 
   });
   for (const [index, part] of parts.entries()) {
     const isHome = homes[index] === "open" || homes[index] === "spent";
-    if (isHome) revokeAgain(draft, part, grants, pool);
-    else if (getFacts(grants, part.grant).isRevoked) takeAway(draft, part, pool, "revoke");
-    else takeAway(draft, part, pool, "expire");
+    if (getFacts(grants, part.grant).isRevoked && !isHome) takeAway(catalog, draft, part, pool, "revoke");
+    else if (!isHome) takeAway(catalog, draft, part, pool, "expire");
+    else {
+      revokeAgain(draft, part, grants, pool);
+      expireExcess(catalog, draft, part, pool);
+    }
   }
   lowerCounter(draft, consume, quantity);
 }
@@ -162,6 +169,7 @@ function findHome({ grants, paused }: Wallet, facts: GrantFacts, now: Instant): 
 
 /** Removes the credits returned to a grant that has ended, so that the ledger shows where they went. */
 function takeAway(
+  catalog: Catalog,
   draft: Draft,
   { grant: number, amount }: Part,
   pool: PoolId,
@@ -175,18 +183,46 @@ function takeAway(
   draft.wallet = {
     ...draft.wallet,
     assignment: assignment === null ? null : forgetUse(assignment, number, amount),
-    paused: paused.map((plan) => giveBack(plan, number, amount)),
+    paused: paused.map((plan) => giveBack(catalog, plan, number, amount)),
   };
 }
 
 /** Returns credits to a paused plan. */
-function giveBack(plan: PausedPlan, number: number, amount: number): PausedPlan {
-  if (!plan.grants.some((grant) => grant.number === number))
-    return { ...plan, assignment: forgetUse(plan.assignment, number, amount) };
-  const grants = plan.grants.map((grant) =>
-    grant.number === number ? { ...grant, remaining: grant.remaining + amount } : grant,
-  );
-  return { ...plan, grants };
+function giveBack(catalog: Catalog, plan: PausedPlan, number: number, amount: number): PausedPlan {
+  const open = plan.grants.find((grant) => grant.number === number);
+  if (open === undefined) return { ...plan, assignment: forgetUse(plan.assignment, number, amount) };
+  const remaining = open.remaining + amount;
+  const excess = findExcess(catalog, plan.assignment, number, remaining);
+  return {
+    ...plan,
+    assignment: forgetUse(plan.assignment, number, excess),
+    grants: plan.grants.map((grant) => (grant === open ? { ...open, remaining: remaining - excess } : grant)),
+  };
+}
+
+/** Expires credits that came back to an allowance which a new plan version has lowered since. */
+function expireExcess(catalog: Catalog, draft: Draft, { grant: number }: Part, pool: PoolId): void {
+  const { assignment, grants } = draft.wallet;
+  const open = grants.find((grant) => grant.number === number);
+  if (assignment === null || open === undefined) return;
+  const excess = findExcess(catalog, assignment, number, open.remaining);
+  if (excess === 0) return;
+  draft.move({ kind: "expire", pool, parts: [{ grant: number, amount: -excess }] });
+  draft.wallet = { ...draft.wallet, assignment: forgetUse(assignment, number, excess) };
+}
+
+/** How much of `remaining` is beyond the allowance of the plan version, minus what is used of it. */
+function findExcess(
+  catalog: Catalog,
+  { version, allowances }: Assignment,
+  number: number,
+  remaining: number,
+): number {
+  const granted = allowances.find(({ grant }) => grant === number);
+  if (granted === undefined) return 0;
+  const allowance = getVersion(catalog, version).allowances.find(({ pool }) => pool === granted.pool);
+  const credits = granted.own ?? allowance?.credits ?? granted.base;
+  return Math.min(remaining, Math.max(0, granted.base - credits));
 }
 
 /** An allowance that a version dropped gets no credits back, but the reversed amount no longer counts as used. */

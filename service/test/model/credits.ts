@@ -145,7 +145,20 @@ function giveBack(customer: Customer, back: { grant: number; credits: number }):
   const room = grant.kind === "allowance" ? back.credits : unrevoked(grant.additions) - grant.remaining;
   const credits = isRevoked ? 0 : Math.min(back.credits, room);
   grant.gone -= credits;
-  if (!grant.isDropped) grant.remaining += credits;
+  if (grant.isDropped) return;
+  // The plan's version may have changed since: the allowance is then what it gives, minus what is gone.
+  const allowed = allowanceNow(customer, grant);
+  grant.remaining = allowed === null ? grant.remaining + credits : Math.max(0, allowed - grant.gone);
+}
+
+/** The credits of a current allowance according to the version of its plan. Null for any other grant. */
+function allowanceNow({ plan, left }: Customer, { id, pool }: CreditGrant): number | null {
+  for (const taken of plan === null ? left : [plan, ...left]) {
+    const period = taken.periods.find(({ grant }) => grant === id);
+    if (period === undefined) continue;
+    return period.own ?? taken.version.allowances.find((it) => it.pool === pool)?.credits ?? null;
+  }
+  return null;
 }
 
 function unrevoked(additions: CreditGrant["additions"]): number {
