@@ -63,26 +63,41 @@ test("a reversal lowers only the limit counter that counted the consume", () => 
   expect(customer.check("2026-02-03", "export").before?.limit?.used).toBe(2);
 });
 
-test("a reversal returns no more to an allowance than a new version gives", () => {
+test("a reversal returns no more to an allowance than a new plan version grants", () => {
   const smaller = { reach: "now" as const, publishedAt: at("2026-01-10"), allowances: [monthly(50)] };
   for (const isPaused of [false, true]) {
     const customer = new Timeline(makeCatalog({ pro: [{}, smaller], other: [{ allowances: [] }] }));
     customer.assign("2026-01-01", "pro");
     const { entry } = customer.consume("2026-01-02", "image", 8);
-    // Of the new allowance of 50, 80 are used.
+    // 80 credits are used, more than the new allowance of 50.
     expect(customer.check("2026-01-11", "image").before?.balance).toBe(0);
     if (isPaused) customer.assign("2026-01-12", "other");
     customer.reverse("2026-01-13", entry, 2);
     customer.reverse("2026-01-14", entry, 3);
     if (isPaused) customer.assign("2026-01-15", "pro");
-    // Now 30 are used.
+    // After the two reversals, 30 are used.
     expect(customer.check("2026-01-16", "image").before?.balance).toBe(20);
     customer.reverse("2026-01-17", entry);
     expect(customer.check("2026-01-18", "image").before?.balance).toBe(50);
   }
 });
 
-test("reversing a request reverses all its charges, in order and with their places in the request", () => {
+test("a reversal returns credits to an allowance that ended before the plan's version changed", () => {
+  const monthlyRolled = { ...monthly(100), rollover: 2 };
+  const smaller = { reach: "next_period" as const, publishedAt: at("2026-01-20"), allowances: [monthly(50)] };
+  for (const isSeen of [false, true]) {
+    const customer = new Timeline(makeCatalog({ pro: [{ allowances: [monthlyRolled] }, smaller] }));
+    customer.assign("2026-01-01", "pro", { endsAt: at("2026-03-01") });
+    const { entry } = customer.consume("2026-01-02", "image", 8);
+    if (isSeen) customer.topUp("2026-02-10", 1);
+    customer.reverse("2026-03-05", entry, 1);
+    customer.assign("2026-03-06", "pro");
+    // What is left of January's allowance, and March's.
+    expect(customer.check("2026-03-06", "image").before?.balance).toBe(30 + 50 + (isSeen ? 1 : 0));
+  }
+});
+
+test("reversing a request reverses all its charges, in order and with their positions in the request", () => {
   const customer = customerOn("team");
   const { wallet } = customer;
   const request = customer.consumeItems("2026-01-02", { image: 3, disk: 20, export: 4 });
@@ -107,7 +122,7 @@ test("reversing a request reverses all its charges, in order and with their plac
   expect(customer.reverseItems("2026-01-03", request)).toEqual({ kind: "nothing_left" });
 });
 
-test("one item of a request is reversed alone, in part or completely", () => {
+test("one item of a request can be reversed alone, in part or completely", () => {
   const customer = customerOn("team");
   const request = customer.consumeItems("2026-01-02", { image: 3, export: 4, disk: 20 });
   const [image, , disk] = request.items;
@@ -186,7 +201,7 @@ test("credits returned to a paused plan are available when it resumes", () => {
   expect(customer.balance).toBe(100);
 });
 
-test("a spent purchase reopens with its expiry", () => {
+test("credits returned to a spent purchase reopen it with its original expiry", () => {
   const customer = customerOn("bare");
   customer.topUp("2026-01-01", 10, { expiresAt: at("2026-06-01") });
   const { entry } = customer.consume("2026-01-02", "image");
@@ -195,7 +210,7 @@ test("a spent purchase reopens with its expiry", () => {
   expect(customer.wallet.grants).toMatchObject([{ number: 1, remaining: 10, expiresAt: at("2026-06-01") }]);
 });
 
-test("grants of the same kind and expiry share a slot; each is revoked for its own remaining credits", () => {
+test("grants with the same kind and expiry share a slot; revoking one removes only its own remaining credits", () => {
   const customer = customerOn("bare");
   customer.topUp("2026-01-01", 30);
   customer.topUp("2026-01-02", 20);

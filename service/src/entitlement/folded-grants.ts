@@ -5,7 +5,7 @@ import type { Entry, EntryKind } from "./entry.ts";
 import type { GrantFacts } from "./revoke-grant.ts";
 import type { Assignment, Grant, PausedPlan, Wallet } from "./wallet.ts";
 
-/** A grant that holds credits, including grants merged into it, and what the ledger did to it. */
+/** A grant that holds credits, including grants merged into it, with the sums of its ledger entries. */
 type Slot = {
   readonly head: GrantFacts;
   /** When the customer left the plan of the grant, if that plan can resume. */
@@ -57,7 +57,7 @@ export class FoldedGrants {
     return null;
   }
 
-  /** Rows are numbered without a gap, merged grants match their slot, and the ledger granted each row's credits. */
+  /** Checks that rows are numbered without a gap, merged grants match their slot, and the ledger granted each row's credits. */
   compareRows({ grantCount }: Wallet): string | null {
     for (const [index, row] of this.#rows.entries()) {
       const { number, slot: slotNumber } = row;
@@ -77,7 +77,7 @@ export class FoldedGrants {
     return `the wallet counts ${grantCount} grants, but ${this.#rows.length} exist`;
   }
 
-  /** The wallet holds exactly the grants that the ledger left open, in burn order. */
+  /** Checks that the wallet holds exactly the grants that the ledger left open, in burn order. */
   compareOpen({ grants }: Wallet): string | null {
     for (const [index, grant] of grants.entries()) {
       const flaw = this.#findFlaw(grant);
@@ -114,7 +114,7 @@ export class FoldedGrants {
     return null;
   }
 
-  /** Allowances recorded with the current plan and with paused plans. */
+  /** Checks the allowances recorded with the current plan and with paused plans. */
   comparePlans({ assignment, grants, paused }: Wallet): string | null {
     const active = assignment === null ? null : this.#compareUsed(assignment, grants);
     if (active !== null) return active;
@@ -130,9 +130,12 @@ export class FoldedGrants {
   #compareUsed({ allowances }: Assignment, grants: readonly Grant[]): string | null {
     for (const { grant: number, base } of allowances) {
       const grant = grants.find((other) => other.number === number);
-      const used = this.#slots.get(number)?.used ?? 0;
+      const slot = this.#slots.get(number);
+      const [used, isRevoked] = [slot?.used ?? 0, slot?.head.isRevoked ?? false];
       const usedInWallet = grant === undefined ? used : base - grant.remaining;
-      if (usedInWallet !== used)
+      // Revoking an allowance of a paused plan writes no entry: its credits are not in the balance.
+      const isExplained = usedInWallet === used || (isRevoked && usedInWallet > used);
+      if (!isExplained)
         return `grant ${number} has ${usedInWallet} used in the wallet, ${used} according to its ledger`;
     }
     return null;
@@ -147,6 +150,7 @@ export class FoldedGrants {
       // A version change at the very moment the plan is left may reduce the current allowance: `away` is then only an
       // upper bound, and `#compareUsed` checks the rest.
       const isCurrent = assignment.allowances.some(({ grant }) => grant === number);
+      if (slot.head.isRevoked && remaining === 0) continue;
       if (isCurrent ? remaining > slot.away : remaining !== slot.away)
         return `grant ${number} is kept for a paused plan with ${remaining}, but its ledger took ${slot.away}`;
     }
@@ -179,7 +183,7 @@ function move(
       break;
     case "expire": {
       if (slot.leftAt === null || at < slot.leftAt) break;
-      // Credits reversed while the plan was paused are taken again, and kept with the rest.
+      // Credits reversed while the plan was paused are removed again, and kept with the paused plan's other credits.
       const isTakenAgain = slot.held === 0 && slot.back + amount === 0;
       slot.away = (isTakenAgain ? slot.away : 0) - amount;
       slot.back = 0;

@@ -28,7 +28,7 @@ type ReversalRequest = {
   readonly consumes: readonly ConsumeFacts[];
   /** Null reverses everything not yet reversed. A quantity requires exactly one charge. */
   readonly quantity: number | null;
-  /** All grants in the slots that the charges took credits from. */
+  /** All grants in the slots (`GrantFacts`) that the charges took credits from. */
   readonly grants: readonly GrantFacts[];
   /** The overrides that the charges name. */
   readonly overrides: readonly Overrides[];
@@ -157,13 +157,13 @@ function sumOf(parts: readonly Part[]): number {
   return parts.reduce((sum, { amount }) => sum + amount, 0);
 }
 
-/** The effect on credits returned to a grant: they stay ("open", "spent"), wait for a paused plan, or expire ("over"). */
+/** The state of a grant that gets credits back. They are usable ("open", "spent"), wait for a paused plan, or expire ("over"). */
 type Home = "open" | "spent" | "paused" | "over";
 
 function findHome({ grants, paused }: Wallet, facts: GrantFacts, now: Instant): Home {
   if (grants.some(({ number }) => number === facts.number)) return "open";
   if (paused.some((plan) => plan.grants.some(({ number }) => number === facts.number))) return "paused";
-  // An allowance stays in the wallet until it expires; any other grant is removed once spent.
+  // An allowance stays in the wallet until it expires; any other grant is removed when it is spent.
   return facts.kind !== "allowance" && isAhead(facts.expiresAt, now) ? "spent" : "over";
 }
 
@@ -187,12 +187,12 @@ function takeAway(
   };
 }
 
-/** Returns credits to a paused plan. */
+/** Returns credits to a paused plan, up to the allowance of its version. */
 function giveBack(catalog: Catalog, plan: PausedPlan, number: number, amount: number): PausedPlan {
   const open = plan.grants.find((grant) => grant.number === number);
   if (open === undefined) return { ...plan, assignment: forgetUse(plan.assignment, number, amount) };
   const remaining = open.remaining + amount;
-  const excess = findExcess(catalog, plan.assignment, number, remaining);
+  const excess = findExcess(catalog, plan.assignment, { grant: number, amount }, plan.leftAt);
   return {
     ...plan,
     assignment: forgetUse(plan.assignment, number, excess),
@@ -200,29 +200,32 @@ function giveBack(catalog: Catalog, plan: PausedPlan, number: number, amount: nu
   };
 }
 
-/** Expires credits that came back to an allowance which a new plan version has lowered since. */
-function expireExcess(catalog: Catalog, draft: Draft, { grant: number }: Part, pool: PoolId): void {
+/** Expires credits that a reversal returned to an allowance beyond the credits that the current plan version grants. */
+function expireExcess(catalog: Catalog, draft: Draft, part: Part, pool: PoolId): void {
   const { assignment, grants } = draft.wallet;
-  const open = grants.find((grant) => grant.number === number);
-  if (assignment === null || open === undefined) return;
-  const excess = findExcess(catalog, assignment, number, open.remaining);
+  const remaining = grants.find(({ number }) => number === part.grant)?.remaining ?? 0;
+  if (assignment === null) return;
+  const excess = Math.min(remaining, findExcess(catalog, assignment, part, draft.at));
   if (excess === 0) return;
-  draft.move({ kind: "expire", pool, parts: [{ grant: number, amount: -excess }] });
-  draft.wallet = { ...draft.wallet, assignment: forgetUse(assignment, number, excess) };
+  draft.move({ kind: "expire", pool, parts: [{ grant: part.grant, amount: -excess }] });
+  draft.wallet = { ...draft.wallet, assignment: forgetUse(assignment, part.grant, excess) };
 }
 
-/** How much of `remaining` is beyond the allowance of the plan version, minus what is used of it. */
+/**
+ * How much of the returned credits exceeds the plan version's allowance minus its used credits. `activeAt` is the last time at which the
+ * plan was active: an allowance whose period had ended by then was not changed by the version.
+ */
 function findExcess(
   catalog: Catalog,
   { version, allowances }: Assignment,
-  number: number,
-  remaining: number,
+  { grant: number, amount }: Part,
+  activeAt: Instant,
 ): number {
   const granted = allowances.find(({ grant }) => grant === number);
-  if (granted === undefined) return 0;
+  if (granted === undefined || (granted.end !== null && granted.end < activeAt)) return 0;
   const allowance = getVersion(catalog, version).allowances.find(({ pool }) => pool === granted.pool);
   const credits = granted.own ?? allowance?.credits ?? granted.base;
-  return Math.min(remaining, Math.max(0, granted.base - credits));
+  return Math.min(amount, Math.max(0, granted.base - credits));
 }
 
 /** An allowance that a version dropped gets no credits back, but the reversed amount no longer counts as used. */
@@ -233,7 +236,7 @@ function forgetUse(assignment: Assignment, number: number, amount: number): Assi
   return { ...assignment, allowances };
 }
 
-/** A slot never holds more than the credits of its grants that are not revoked. */
+/** Revokes returned credits again if the slot would hold more than the credits of its grants that are not revoked. */
 function revokeAgain(
   draft: Draft,
   { grant: slot, amount }: Part,

@@ -21,25 +21,27 @@ const TRANSACTIONS_MAX = 1_000;
 
 export type RollUp = {
   readonly rows: number;
-  /** How far the roll-ups are behind: requests that got a response earlier than this are included. */
+  /** How far the roll-ups are behind. They include all requests that got a response longer ago than this. */
   readonly lagMs: number;
+  /** False if it was the turn of another process, or the time to rest. */
+  readonly tookTurn: boolean;
 };
 
 export type RollUpOptions = {
   readonly rowsMax?: number;
-  /** Rows of each table to take at once, kept from run to run; replaces `rowsMax`. */
+  /** Adaptive number of rows to read from each table at once, kept from run to run. Replaces `rowsMax`. */
   readonly batch?: BatchSize;
-  /** Does nothing if another process took a turn within this time. */
+  /** Does nothing if any process took a turn within this time. */
   readonly restMs?: number;
 };
 
-/** The time between two turns. A little less than a number of runs, because timers are not exact. */
+/** The minimum time between two turns. Slightly less than one and five seconds, because timers are not exact. */
 const REST_MS = { calm: 700, busy: 4_700 };
 const BUSY_ROWS = 1_000;
 
 /**
- * A job that runs every second. Under load it rests longer between turns, because more charges of the same customer are then added in
- * one write.
+ * A job that runs every second. Under load it rests longer between turns, because more charges of the same customer are then added
+ * in one write.
  */
 export class UsageJob {
   readonly #cell: Pool;
@@ -51,10 +53,13 @@ export class UsageJob {
   }
 
   async run(): Promise<RollUp> {
-    const turn = await rollUpUsage(this.#cell, { batch: this.#batch, restMs: this.#restMs });
-    // A run without rows may have been within the rest.
-    if (turn.rows > 0) this.#restMs = turn.rows > BUSY_ROWS ? REST_MS.busy : REST_MS.calm;
-    return turn;
+    const restMs = this.#restMs;
+    // After an error, the next attempt is soon.
+    this.#restMs = REST_MS.calm;
+    const rolled = await rollUpUsage(this.#cell, { batch: this.#batch, restMs });
+    const isBusy = rolled.tookTurn ? rolled.rows > BUSY_ROWS : restMs === REST_MS.busy;
+    if (isBusy) this.#restMs = REST_MS.busy;
+    return rolled;
   }
 }
 
@@ -64,20 +69,22 @@ export async function rollUpUsage(
   { rowsMax = ROWS_MAX, batch = newUsageBatch(rowsMax), restMs = 0 }: RollUpOptions = {},
 ): Promise<RollUp> {
   let rows = 0;
+  let tookTurn = false;
   for (let i = 0; i < TRANSACTIONS_MAX; i++) {
     const turn = await batch
       .attempt((size) => rollUpOnce(cell, { rowsMax: size, restMs: i === 0 ? restMs : 0 }))
       .catch((error: unknown) => failWithFinerSlices(cell, error));
     if (turn === null) break;
+    tookTurn = true;
     // A turn without rows does not show how many rows fit into a turn.
     if (turn.rows > 0) batch.adjust(0);
     rows += turn.rows;
-    if (turn.isDone) return { rows, lagMs: turn.lagMs };
+    if (turn.isDone) return { rows, lagMs: turn.lagMs, tookTurn: true };
   }
-  // Another process is adding rows. Its progress counts for all processes.
+  // Another process is adding rows, or many remain. Reports the stored progress, which all processes share.
   return single(cell, async (tx) => {
     const { completeTo } = await readUsageProgress(tx);
-    return { rows, lagMs: (await readClock(tx)) - completeTo };
+    return { rows, lagMs: (await readClock(tx)) - completeTo, tookTurn };
   });
 }
 
@@ -91,7 +98,7 @@ async function failWithFinerSlices(cell: Pool, error: unknown): Promise<never> {
   throw error;
 }
 
-type Turn = RollUp & { readonly isDone: boolean };
+type Turn = Omit<RollUp, "tookTurn"> & { readonly isDone: boolean };
 
 /**
  * Writes roll-ups and progress in one transaction, so each row is added exactly once, even after a crash. A row is ready when its
@@ -133,7 +140,8 @@ export function rollUpOnce(
 }
 
 /**
- * `completeTo` is the time up to which all started transactions are added. After a failover to a slower clock it can be in the future.
+ * `completeTo` is the time up to which all started transactions are added. After a failover to a slower clock it can be in the
+ * future.
  */
 function moveMarks(
   { completeTo, mark, doubtfulSince }: UsageProgress,

@@ -48,7 +48,7 @@ export function ReverseButton({
           <>
             {countOf(-entry.amount, "credit")} {entry.amount === -1 ? "was" : "were"} charged for {name} ×{" "}
             {formatCount(entry.quantity ?? 1)} on <Time at={entry.effectiveAt} />.
-            {entry.item !== null && " The other items of the request stay charged."}
+            {entry.item !== null && " The other items in the request stay charged."}
           </>
         }
       >
@@ -143,7 +143,9 @@ function readQuantity(text: string, max: number): number | null {
 }
 
 function describeAction(credits: number, quantity: number): string {
-  return credits === 0 ? `Reverse ${formatCount(quantity)}` : `Reverse ${countOf(credits, "credit")}`;
+  return credits === 0
+    ? `Reverse quantity ${formatCount(quantity)}`
+    : `Reverse ${countOf(credits, "credit")}`;
 }
 
 const REVERSE_PATH =
@@ -171,7 +173,7 @@ function useReversal({ customerScope, entry, onDone }: Props) {
   return { requestOf, reverse };
 }
 
-/** Names the charge if the request has several. */
+/** Selects one charge of a request that has several. */
 function itemOf({ item }: Entry): { item?: number } {
   return item === null ? {} : { item };
 }
@@ -196,7 +198,7 @@ type Return = ReversalPreview["returns"][number];
 /** Credits returned per grant, and whether they can be spent. */
 function ReversalReturns({ preview: { returns } }: { preview: ReversalPreview }) {
   if (returns.length === 0) {
-    return <p>This charge cost no credits. Only the usage counted toward its limit is reversed.</p>;
+    return <p>This charge was free. Reversing it only reduces the usage counted toward the limit.</p>;
   }
   const lost = returns.reduce((sum, { credits, spendable }) => sum + credits - spendable, 0);
   return (
@@ -206,7 +208,7 @@ function ReversalReturns({ preview: { returns } }: { preview: ReversalPreview })
         {returns.map((back) => (
           <li key={back.grant} className="flex items-center gap-3 px-3 py-2">
             <span className="min-w-0 flex-1">
-              {GRANT_NAMES[back.kind]}, grant {back.grant}
+              {GRANT_NAMES[back.kind]} (grant {back.grant})
               <span className="block text-caption text-muted">
                 <Stays back={back} /> {describeRest(back)}
               </span>
@@ -245,6 +247,8 @@ function describeRest({ spendable, credits, rest }: Return): string | null {
       return `The grant was revoked, so ${what} ${isOne ? "is" : "are"} revoked immediately.`;
     case "expired":
       return `The grant has expired, so ${what} ${isOne ? "expires" : "expire"} immediately.`;
+    case "lowered":
+      return "A new plan version has lowered the allowance, so not all of these credits are returned.";
     case "waiting":
       return `The plan has ended. When it resumes, ${what} ${isOne ? "becomes" : "become"} available.`;
     default:

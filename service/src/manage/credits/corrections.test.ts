@@ -116,8 +116,10 @@ test("a revoked allowance stays revoked after leaving and resuming the plan", as
   await publish({ key: "free", name: "Free", allowances: [] });
   await assign("ada", "free");
   await revokeGrant(cell, context, { customerId: ADA, grant: 1 });
+  await expectSoundBooks(credits.database);
   await assign("ada", "pro");
   expect(await readBalance(credits)).toBe(0);
+  await expectSoundBooks(credits.database);
 });
 
 test("concurrent charges, top-ups, reversals and revocations keep wallet and ledger consistent", {

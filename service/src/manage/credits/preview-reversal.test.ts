@@ -3,7 +3,7 @@ import { type Managed, setupManage } from "../../../test/manage.ts";
 
 const CHARGE = { customerId: "ada", feature: "image.render", quantity: 15, idempotencyKey: "k" };
 
-/** Spends the plan's 100 credits and 50 added ones. */
+/** Spends the plan's 100 credits and 50 added credits. */
 async function charge({ consume }: Managed): Promise<string> {
   const { body } = await consume(CHARGE);
   expect(body).toMatchObject({ allowed: true, creditsCharged: 150 });
@@ -39,7 +39,7 @@ test("a reversal does exactly what its preview showed, and the preview writes no
 test("revoking one of several merged grants keeps the credits of the others", async () => {
   const managed = await setupManage();
   const { manage } = managed;
-  // Added twice by mistake; the second is revoked.
+  // Added twice by mistake; the second grant is revoked.
   const credits = { credits: 100, kind: "purchase" };
   await manage("POST", "customers/ada/credits", { body: credits });
   await manage("POST", "customers/ada/credits", { body: credits });
@@ -77,4 +77,28 @@ test("a preview shows which credits would return to revoked grants or to a plan 
   expect(await balanceOf(managed)).toEqual([{ pool: "credits", balance: body["balanceAfter"] }]);
   expect((await manage("POST", `${path}/preview`, { body: {} })).body["code"]).toBe("nothing_to_reverse");
   expect((await manage("POST", `${path.replace("ada", "nobody")}/preview`, { body: {} })).status).toBe(404);
+});
+
+test("a preview shows that a lowered allowance takes back less", async () => {
+  const managed = await setupManage();
+  const { manage, publish } = managed;
+  await manage("POST", "customers/ada/credits", { body: { credits: 50, kind: "purchase" } });
+  const path = await charge(managed);
+  await publish({
+    allowances: [{ pool: "credits", credits: 40, period: "month", rollover: 0 }],
+    reach: "now",
+  });
+  const { body } = await manage("POST", `${path}/preview`, { body: {} });
+  expect(body).toMatchObject({
+    balanceAfter: 90,
+    returns: [
+      { grant: 1, credits: 100, spendable: 40, rest: "lowered" },
+      { grant: 2, credits: 50, spendable: 50, rest: null },
+    ],
+  });
+  await manage("DELETE", "customers/ada/plan");
+  const later = await manage("POST", `${path}/preview`, { body: {} });
+  expect(later.body).toMatchObject({
+    returns: [{ grant: 1, spendable: 0, rest: "lowered" }, { rest: null }],
+  });
 });

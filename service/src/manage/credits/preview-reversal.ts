@@ -1,9 +1,9 @@
 import { type Static, Type } from "typebox";
-import type { Change, Part } from "../../entitlement/entry.ts";
+import type { Change, EntryKind, Part } from "../../entitlement/entry.ts";
 import { reverseConsume as decideReversal, type ReversalOutcome } from "../../entitlement/reverse-consume.ts";
 import type { GrantFacts } from "../../entitlement/revoke-grant.ts";
 import { viewWallet } from "../../entitlement/view-wallet.ts";
-import { balanceOf } from "../../entitlement/wallet.ts";
+import { balanceOf, type Wallet } from "../../entitlement/wallet.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import { snapshot } from "../../postgres/transaction.ts";
 import { assert } from "../../primitives/assert.ts";
@@ -39,10 +39,10 @@ export const ReversalPreview = Type.Object({
       credits: Type.Integer({ description: "Credits returned to the grant.", examples: [10] }),
       spendable: Type.Integer({ description: "The part that can be spent again.", examples: [10] }),
       rest: nullable(
-        Type.Enum(["revoked", "expired", "waiting"], {
+        Type.Enum(["revoked", "expired", "waiting", "lowered"], {
           description:
-            "The state of the rest: revoked or expired again immediately, like its grant, or paused with the plan that " +
-            "granted it.",
+            "Why the rest cannot be spent: its grant was revoked or has expired, the plan that granted it is paused, or a " +
+            "new plan version has lowered the allowance.",
         }),
       ),
     }),
@@ -58,8 +58,8 @@ export type PreviewOutcome =
   | Exclude<ReversalOutcome, { kind: "reversed" }>;
 
 /**
- * Decides what reversing a charge would do, like the reversal itself. Writes nothing. The history window does not apply: a caller
- * who knows the ID may reverse the charge and would see the same result.
+ * Decides, like the reversal itself, what reversing a charge would do. Writes nothing. The history window does not apply: a caller
+ * who has the ID may reverse the charge and would get the same result.
  */
 export function previewReversal(
   cell: Pool,
@@ -85,7 +85,7 @@ export function previewReversal(
     const consumes = chooseConsumes(all, input);
     if ("kind" in consumes) return consumes;
     const [consume] = consumes;
-    // One pool and one list of grants can be shown.
+    // The preview can show only one pool and one list of grants.
     if (consume === undefined || consumes.length > 1) return { kind: "item_required" };
     const name = { environmentId, customerNumber };
     const grants = await listGrantsOfSlots(tx, name, slotsOf(consumes));
@@ -96,13 +96,14 @@ export function previewReversal(
     const outcome = decideReversal(catalog, wallet, request, clock);
     if (outcome.kind !== "reversed") return outcome;
     const { quantity, credits, change } = outcome;
+    const viewed = viewWallet(catalog, wallet, clock);
     const preview = {
       quantity,
       credits,
       pool: new CatalogNames(catalog).pool(consume.pool),
-      balanceBefore: balanceOf(viewWallet(catalog, wallet, clock), consume.pool),
+      balanceBefore: balanceOf(viewed, consume.pool),
       balanceAfter: balanceOf(change.wallet, consume.pool),
-      returns: describeReturns(change, grants),
+      returns: describeReturns(viewed, change, grants),
     };
     return { kind: "preview", preview };
   });
@@ -110,23 +111,42 @@ export function previewReversal(
 
 type Return = ReversalPreview["returns"][number];
 
-/** Entries before the reversal are due changes. Entries after it expire or revoke the returned credits. */
-function describeReturns({ entries, wallet }: Change, grants: readonly GrantFacts[]): Return[] {
+/** Entries before the reversal are due changes. Entries after it are the expiry or revocation of returned credits. */
+function describeReturns(
+  before: Wallet,
+  { entries, wallet: after }: Change,
+  grants: readonly GrantFacts[],
+): Return[] {
   const at = entries.findIndex(({ kind }) => kind === "reverse");
   const taken = entries.slice(at + 1).flatMap(({ kind, parts }) => parts.map((part) => ({ kind, ...part })));
   return (entries[at]?.parts ?? []).map(({ grant: slot, amount: credits }: Part): Return => {
     const facts = grants.find(({ number }) => number === slot);
     assert(facts !== undefined, "a charge spent recorded grants");
     const again = taken.find(({ grant }) => grant === slot);
-    const isPaused = wallet.paused.some((plan) => plan.grants.some(({ number }) => number === slot));
-    const isRevoked = again?.kind === "revoke";
     return {
       grant: slot,
       kind: facts.kind,
       expiresAt: timeOrNull(facts.expiresAt),
       credits,
       spendable: credits + (again?.amount ?? 0),
-      rest: again === undefined ? null : isRevoked ? "revoked" : isPaused ? "waiting" : "expired",
+      rest: again === undefined ? null : findRest(again.kind, { slot, credits }, { before, after }),
     };
   });
+}
+
+function findRest(
+  taken: EntryKind,
+  { slot, credits }: { readonly slot: number; readonly credits: number },
+  { before, after }: { readonly before: Wallet; readonly after: Wallet },
+): Return["rest"] {
+  if (taken === "revoke") return "revoked";
+  const waiting = waitingIn(after, slot);
+  if (waiting === null) return after.grants.some(({ number }) => number === slot) ? "lowered" : "expired";
+  return waiting < (waitingIn(before, slot) ?? 0) + credits ? "lowered" : "waiting";
+}
+
+/** The credits of a grant that belongs to a paused plan. Null if it does not. */
+function waitingIn({ paused }: Wallet, number: number): number | null {
+  const grants = paused.flatMap((plan) => plan.grants);
+  return grants.find((grant) => grant.number === number)?.remaining ?? null;
 }

@@ -74,11 +74,11 @@ export const rangeAnswer = {
 
 export const completeToField = Type.String({
   format: "date-time",
-  description: "All requests that returned before this moment are included. Usually a second or two ago.",
+  description: "All requests that returned before this moment are included. Usually a few seconds ago.",
   examples: ["2026-11-15T08:30:00.000Z"],
 });
 
-/** Neither end is before the history window. A range before the window is empty and lies at the window's start. */
+/** A range within the history window. A range before the window is empty and lies at the window's start. */
 export type UsageRange = {
   readonly from: Instant;
   /** Not before `from`. */
@@ -96,7 +96,7 @@ const DEFAULT_MS = { hour: DAY_MS, day: 30 * DAY_MS, month: 365 * DAY_MS } as co
 const LENGTH_MS = { hour: HOUR_MS, day: DAY_MS, month: 28 * DAY_MS } as const;
 const BUCKETS_MAX = 1_000;
 
-/** The part of the range in the history window, which applies to the time an event occurred. */
+/** Limits a range to the history window, which applies to the time an event occurred. */
 export async function readRange(
   pools: { readonly control: Pool; readonly cell: Pool },
   workspaceId: number,
@@ -126,7 +126,7 @@ export function describeRange({ from, to, windowStart }: UsageRange) {
   };
 }
 
-/** JavaScript and PostgreSQL must both know the time zone: PostgreSQL alone accepts many other strings. */
+/** Checks the time zone in JavaScript and PostgreSQL, because PostgreSQL alone accepts many other strings. */
 export async function readDivision(
   cell: Pool,
   query: {

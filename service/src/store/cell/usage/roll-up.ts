@@ -1,5 +1,6 @@
 import { readBoolean, readInteger, readNullable } from "../../../postgres/column.ts";
 import { type Rows, statement, type Tx } from "../../../postgres/statement.ts";
+import { assert } from "../../../primitives/assert.ts";
 import { slotOf, utcDate } from "./customer-days.ts";
 import { ROWS_OF_STRETCH, rowsOfUsage, SLICES_MAX } from "./rows.ts";
 
@@ -72,7 +73,7 @@ export async function findStretch(
 
 /**
  * Inserts the meters that some usage needs. A statement cannot see the meters that it inserts, so this statement runs before the
- * one that adds the usage. Does not use "on conflict", which would use up a number for each meter that exists.
+ * usage is added, or before it is added again. Does not use "on conflict", which would use up a number for each meter that exists.
  */
 export const insertMeters = (name: string, usage: string) =>
   statement(
@@ -97,7 +98,7 @@ export const insertMeters = (name: string, usage: string) =>
 
 const INSERT_METERS = insertMeters("usage_roll_up.insert_meters", rowsOfUsage(ROWS_OF_STRETCH));
 
-/** The values of a day's buckets, by customer and meter. Each group of `u` has one row per bucket. */
+/** SQL for the values of a day's buckets, by customer and meter. Each group of `u` has one row per bucket. */
 export const BUCKETS_OF_DAY = `
       sum(u.count) as count,
       sum(u.quantity) as quantity,
@@ -110,15 +111,15 @@ export const BUCKETS_OF_DAY = `
 export const DAY_COLUMNS =
   "environment_id, day, customer_number, meter_id, count, quantity, credits, bucket_counts, bucket_quantities, bucket_credits";
 
-/** The columns of a new row, for groups as above. */
+/** SQL for the columns of a new row, from groups as above. */
 export const NEW_DAY = `
     environment_id, day, customer_number, meter_id, count, quantity, credits,
     cell.add_to_buckets('{}', slots, counts),
     cell.add_to_buckets('{}', slots, quantities),
     cell.add_to_buckets('{}', slots, all_credits)`;
 
-// Writes nothing if a meter is missing. One process writes, so existing rows are updated and others inserted after one look-up each. "on conflict" would write three
-// records of the write-ahead log for each row instead of one or two.
+// Writes nothing if a meter is missing. Only one process writes, so existing rows are updated and others inserted, after one
+// look-up each. "on conflict" would write three records of the write-ahead log for each row instead of one or two.
 const ADD = statement(
   "usage_roll_up.add",
   `
@@ -196,9 +197,10 @@ export async function addToRollUps(tx: Tx, { from, to, slices }: Stretch, slice:
   const add = () => tx.run({ ...ADD, name: "" }, [from, to, slices, slice]);
   let [row] = (await add()).rows;
   if (!readBoolean(row?.[1])) {
-    // Of all slices.
+    // Inserts the meters for all slices at once.
     await tx.run({ ...INSERT_METERS, name: "" }, [from, to, 1, 0]);
     [row] = (await add()).rows;
+    assert(readBoolean(row?.[1]), "every meter was inserted");
   }
   return readInteger(row?.[0]);
 }
