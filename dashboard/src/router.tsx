@@ -43,7 +43,7 @@ export const router = createRouter({
   defaultPreload: "intent",
   // Caching is left to React Query.
   defaultPreloadStaleTime: 0,
-  // Most pages load sooner than this. A placeholder gives way as soon as there is data.
+  // Most pages load sooner than this. The page replaces the placeholder as soon as there is data.
   defaultPendingMs: 500,
   defaultPendingMinMs: 0,
   defaultPendingComponent: SkeletonPage,

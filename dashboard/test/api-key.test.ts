@@ -47,7 +47,7 @@ test("an expiring key is reported with its successor and whether it is still use
   expect(endingKeysOf([next, used], NOW)[0]?.isStillUsed).toBe(true);
 });
 
-test("a key with another name, fewer scopes or its own expiry is no successor", () => {
+test("a key with another name, fewer scopes or its own expiry is not a successor", () => {
   const old = key("1", { expiresAt: IN_THREE_DAYS });
   const later = { createdAt: "2026-11-15T09:00:00.000Z" };
   for (const other of [

@@ -83,7 +83,7 @@ test("a login link needs a click, works once, and reports a second use", async (
   await expectAccessible(later);
 });
 
-test("setup without a valid link explains where to find one, and after setup leads to the login", async () => {
+test("the setup page explains where to find a valid link, and leads to the login page after setup", async () => {
   const { url, pool } = await setupEmpty();
   const page = await openWindow(url);
   await page.goto("/");
@@ -102,7 +102,7 @@ test("setup without a valid link explains where to find one, and after setup lea
   await page.getByText("This link is no longer valid").waitFor();
   await expectAccessible(page);
   await enter(token);
-  // A project exists already.
+  // A project already exists.
   await page.getByRole("heading", { name: "Home", level: 1 }).waitFor();
 
   const late = await openWindow(url, { scheme: "dark" });

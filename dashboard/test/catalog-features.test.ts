@@ -15,7 +15,7 @@ test("a created feature is listed with its cost and without plans", async () => 
   expect(await dialog.getByLabel("Name").inputValue()).toBe("Audio mix");
   await dialog.getByLabel("Unit", { exact: true }).fill("second");
   await dialog.getByLabel("Credits").fill("7");
-  await dialog.getByLabel("Per how many units").fill("60");
+  await dialog.getByLabel("Number of units").fill("60");
   await dialog
     .getByText("1 second costs 1 credit, 60 seconds cost 7 credits and 150 seconds cost 18 credits")
     .waitFor();
@@ -115,7 +115,7 @@ test("a feature is archived after a warning, and restored", async () => {
   // Rows are hidden while a dialog is open, so also check the API.
   await expect.poll(async () => (await manage("GET", "features/export")).body["archivedAt"]).not.toBeNull();
   await expect.poll(() => page.getByRole("row", { name: /export/ }).count()).toBe(0);
-  await page.getByLabel("Which features").selectOption("Archived");
+  await page.getByLabel("Show features").selectOption("Archived");
   await page.getByRole("link", { name: "export" }).click();
   await page.getByRole("button", { name: "Restore" }).click();
   await page.getByRole("button", { name: "Restore feature in test" }).click();
@@ -133,7 +133,7 @@ test("an unnamed event key is named with the suggested name", async () => {
   const page = await signIn(service.url, `${FEATURES}/event-keys`);
   await page.getByText("No name").waitFor();
   await expectAccessibleInBoth(page);
-  await tabTo(page, page.getByRole("button", { name: "Name tokens/used" }));
+  await tabTo(page, page.getByRole("button", { name: "Add name for tokens/used" }));
   await page.keyboard.press("Enter");
   await page.getByRole("dialog", { name: "Name event key" }).waitFor();
   await expectAccessibleInBoth(page);
@@ -156,7 +156,7 @@ test("a second pool is created by keyboard, and features then show their pool", 
   await expectAccessibleInBoth(page);
   await page.keyboard.press("Enter");
   await page.locator("[role=dialog]:not([aria-modal=false])").waitFor({ state: "hidden" });
-  await page.getByRole("row", { name: /Video minutes.*No feature/ }).waitFor();
+  await page.getByRole("row", { name: /Video minutes.*No features/ }).waitFor();
   await page.goto(`${FEATURES}?key=video.render`);
   await page.getByLabel("Pool").selectOption("Video minutes");
   await page.getByRole("button", { name: "Save feature in test" }).click();
@@ -192,7 +192,7 @@ for (const role of ["viewer", "operator"] as const) {
     const credentials = await addMember(service.url, tokens.owner, role);
     const page = await signIn(service.url, `${FEATURES}?key=export`, { credentials });
     const dialog = page.getByRole("dialog", { name: "export" });
-    await dialog.getByText("No credits").waitFor();
+    await dialog.getByText("Free", { exact: true }).waitFor();
     expect(await dialog.getByRole("button").allTextContents()).toEqual(["", "JSON"]);
     await expectAccessibleInBoth(page);
     await page.keyboard.press("Escape");

@@ -12,7 +12,7 @@ test("a plan is created and published, and charges use its terms", async () => {
   const page = await signIn(service.url, "/projects/1/test/features?define=audio.mix");
   await page.getByLabel("Unit", { exact: true }).fill("second");
   await page.getByLabel("Credits", { exact: true }).fill("7");
-  await page.getByLabel("Per how many units").fill("60");
+  await page.getByLabel("Number of units").fill("60");
   await page.getByRole("button", { name: "Create feature in test" }).click();
   await page.locator("[role=dialog]:not([aria-modal=false])").waitFor({ state: "hidden" });
 
@@ -110,7 +110,7 @@ test("the shown curl calls save and publish a draft", async () => {
   expect((await manage("GET", "customers/ada")).body).toMatchObject({ balances: [{ balance: 120 }] });
 });
 
-test("a version for the next renewal shows the customer count, and customers keep theirs until then", async () => {
+test("publishing for the next renewal shows the customer count, and customers keep their version until then", async () => {
   const { service, manage, assign, check } = await setupManage();
   await assign("grace");
   await manage("PUT", "features/image.render", {
@@ -250,11 +250,11 @@ test("a draft is edited, kept and discarded by keyboard", async () => {
   expect((await manage("GET", "plans/pro")).body["draft"]).toBeNull();
 });
 
-test("the default plan cannot be archived, other plans can", async () => {
+test("the default plan cannot be archived, but other plans can", async () => {
   const { service, manage, publish } = await setupManage();
   await publish({ key: "free", name: "Free" });
   const page = await signIn(service.url, PLANS);
-  await page.getByRole("button", { name: "Default plan" }).click();
+  await page.getByRole("button", { name: "Set default plan" }).click();
   await page.getByRole("combobox", { name: "Default plan" }).selectOption("Pro");
   await expectAccessibleInBoth(page);
   const make = page.getByRole("button", { name: "Set Pro as default in test" });

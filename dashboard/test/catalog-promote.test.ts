@@ -70,7 +70,7 @@ test("promotion shows changes in Live and, on request, archives items that are n
   expect((await manage("GET", `${LIVE}/features/old`)).body["archivedAt"]).not.toBeNull();
 });
 
-test("promotion fails if test changed after the comparison", async () => {
+test("promotion fails if Test changed after the comparison", async () => {
   const { service, manage } = await setupManage();
   const page = await signIn(service.url, "/projects/1/live/promote");
   await page.getByRole("button", { name: "Promote 5 changes to Live" }).waitFor();
@@ -127,7 +127,7 @@ test("a catalog is exported, edited, compared and imported", async () => {
   await page.getByLabel("Or paste JSON").press("Tab");
   await tabTo(page, page.getByRole("button", { name: "Compare" }));
   await page.keyboard.press("Enter");
-  await page.getByText("Cost: no credits → 2 credits each.").waitFor();
+  await page.getByText("Cost: free → 2 credits each.").waitFor();
   await page.getByText("Name: Tokens used.").waitFor();
   await expectAccessibleInBoth(page);
   await tabTo(page, page.getByRole("button", { name: /Import \d changes into test/i }));
@@ -136,7 +136,7 @@ test("a catalog is exported, edited, compared and imported", async () => {
   expect((await manage("GET", "features/export")).body["cost"]).toEqual({ credits: 2, per: 1 });
 });
 
-test("a file is imported into live only after confirmation", async () => {
+test("a file is imported into Live only after confirmation", async () => {
   const { service, manage } = await setupManage();
   const page = await signIn(service.url, "/projects/1/live/catalog-file");
   await page

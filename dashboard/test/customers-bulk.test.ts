@@ -102,7 +102,7 @@ test("a stopped bulk assignment reports and resumes", async () => {
   const onScale = "action = 'plan.assigned' and subject = 'scale'";
   expect(await database.count("cell.audit", onScale)).toBe(250);
 
-  // A second run assigns the rest. The result stays visible although the list is then empty.
+  // A second run assigns the rest. The result stays visible even though the list is then empty.
   await page.keyboard.press("Escape");
   await page.getByRole("button", { name: "Bulk assign plan" }).click();
   await dialog.getByLabel("Plan", { exact: true }).selectOption("Scale");

@@ -18,7 +18,7 @@ test.each(["light", "dark"] as const)(
     });
     await consume({ customerId: "ada", feature: "image.render", idempotencyKey: "a" });
     const page = await signIn(service.url, ADA, { scheme });
-    await page.getByText(/Ledger matches balance, checked .* \d\d:\d\d \(4 entries\)/).waitFor();
+    await page.getByText(/The ledger matches the balance\. Checked .* \d\d:\d\d \(4 entries\)/).waitFor();
     await page.getByRole("img", { name: /Balance over time/ }).waitFor();
     await expectAccessible(page);
 

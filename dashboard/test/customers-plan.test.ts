@@ -65,7 +65,7 @@ test("a plan's end is set, extended and shortened, and the plan is ended", async
   await page.getByText("Pro would end earlier").waitFor();
   await page.getByText("The plan `pro` ends at 2999-01-31T12:00:00.000Z.").waitFor();
   await expectAccessible(page);
-  // The confirmation only applies to that end date.
+  // The confirmation applies only to that end date.
   await page.getByLabel("Ends").selectOption("Never");
   await page.getByText("Pro would end earlier").waitFor({ state: "hidden" });
   await page.getByLabel("Ends").selectOption("On a later date");
@@ -85,7 +85,7 @@ test("a plan's end is set, extended and shortened, and the plan is ended", async
   expect((await manage("GET", "customers/ada")).body).toMatchObject({ plan: null });
 });
 
-test("the customer's page shows overrides instead of the terms of the plan, and the audit log who set them", async () => {
+test("the customer's page shows overrides instead of plan terms, and the audit log shows who set them", async () => {
   const { service, manage } = await setupManage();
   await manage("PUT", "customers/ada/overrides", {
     body: {

@@ -6,7 +6,7 @@ import { addMember, openWindow, signIn } from "./browser.ts";
 import { startFreshInstallation } from "./fresh-installation.ts";
 import { runShownCurl } from "./shown-curl.ts";
 
-// Starts full processes.
+// Starts complete service processes, which is slow.
 vi.setConfig({ testTimeout: 120_000 });
 
 const OWNER = { name: "Olga Owner", email: "olga@example.com", password: "seven-green-kettles" };
@@ -105,7 +105,7 @@ test("the first-event page can be opened again and creates a new key", async () 
   const sent = await runShownCurl(page, "the event as curl");
   expect(sent.status).toBe(200);
   await page.getByText(String(sent.body["eventId"])).waitFor();
-  // After a reload the secret is gone, the event stays.
+  // After a reload, the secret is gone but the event is still shown.
   await page.reload();
   await page.getByText(String(sent.body["eventId"])).waitFor();
   expect(await page.content()).not.toContain(sent.secret);

@@ -7,7 +7,7 @@ export type FreshInstallation = {
   readonly setupUrl: URL;
 };
 
-/** Starts `purser serve` on a new database and reads the setup link from its log. */
+/** Starts `purser serve` on a new database and reads the setup link from the log. */
 export async function startFreshInstallation(): Promise<FreshInstallation> {
   const database = await createDatabase();
   const child = spawnPurser(["serve"], { DATABASE_URL: database.serviceUrl, PORT: "0", METRICS_PORT: "0" });

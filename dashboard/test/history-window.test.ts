@@ -25,7 +25,7 @@ test("chart and list explain where the history window starts", async () => {
     const page = await signIn(service.url, "/projects/1/test/usage?what=events", { scheme });
     const edge = page.locator("main section", { hasText: "Usage events by day" });
     await edge.getByText("Your workspace shows 10 days of history").waitFor();
-    // Also in the chart.
+    // The chart shows the note too.
     await edge.locator("svg").getByText("History starts here").waitFor();
     expect(await page.locator("main").textContent()).toContain("Total quantity 1,010");
     await expectAccessible(page);
@@ -66,7 +66,7 @@ test("a ledger cut by the history window shows the amount brought forward", asyn
   ] as const) {
     const page = await signIn(service.url, "/projects/1/test/customers/ada/ledger", look);
     const forward = page.getByRole("region", { name: "Brought forward" });
-    expect(await forward.getByRole("listitem").textContent()).toMatch(/in credits, balance before .*1,100$/);
+    expect(await forward.getByRole("listitem").textContent()).toMatch(/balance in credits before .*1,100$/);
     await page.getByText("1 result").waitFor();
     await expectAccessible(page);
     // A customer without entries in the window.
@@ -75,7 +75,7 @@ test("a ledger cut by the history window shows the amount brought forward", asyn
     expect(await forward.getByRole("listitem").count()).toBe(1);
     await expectAccessible(page);
     await page.goto("/projects/1/test/customers/bob/ledger?kind=reverse");
-    await page.getByText("No entries of this kind or for this feature in your history window.").waitFor();
+    await page.getByText("No entries in your history window match the filters.").waitFor();
     await page.goto("/projects/1/test/customers/bob");
     await page.getByText("No recent balance changes.").waitFor();
     await expectAccessible(page);

@@ -70,7 +70,7 @@ test("requests are counted in figures, chart and table, by reason and by code", 
   await page.getByRole("heading", { name: "Requests" }).waitFor();
 });
 
-test("unknown features and unnamed events link to their creation and then disappear", async () => {
+test("unknown features and unnamed events link to their forms, and a created feature disappears", async () => {
   const managed = await setupManage();
   await sendTraffic(managed);
   const page = await signIn(managed.service.url, "/projects/1/test", { scheme: "dark" });
@@ -78,7 +78,7 @@ test("unknown features and unnamed events link to their creation and then disapp
   await keys.getByText("Unknown feature, 2 requests").waitFor();
   await keys.getByText("Unnamed event key, 2 events").waitFor();
   await expectAccessible(page);
-  await keys.getByRole("link", { name: "Name tokens.generated" }).click();
+  await keys.getByRole("link", { name: "Add name for tokens.generated" }).click();
   await page.waitForURL("**/features/event-keys?search=tokens.generated");
   await page.goBack();
   await keys.getByRole("link", { name: "Create image.rendr" }).click();
@@ -107,7 +107,7 @@ test("the low-balance threshold is set by keyboard and kept in the URL", async (
   await low.getByRole("link", { name: "ada" }).waitFor();
   expect(await box.inputValue()).toBe("250");
   await page.goto("/projects/1/test?balanceBelow=0");
-  await low.getByText("No customer has less than 0 credits.").waitFor();
+  await low.getByText("No customer has fewer than 0 credits.").waitFor();
 });
 
 test("a failed card shows an error with Retry, and the others load", async () => {
@@ -170,7 +170,7 @@ test("the demo shows three support cases without their solutions", async () => {
   await part(page, "Errors by code").getByText("idempotency_key_reused").waitFor();
   expect(await part(page, "Latest requests").locator("tbody tr").count()).toBe(10);
   await part(page, UNKNOWN_KEYS).getByRole("link", { name: "Create image.upscale" }).waitFor();
-  await part(page, UNKNOWN_KEYS).getByRole("link", { name: "Name editor.opened" }).waitFor();
+  await part(page, UNKNOWN_KEYS).getByRole("link", { name: "Add name for editor.opened" }).waitFor();
   await expectAccessible(page);
   await cases.getByRole("link", { name: "Fernweh Films" }).click();
   await page.waitForURL("**/customers/org_1009");

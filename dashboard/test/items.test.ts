@@ -65,7 +65,7 @@ test("an item and its reversal link to each other, and a link to the request mar
   await expect.poll(() => markedEntries(page)).toEqual(["entry-6", "entry-3"]);
 
   await page.getByRole("button", { name: "Details of entry 3" }).click();
-  await page.getByText("2 of the request").waitFor();
+  await page.getByText("Number 2 in the request").waitFor();
   await expectAccessible(page);
   await page.reload();
   await expect.poll(() => markedEntries(page)).toEqual(["entry-6", "entry-3"]);
@@ -77,7 +77,7 @@ test("one item is reversed, and the shown curl call names it", async () => {
   const page = await signIn(service.url, `${CUSTOMER}/ledger`);
   await page.getByRole("button", { name: "Reverse entry 3" }).click();
   const dialog = page.getByRole("dialog", { name: "Reverse charge" });
-  await dialog.getByText("The other items of the request stay charged.").waitFor();
+  await dialog.getByText("The other items in the request stay charged.").waitFor();
   await dialog.getByLabel("Quantity to reverse").fill("1000");
   await dialog.getByRole("button", { name: "API call" }).click();
   const curl = (await page.getByRole("region", { name: "the call" }).textContent()) ?? "";
@@ -93,7 +93,7 @@ test("one item is reversed, and the shown curl call names it", async () => {
 
   // An item that cost nothing.
   await page.getByRole("button", { name: "Reverse entry 4" }).click();
-  await dialog.getByRole("button", { name: "Reverse 2 in test" }).click();
+  await dialog.getByRole("button", { name: "Reverse quantity 2 in test" }).click();
   await entry(page, 4).getByRole("link", { name: "Reversed" }).waitFor();
 });
 

@@ -112,7 +112,7 @@ test("no call fails during a rotation, and calls with the revoked key fail", asy
   await page.getByRole("button", { name: /Actions for/ }).click();
   await page.getByRole("menuitem", { name: "Rotate" }).click();
   await page.getByLabel("Old key expires").selectOption("In 1 hour");
-  await page.getByText(/^It works until \d.*\.$/).waitFor();
+  await page.getByText(/^The old key works until \d.*\.$/).waitFor();
   await expectAccessible(page);
   await page.getByRole("button", { name: "Rotate key in test" }).click();
   await page.getByText(/^The old key pur_test_….{4} expires \d/).waitFor();

@@ -21,7 +21,7 @@ test.each([
   await page.getByRole("button", { name: "Details of entry 5" }).click();
   await expectAccessible(page);
   await page.getByRole("button", { name: "Reverse entry 5" }).click();
-  await page.getByText("Plan credits, grant 1").last().waitFor();
+  await page.getByText("Plan credits (grant 1)").last().waitFor();
   await page.getByRole("button", { name: "API call" }).click();
   await expectAccessible(page);
 
@@ -39,7 +39,7 @@ test.each([
       .first()
       .click();
     await expectAccessible(page);
-    // Wide tables scroll, the page does not.
+    // Wide tables scroll, but the page does not.
     expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true);
   }
 });

@@ -51,8 +51,8 @@ const GRANT: Grant = {
 };
 
 test.each<[string, Entry[], [number, number][]]>([
-  ["equal within a minute", [entryOf(1, 0), entryOf(2, 60)], [[2, 1]]],
-  ["equal after more than a minute", [entryOf(1, 0), entryOf(2, 61)], []],
+  ["equal charges within a minute", [entryOf(1, 0), entryOf(2, 60)], [[2, 1]]],
+  ["equal charges more than a minute apart", [entryOf(1, 0), entryOf(2, 61)], []],
   ["another quantity", [entryOf(1, 0), entryOf(2, 3, { quantity: 2 })], []],
   ["another feature", [entryOf(1, 0), entryOf(2, 3, { feature: "export" })], []],
   ["another member", [entryOf(1, 0), entryOf(2, 3, { memberId: "user_7" })], []],
@@ -62,8 +62,8 @@ test.each<[string, Entry[], [number, number][]]>([
     [[3, 1]],
   ],
   ["free charges", [entryOf(1, 0, { amount: 0 }), entryOf(2, 3, { amount: 0 })], []],
-  ["reversed, the later one", [entryOf(1, 0), entryOf(2, 3, { reversedQuantity: 1 })], []],
-  ["reversed, the earlier one", [entryOf(1, 0, { reversedQuantity: 1 }), entryOf(2, 3)], []],
+  ["the later charge is reversed", [entryOf(1, 0), entryOf(2, 3, { reversedQuantity: 1 })], []],
+  ["the earlier charge is reversed", [entryOf(1, 0, { reversedQuantity: 1 }), entryOf(2, 3)], []],
   [
     "three in a row",
     [entryOf(1, 0), entryOf(2, 3), entryOf(3, 6)],

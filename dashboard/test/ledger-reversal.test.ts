@@ -17,7 +17,7 @@ async function balanceOf({ manage }: Managed): Promise<unknown> {
   return (await manage("GET", "customers/ada")).body["balances"];
 }
 
-test("a possible duplicate charge is marked and reversed, and then no longer offered", async () => {
+test("a possible duplicate charge is marked and reversed, and cannot be reversed again", async () => {
   const setup = await setupManage();
   await charge(setup, "render-7f3a/1", 3);
   await charge(setup, "render-7f3a/2", 3);
@@ -30,7 +30,7 @@ test("a possible duplicate charge is marked and reversed, and then no longer off
 
   await twin.getByRole("button", { name: /^Reverse/ }).click();
   const dialog = page.getByRole("dialog", { name: "Reverse charge" });
-  await dialog.getByText("Plan credits, grant 1").waitFor();
+  await dialog.getByText("Plan credits (grant 1)").waitFor();
   await dialog.getByText("70", { exact: false }).first().waitFor();
   await expectAccessible(page);
   await dialog.getByLabel("Reason").fill("Retried with a new key");

@@ -42,7 +42,7 @@ test("an expanded entry shows its grants and JSON and links to its request", asy
   const page = await signIn(service.url, `${CUSTOMER}/ledger`, { scheme: "dark" });
   await page.getByRole("button", { name: "Details of entry 3" }).focus();
   await page.keyboard.press("Enter");
-  await page.getByRole("link", { name: "Plan credits, grant 1" }).waitFor();
+  await page.getByRole("link", { name: "Plan credits (grant 1)" }).waitFor();
   expect(await page.getByRole("listitem").filter({ hasText: "grant 2" }).textContent()).toContain("−20");
   await page.getByRole("button", { name: "JSON" }).click();
   const json = (await page.getByRole("region", { name: "entry 3" }).textContent()) ?? "";

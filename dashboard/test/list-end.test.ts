@@ -8,6 +8,6 @@ test.each([
   [1, true, "First result"],
   [2, false, "All 2 grants"],
   [1_200, true, "First 1,200 grants"],
-])("the footer of a list of %i, has more: %s", (shown, hasMore, text) => {
+])("the footer of a list with %i rows shown (more to load: %s)", (shown, hasMore, text) => {
   expect(listEnd({ shown, what: "grants", hasMore })).toBe(text);
 });

@@ -50,7 +50,7 @@ test("a denial is explained, resolved by a top-up, and then allowed", async () =
     .waitFor();
   expect(await sum.getByRole("cell").allTextContents()).toEqual(["30", "10", "20"]);
   expect(await page.getByRole("link", { name: /Add credits/ }).count()).toBe(0);
-  // The old key returns the denial, a new key is allowed.
+  // The old key returns the denial, and a new key is allowed.
   expect((await render(3, "job-3")).body).toMatchObject({ allowed: false });
   expect((await render(3, "job-4")).body).toMatchObject({ allowed: true, balance: 0 });
 });
@@ -93,10 +93,10 @@ test("a viewer sees the explanation without actions", async () => {
   expect(await page.getByRole("button", { name: /Send/ }).count()).toBe(0);
   await page.goto(REQUESTS);
   await page.getByRole("switch", { name: "Live tail" }).waitFor();
-  expect(await page.getByRole("button", { name: "Test request" }).count()).toBe(0);
+  expect(await page.getByRole("button", { name: "Send test requests" }).count()).toBe(0);
 });
 
-test("an unknown denial is not found", async () => {
+test("an unknown denial shows the not-found page", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, "/projects/1/test/denials/den_01m7e9sv4w7w8rj0k3v3k4fb8p");
   await page.getByText("This page does not exist").waitFor();

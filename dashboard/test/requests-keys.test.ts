@@ -105,7 +105,7 @@ test("32 identical requests are one charge and 31 replays, and sending again giv
 test("a test request is corrected and sent by keyboard, and is not available in Live", async () => {
   const managed = await setupManage();
   const page = await signIn(managed.service.url, REQUESTS, { scheme: "dark" });
-  await page.getByRole("button", { name: "Test request" }).focus();
+  await page.getByRole("button", { name: "Send test requests" }).focus();
   await page.keyboard.press("Enter");
   await page.getByRole("dialog").waitFor();
   // The first field gets the focus shortly after the dialog opens.
@@ -118,9 +118,9 @@ test("a test request is corrected and sent by keyboard, and is not available in 
   await page.keyboard.type("51");
   await page.keyboard.press("Enter");
   await page.getByRole("alert").first().waitFor();
-  expect(await page.getByRole("textbox", { name: "Repeat" }).getAttribute("aria-invalid")).toBe("true");
+  expect(await page.getByRole("textbox", { name: "Requests" }).getAttribute("aria-invalid")).toBe("true");
   await expectAccessible(page);
-  await page.getByRole("textbox", { name: "Repeat" }).focus();
+  await page.getByRole("textbox", { name: "Requests" }).focus();
   await page.keyboard.press("Control+a");
   await page.keyboard.type("8");
   await page.keyboard.press("Enter");
@@ -129,9 +129,9 @@ test("a test request is corrected and sent by keyboard, and is not available in 
   await page.keyboard.press("Escape");
   await page.getByRole("region", { name: "Requests" }).getByText("Replay").first().waitFor();
   await page.goto("/projects/1/live/requests");
-  await page.getByRole("button", { name: "Test request" }).focus();
+  await page.getByRole("button", { name: "Send test requests" }).focus();
   await page.keyboard.press("Enter");
-  await page.getByRole("dialog", { name: "Only in Test" }).waitFor();
+  await page.getByRole("dialog", { name: "Available only in Test" }).waitFor();
   await expectAccessible(page);
   await page.getByRole("link", { name: "Open in Test" }).focus();
   await page.keyboard.press("Enter");

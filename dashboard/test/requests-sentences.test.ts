@@ -34,7 +34,7 @@ const DENIAL: Denial = {
 
 const format = (at: string): string => at.slice(0, 10);
 
-test("missing credits: cost, balance, shortfall and renewal", () => {
+test("a denial for missing credits shows cost, balance, shortfall and renewal", () => {
   expect(whyDenied(DENIAL, format)).toEqual([
     "5 × image.render cost 50 credits. 12 were left, which is 38 short.",
     "Plan credits renew on 2026-12-01.",
@@ -55,7 +55,7 @@ const ITEMS = [
   { feature: "image.render", quantity: 5 },
 ];
 
-test("a denied item: the required credits include the items before it", () => {
+test("the required credits of a denied item include the items before it", () => {
   const denial = { ...DENIAL, items: ITEMS };
   expect(whyDenied(denial, format)[0]).toBe(
     "5 × image.render and the items before it in the same pool cost 50 credits. 12 were left, which is 38 short.",
@@ -87,7 +87,7 @@ test("the current outcome of a request with items can be that of another item", 
   expect(nextStepsOf(unknown)).toEqual([]);
 });
 
-test("reached limit: allowed, used, requested and excess", () => {
+test("a denial for a reached limit shows the allowed, used, requested and excess quantities", () => {
   const denial = { ...DENIAL, reason: "limit_reached", quantity: 2, limit: LIMIT };
   expect(whyDenied(denial, format)).toEqual([
     "Pro (version 3) allows 5 × image.render per period. 4 were used, and the request asked for 2 more.",
@@ -108,7 +108,7 @@ test.for([
   expect(sumOf(denial)).toEqual([]);
 });
 
-test("the current outcome: allowed, still denied, denied for another reason, or gone", () => {
+test("the current outcome is explained, even for a missing feature or an erased customer", () => {
   const now = { ...POSITION, allowed: true, reason: null, balance: 512 };
   expect(describeNow({ ...DENIAL, now })).toEqual([
     "The same request would be allowed now. It costs 50 credits; the balance is 512.",

@@ -36,7 +36,7 @@ test.for(["light", "dark"] as const)(
     for (const [index, words] of [
       /events\s+tokens\s+Recorded/,
       /check\s+image\.render\s+Denied\s+Unknown customer/,
-      /image\.rendr\s+Rejected\s+Unknown feature\s+Create it/,
+      /image\.rendr\s+Rejected\s+Unknown feature\s+Create feature/,
       /Denied\s+Not enough credits\s+Why\?/,
       /Rejected\s+Key already used for another request/,
       /Allowed\s+Replay/,
@@ -52,7 +52,7 @@ test.for(["light", "dark"] as const)(
     await page.getByRole("button", { name: "JSON" }).click();
     await page.getByText('"durationMs"').waitFor();
     await expectAccessible(page);
-    await rowsOf(page).getByRole("link", { name: "Create it" }).press("Enter");
+    await rowsOf(page).getByRole("link", { name: "Create feature" }).press("Enter");
     const dialog = page.getByRole("dialog", { name: "Create feature" });
     await expect.poll(() => dialog.getByLabel("Key").inputValue()).toBe("image.rendr");
   },
@@ -71,7 +71,7 @@ test("an empty log offers a test request and shows the first request", async () 
   await rowsOf(page).getByText("first").waitFor();
   // Test requests are not available in Live.
   await page.goto("/projects/1/live/requests");
-  await page.getByRole("link", { name: "API keys", exact: true }).last().waitFor();
+  await page.getByRole("link", { name: "Go to API keys" }).waitFor();
   expect(await page.getByRole("link", { name: "Send a test request" }).count()).toBe(0);
 });
 
@@ -145,11 +145,11 @@ test("new rows are held back while the user has scrolled down", async () => {
   const before = await read.boundingBox();
   for (let i = 0; i < 3; i++)
     await consume({ ...RENDER, feature: "text.generate", idempotencyKey: `new-${i}` });
-  await page.getByRole("button", { name: "3 new" }).waitFor();
+  await page.getByRole("button", { name: "Show 3 new requests" }).waitFor();
   expect(await read.boundingBox()).toEqual(before);
   expect(await rowsOf(page).count()).toBe(24);
   await expectAccessible(page);
-  await page.getByRole("button", { name: "3 new" }).click();
+  await page.getByRole("button", { name: "Show 3 new requests" }).click();
   await expect.poll(() => rowsOf(page).count()).toBe(27);
   expect(await rowsOf(page).first().textContent()).toContain("new-2");
 });
@@ -184,7 +184,7 @@ test("an expanded row does not move when new rows arrive", async () => {
   await page.getByText("POST /v1/consume").waitFor();
   const before = await unfold.boundingBox();
   await managed.consume({ ...RENDER, idempotencyKey: "other" });
-  await page.getByRole("button", { name: "1 new" }).waitFor();
+  await page.getByRole("button", { name: "Show 1 new request" }).waitFor();
   expect(await unfold.boundingBox()).toEqual(before);
   await page.keyboard.press("Enter");
   await rowsOf(page).getByText("other").waitFor();

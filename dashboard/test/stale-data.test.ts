@@ -37,7 +37,7 @@ test("a revocation reads current data first, and cannot be confirmed if that fai
   expect((await manage("GET", "customers/ada")).body["balances"]).toEqual([{ pool: "credits", balance: 30 }]);
 });
 
-test("an open block dialog does not turn into unblock", async () => {
+test("an open Block dialog does not turn into an Unblock dialog", async () => {
   const { service, manage } = await setupManage();
   const page = await signIn(service.url, ADA);
   await page.getByRole("button", { name: "More actions" }).click();
@@ -51,7 +51,7 @@ test("an open block dialog does not turn into unblock", async () => {
   expect((await manage("GET", "customers/ada")).body["isBlocked"]).toBe(true);
 });
 
-/** Focuses the window after the data became stale. */
+/** Focuses the window after the data has become stale. */
 async function comeBack(page: Page, asked: RegExp): Promise<void> {
   await page.waitForTimeout(5_500);
   const answered = page.waitForResponse((response) => asked.test(new URL(response.url()).pathname));

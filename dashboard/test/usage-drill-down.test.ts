@@ -52,7 +52,7 @@ async function clickHighestBar(page: Page): Promise<void> {
     if (highest === undefined) return 0;
     await page.mouse.move(highest.x + highest.width / 2, highest.y + highest.height / 2);
     await page.mouse.move(highest.x + highest.width / 2 + 1, highest.y + highest.height / 2);
-    return page.getByText("Click to zoom in to this day").count();
+    return page.getByText("Click to zoom in on this day").count();
   };
   await expect.poll(point).toBe(1);
   await page.mouse.down();

@@ -11,7 +11,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const USAGE = "/projects/1/test/usage";
 
-test("future hours do not count towards the average, and Export keeps the range", async () => {
+test("future hours do not count toward the average, and Export keeps the range", async () => {
   const managed = await setupManage();
   await managed.record({ customerId: "ada", event: "tokens", quantity: 1 });
   await settle(managed);
@@ -31,7 +31,7 @@ test("future hours do not count towards the average, and Export keeps the range"
   await page.getByLabel("To (exclusive)").waitFor();
 });
 
-test("shares ignore negative groups, and pools are separate", async () => {
+test("shares ignore negative groups, and each pool has its own figures", async () => {
   const managed = await setupManage();
   const { service, manage, consume, topUp, database } = managed;
   await topUp("bob", 1_000);

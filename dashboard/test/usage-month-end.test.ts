@@ -57,7 +57,7 @@ test("the monthly statement adds up and is downloaded as CSV", async () => {
   await expectAccessible(dark);
 });
 
-test("totals beyond the exact range show an error", async () => {
+test("totals beyond the safe integer range show an error", async () => {
   const { service, topUp, consume, cell, context, publish, database } = await setupManage();
   const cost = { credits: 1_000_000_000, per: 1 };
   await defineFeature(cell, context, { key: "rocket", name: "Rocket", unit: null, pool: "credits", cost });
@@ -76,7 +76,7 @@ test("totals beyond the exact range show an error", async () => {
   await page.getByText(/Choose a shorter range/).waitFor();
 });
 
-test("a month before the history window is explained", async () => {
+test("a month before the history window shows an explanation", async () => {
   const { service, manage } = await setupManage();
   await manage("PATCH", "/manage/v1/workspace", { body: { limits: { historyDaysMax: 10 } } });
   const page = await signIn(service.url, `${MONTH_END}?month=2020-01`);

@@ -84,7 +84,7 @@ test("filters are kept in the URL and survive a reload", async () => {
   await page.getByText("added 500 credits to bob").waitFor();
   await page.getByLabel("Action", { exact: true }).selectOption("Credits added");
   await page.getByLabel("Actor").selectOption("Token The operator's");
-  await page.getByLabel("Environment").selectOption("Rocket, Test");
+  await page.getByLabel("Environment").selectOption("Rocket (Test)");
   await page.getByLabel("To (UTC)").fill("2099-12-31");
   await page.waitForURL(/to=2099-12-31/);
   await page.getByText("Token The operator's added 500 credits to bob").waitFor();
@@ -103,7 +103,7 @@ test("filters are kept in the URL and survive a reload", async () => {
   expect(await page.getByLabel("Customer").inputValue()).toBe("bob");
   expect(await page.getByLabel("Actor").inputValue()).toBe(address.searchParams.get("actor"));
 
-  await page.getByLabel("Environment").selectOption("Rocket, Live");
+  await page.getByLabel("Environment").selectOption("Rocket (Live)");
   await page.getByText("No matches").waitFor();
   await page.getByRole("button", { name: "Show all entries" }).click();
   await page.getByText("renamed a project").waitFor();

@@ -90,7 +90,7 @@ test("a password reset link sets a new password", async () => {
   await again.getByRole("button", { name: /ben/ }).waitFor();
 });
 
-test("a demotion shows what it revokes and takes effect at once", async () => {
+test("a demotion shows what it revokes and takes effect immediately", async () => {
   const managed = await setupManage();
   const { service, tokens } = managed;
   const credentials = await addMember(service.url, tokens.owner, "admin");

@@ -60,7 +60,7 @@ test("an admin can rename projects, a viewer cannot", async () => {
   const page = await signIn(service.url, PATH, {
     credentials: await addMember(service.url, tokens.owner, "admin"),
   });
-  await page.getByText("Only owners can edit these.").waitFor();
+  await page.getByText("Only owners can edit these settings.").waitFor();
   expect(await page.getByRole("button", { name: "Save workspace" }).count()).toBe(0);
   await page.getByRole("button", { name: /^Rename/ }).focus();
   await page.keyboard.press("Enter");
@@ -74,7 +74,7 @@ test("an admin can rename projects, a viewer cannot", async () => {
 
   const credentials = await addMember(service.url, tokens.owner, "viewer");
   const reader = await signIn(service.url, PATH, { credentials });
-  await reader.getByText("Only owners can edit these.").waitFor();
+  await reader.getByText("Only owners can edit these settings.").waitFor();
   expect(await reader.getByRole("button", { name: /^(Rename|Save)/ }).count()).toBe(0);
   expect(await reader.getByRole("link", { name: "Create project" }).count()).toBe(0);
 });

@@ -29,7 +29,7 @@ test("a token is created by keyboard, shown once, and works until it is revoked"
   await page.getByRole("dialog", { name: "Create management token" }).waitFor();
   await page.keyboard.type("Billing webhook");
   await page.keyboard.press("Tab");
-  // The default is test of the first project; the next option is live.
+  // The default scope is Test in the first project; the next option is Live.
   await page.keyboard.press("ArrowDown");
   await page.getByRole("button", { name: "Create token in Live" }).waitFor();
   await page.getByLabel("Name").focus();
@@ -105,14 +105,14 @@ test("a token for one environment cannot be an owner, and an expiry in the past 
   await page.getByLabel("Name").fill("Yesterday's");
   await page.getByLabel("Expires").selectOption("On a date");
   await page.getByLabel("Last day (UTC)").fill("2020-01-01");
-  // Disable the validation of the browser.
+  // Disable browser validation.
   await page.evaluate(() => document.querySelector("form")?.setAttribute("novalidate", ""));
   await page.getByRole("button", { name: "Create token in test" }).click();
   await page.getByRole("alert").waitFor();
   expect(await page.getByRole("alert").textContent()).toContain("must be in the future");
 });
 
-test("a token manages members and tokens only if selected, and the list shows it", async () => {
+test("a token manages members and tokens only if that option is selected, and the list shows it", async () => {
   const { service, manage } = await setupManage();
   const page = await signIn(service.url, PATH);
   await page.getByRole("button", { name: "Create token" }).click();

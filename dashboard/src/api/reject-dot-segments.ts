@@ -11,7 +11,7 @@ export function rejectDotSegments(params: Record<string, unknown>): void {
       status: 400,
       code: "unreachable_name",
       title: `A browser cannot send the ID "${value}"`,
-      detail: "No request was sent. Use the API call with curl instead.",
+      detail: "No request was sent. Send the API call with curl instead.",
       requestId: null,
       errors: [],
     });

@@ -39,7 +39,7 @@ export const PROBLEMS: ReadonlyMap<string, string> = new Map([
   ["invalid_json", "Invalid JSON"],
   ["timestamp_out_of_range", "Timestamp too old or too far in the future"],
   ["metadata_limit_exceeded", "Too much metadata"],
-  ["scope_missing", "The API key lacks this scope"],
+  ["scope_missing", "The API key lacks the required scope"],
   ["browser_not_allowed", "Sent from a browser"],
   ["tls_required", "Sent without HTTPS"],
   ["body_too_large", "Body too large"],

@@ -11,9 +11,9 @@ export type Allowance = {
   readonly rollover: number;
 };
 
-/** "10 credits per image", "3 credits per 1,000 tokens", "no credits". */
+/** "10 credits per image", "3 credits per 1,000 tokens", "free". */
 export function formatCost({ credits, per }: Cost, unit: string | null): string {
-  if (credits === 0) return "no credits";
+  if (credits === 0) return "free";
   const price = countOf(credits, "credit");
   if (per === 1) return unit === null ? `${price} each` : `${price} per ${unit}`;
   return unit === null

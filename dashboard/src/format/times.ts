@@ -66,7 +66,7 @@ export type Bucket = "hour" | "day" | "month";
 
 const HOUR_MS = 3_600_000;
 
-/** Start of the hour, day or month of a time in the selected time zone, moved by `steps`. */
+/** Start of the hour, day or month that contains `at` in the selected time zone, shifted by `steps`. */
 export function startOf(bucket: Bucket, at: number, clock: Clock, steps = 0): number {
   const [year, month, day] = partsOf(at, clock);
   if (bucket === "month") return momentOf([year, month + steps, 1], clock);

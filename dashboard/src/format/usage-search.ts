@@ -22,7 +22,7 @@ export const GROUP_NAMES = {
   customer: "Customer",
   member: "Member",
   metadata: "Metadata",
-  nothing: "Nothing",
+  nothing: "None",
 } as const;
 
 export type GroupBy = keyof typeof GROUP_NAMES;
@@ -114,7 +114,7 @@ function keyOf<Known extends string>(known: Record<Known, unknown>, value: unkno
   return (Object.keys(known) as Known[]).find((key) => key === value);
 }
 
-/** Zooms in to one hour, day or month. */
+/** Zooms in on one hour, day or month. */
 export function narrowTo(at: string, { bucket }: UsageSettings, clock: Clock) {
   const to = startOf(bucket, Date.parse(at), clock, 1);
   return { from: at, to: new Date(to).toISOString(), range: undefined, bucket: undefined };

@@ -89,10 +89,10 @@ function Progress() {
 
 const GENERAL = [
   { keys: ["Ctrl K", "⌘ K"], does: "Search everything" },
-  { keys: ["/"], does: "Filter this list" },
+  { keys: ["/"], does: "Filter the list" },
   { keys: ["l"], does: "Start or pause the live tail" },
-  { keys: ["Esc"], does: "Close dialog or menu" },
-  { keys: ["?"], does: "Keyboard shortcuts" },
+  { keys: ["Esc"], does: "Close the dialog or menu" },
+  { keys: ["?"], does: "Show keyboard shortcuts" },
 ];
 
 function KeyboardHelp({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {

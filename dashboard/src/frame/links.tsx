@@ -6,7 +6,7 @@ import { TextLink } from "../ui/button.tsx";
 import { Muted } from "../ui/text.tsx";
 import { useScope } from "./use-scope.ts";
 
-/** Link to a customer in the current environment; `missing` stands for an unknown or erased one. */
+/** Link to a customer in the current environment; `missing` is the text for an unknown or erased customer. */
 export function CustomerLink({
   customerId,
   missing,

@@ -114,7 +114,7 @@ function toCharge(charge: Line<"charges">): Found[] {
 function toDenial(denial: Line<"denials">): Found {
   const { projectId, environment, customerId, denialId, feature, reason } = denial;
   return toFound(denial, ["denial", denialId], {
-    title: `${feature} denied to ${customerId ?? "an erased customer"}`,
+    title: `${feature} denied for ${customerId ?? "an erased customer"}`,
     notes: [reason],
     link: {
       to: "/projects/$projectId/$environment/denials/$denialId",

@@ -25,7 +25,7 @@ export function CopyButton({ text, label = "Copy" }: { text: string; label?: str
     try {
       await navigator.clipboard.writeText(text);
     } catch {
-      notify("Not copied", "The browser blocked copying. Select the text and copy it.");
+      notify("Could not copy", "The browser blocked copying. Select the text and copy it.");
       return;
     }
     setCopied(true);

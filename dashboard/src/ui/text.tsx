@@ -15,7 +15,7 @@ export function Truncated({ text, width = "max-w-44" }: { text: string; width?: 
   );
 }
 
-/** Stands for a missing value. */
+/** Placeholder for a missing value. */
 export function Muted({ children = "–" }: { children?: ReactNode }) {
   return <span className="text-muted">{children}</span>;
 }

@@ -41,7 +41,7 @@ export function toRotateBody({ overlap, lasts }: RotateForm, now: number): Body<
 
 const DAY_MS = 86_400_000;
 
-/** The expiry option closest to the old key's lifetime, the default for its successor. */
+/** The expiry option closest to the old key's lifetime. It is the default for the new key. */
 export function lastingOf({ createdAt, expiresAt }: { createdAt: string; expiresAt: string | null }): string {
   if (expiresAt === null) return "";
   const days = (Date.parse(expiresAt) - Date.parse(createdAt)) / DAY_MS;

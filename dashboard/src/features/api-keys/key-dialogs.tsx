@@ -134,7 +134,7 @@ function EndOfOld({ apiKey, overlap, from }: { apiKey: ApiKey; overlap: number; 
   const end = Math.min(from + overlap * 1_000, Date.parse(apiKey.expiresAt ?? "9999-12-31T00:00:00Z"));
   return (
     <>
-      It works until <Time at={new Date(end).toISOString()} />.
+      The old key works until <Time at={new Date(end).toISOString()} />.
     </>
   );
 }
@@ -166,16 +166,16 @@ export function RevokeKeyDialog({
       onClose={onClose}
     >
       <p>
-        Calls with <code className="font-mono">{shown}</code> will be rejected, starting within 5 seconds.
+        Requests with <code className="font-mono">{shown}</code> will be rejected, starting within 5 seconds.
         This cannot be undone.{" "}
         {lastUsedAt === null ? (
           "The key has never been used."
         ) : (
           <>
-            It was last used <Time at={lastUsedAt} as="ago" />.
+            The key was last used <Time at={lastUsedAt} as="ago" />.
           </>
         )}{" "}
-        To replace it without downtime, rotate it instead.
+        To replace the key without downtime, rotate it instead.
       </p>
     </WriteDialog>
   );

@@ -187,7 +187,7 @@ function Change({
       {effect === null && <p>No balance preview, because too many other customer IDs start with this ID.</p>}
       {effect?.after.balances.map(({ pool, balance }) => (
         <p key={pool} className="tabular-nums">
-          {effect.after.balances.length === 1 ? "Balance" : `Balance of ${pool}`}{" "}
+          {effect.after.balances.length === 1 ? "Balance" : `Balance (${pool})`}{" "}
           {formatCount(effect.before.balances.find((line) => line.pool === pool)?.balance ?? 0)}{" "}
           <span className="text-muted">→</span> {formatCount(balance)}
         </p>

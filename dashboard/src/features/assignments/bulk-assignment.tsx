@@ -40,12 +40,12 @@ export function BulkPreviewView({
         </span>{" "}
         {unchanged > 0 && `${formatCount(unchanged)} already ${unchanged === 1 ? "has" : "have"} the plan.`}{" "}
         {wouldShorten > 0 &&
-          `${formatCount(wouldShorten)} already ${wouldShorten === 1 ? "has" : "have"} the plan with a later end date, which stays.`}
+          `${formatCount(wouldShorten)} already ${wouldShorten === 1 ? "has" : "have"} the plan with a later end date and ${wouldShorten === 1 ? "keeps" : "keep"} it.`}
       </p>
       {sample.length > 0 && (
         <div className="overflow-hidden rounded-md border border-line">
           <Table
-            label="Sample, before and after"
+            label="Sample of customers before and after"
             columns={COLUMNS}
             rows={sample}
             keyOf={({ before }) => before.customerId}
@@ -66,7 +66,7 @@ export function BulkRunning({ progress, parts }: { progress: BulkProgress | null
         {...(parts === 1 ? {} : { value: progress?.partsDone ?? 0 })}
       />
       <p className="text-caption text-muted">
-        {formatCount(progress?.changed ?? 0)} changed so far. If you stop, these changes stay.
+        {formatCount(progress?.changed ?? 0)} changed so far. If you stop, these changes are kept.
       </p>
     </div>
   );

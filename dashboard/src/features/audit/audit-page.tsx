@@ -123,7 +123,7 @@ function Nothing({ pages, onClear }: { pages: Pages; onClear: () => void }) {
 function FilterBar({
   entries,
 }: {
-  /** Source of the names of deleted actors. */
+  /** Provides the names of deleted actors. */
   entries: readonly Entry[];
 }) {
   const { data: projects } = useSuspenseQuery(projectsQuery);
@@ -159,8 +159,8 @@ function FilterBar({
         options={[
           { value: "", label: "All environments" },
           ...projects.flatMap(({ id, name }) => [
-            { value: `${id}/test`, label: `${name}, Test` },
-            { value: `${id}/live`, label: `${name}, Live` },
+            { value: `${id}/test`, label: `${name} (Test)` },
+            { value: `${id}/live`, label: `${name} (Live)` },
           ]),
         ]}
         value={scope}

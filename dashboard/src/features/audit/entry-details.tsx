@@ -32,7 +32,7 @@ export function EntryDetails({ entry }: { entry: Entry }) {
               ),
           },
           {
-            name: "More",
+            name: "Related entries",
             value: (
               <span className="flex flex-wrap gap-x-4">
                 <TextLink to="/workspace/audit" search={{ actor: actorFilter }}>
@@ -171,7 +171,7 @@ function nameOfActor({ actor: { kind, id, name } }: Entry): string {
     case "token":
       return known === null ? "A token" : `Token ${known}`;
     case "command":
-      return known === null ? "A command" : `Command ${known}`;
+      return known === null ? "A server command" : `Command ${known}`;
     case "system":
       return "Purser";
   }

@@ -118,7 +118,7 @@ export function CatalogReach({
       notes={{
         new_assignments: `${who} keep their version.`,
         next_period: `${who} get the new version at their next renewal.`,
-        now: `${who} get the new version now. Credits already used in this period are not given back.`,
+        now: `${who} get the new version now. Credits already used in this period are not returned.`,
       }}
     />
   );

@@ -157,16 +157,17 @@ export function hasNewVersion({ noun, before, after }: CatalogChange): boolean {
 
 function featureSentences({ before, after }: CatalogChange, names: Names): Sentence[] {
   const is = readFeature(after);
-  const from = (pool: string): string => (names.pool(pool) === null ? "" : ` from ${names.pool(pool)}`);
-  const price = `${formatCost(is.cost, is.unit)}${from(is.pool)}`;
-  if (before === null) return [added(`Cost: ${price}.`)];
+  const priceOf = ({ cost, unit, pool: key }: FeatureContent): string => {
+    const pool = names.pool(key);
+    if (pool === null) return formatCost(cost, unit);
+    return cost.credits === 0 ? `free (${pool})` : `${formatCost(cost, unit)} from ${pool}`;
+  };
+  if (before === null) return [added(`Cost: ${priceOf(is)}.`)];
   const was = readFeature(before);
   return [
     ...renamed(before, after),
     ...unitChanged(before, after),
-    ...(isSamePrice(was, is)
-      ? []
-      : [changed(`Cost: ${formatCost(was.cost, was.unit)}${from(was.pool)} → ${price}.`)]),
+    ...(isSamePrice(was, is) ? [] : [changed(`Cost: ${priceOf(was)} → ${priceOf(is)}.`)]),
     ...archiving(was, is),
   ];
 }

@@ -54,7 +54,8 @@ function WhoWasFirst({ edited }: { edited: Edited }) {
   if (change === undefined || change === null) return "This item has changed since you opened it.";
   return (
     <>
-      It was changed <Time at={change.recordedAt} as="ago" /> by <strong>{nameActor(change, me)}</strong>.
+      This item was changed <Time at={change.recordedAt} as="ago" /> by{" "}
+      <strong>{nameActor(change, me)}</strong>.
     </>
   );
 }

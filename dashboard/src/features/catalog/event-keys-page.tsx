@@ -69,10 +69,10 @@ export function EventKeysPage() {
         <Button
           tone="quiet"
           icon={PenLine}
-          aria-label={`${eventKey.name === null ? "Name" : "Rename"} ${eventKey.key}`}
+          aria-label={`${eventKey.name === null ? "Add name for" : "Rename"} ${eventKey.key}`}
           onClick={() => setNaming(eventKey)}
         >
-          {eventKey.name === null ? "Name" : "Rename"}
+          {eventKey.name === null ? "Add name" : "Rename"}
         </Button>
       ),
     },
@@ -181,7 +181,7 @@ function NameEventKeyDialog({
       <NameField error={formState.errors.name?.message} {...register("name", NAME_RULES)} />
       <TextField
         label="Unit"
-        hint="Singular. Optional."
+        hint="Optional. Use the singular form."
         placeholder="token"
         maxLength={60}
         autoComplete="off"

@@ -94,7 +94,7 @@ export function FeatureFields({ form, isNew }: { form: UseFormReturn<FeatureValu
         <NameField error={errors.name?.message} {...register("name", NAME_RULES)} />
         <TextField
           label="Unit"
-          hint="Singular. Optional."
+          hint="Optional. Use the singular form."
           error={errors.unit?.message}
           placeholder="image"
           maxLength={60}
@@ -112,7 +112,7 @@ export function FeatureFields({ form, isNew }: { form: UseFormReturn<FeatureValu
           {...register("credits", { valueAsNumber: true, validate: wholeNumber(0, 1_000_000_000) })}
         />
         <TextField
-          label="Per how many units"
+          label="Number of units"
           hint="Enter 1000 to set a cost per 1,000 units."
           error={errors.per?.message}
           type="number"

@@ -28,7 +28,7 @@ export function toBody({ name, unit, pool, credits, per }: FeatureValues): Body<
 export function wholeNumber(least: number, most: number) {
   return (value: number): string | undefined => {
     if (!Number.isInteger(value)) return "Enter a whole number.";
-    if (value < least) return `At least ${least.toLocaleString("en-US")}.`;
-    return value > most ? `At most ${most.toLocaleString("en-US")}.` : undefined;
+    if (value < least) return `Enter ${least.toLocaleString("en-US")} or more.`;
+    return value > most ? `Enter ${most.toLocaleString("en-US")} or less.` : undefined;
   };
 }

@@ -33,7 +33,7 @@ export function FeaturesPage() {
   return (
     <Page
       title="Features"
-      note="What customers can do, and what it costs."
+      note="Actions your customers can take, and their cost."
       actions={mayEdit && <NewFeature tone="primary" />}
     >
       <FeatureTabs />
@@ -166,7 +166,8 @@ function UsedBy({ feature }: { feature: Feature }) {
       </span>
       {findOtherPrices(feature, plans).map(({ plans: names, cost }) => (
         <span key={names.join()} className="text-caption text-warn">
-          {joinList(names)} still {names.length === 1 ? "charges" : "charge"} {formatCost(cost, feature.unit)}
+          {joinList(names)} still {names.length === 1 ? "charges" : "charge"}{" "}
+          {cost.credits === 0 ? "nothing" : formatCost(cost, feature.unit)}
         </span>
       ))}
     </div>

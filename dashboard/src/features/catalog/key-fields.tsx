@@ -7,7 +7,7 @@ export const KEY_RULES = {
   required: NEEDED,
   pattern: {
     value: /^[A-Za-z0-9][A-Za-z0-9._:-]*$/,
-    message: "Start with a letter or digit. After that, . _ : - are allowed too.",
+    message: "Start with a letter or digit. Then use letters, digits and . _ : - only.",
   },
 };
 
@@ -20,7 +20,7 @@ export function KeyField(field: FieldProps) {
   return (
     <TextField
       label="Key"
-      hint="Used in code. Letters, digits and . _ : - only. Cannot be changed."
+      hint="Used in code. Letters, digits and . _ : - only. Cannot be changed later."
       isMono
       autoComplete="off"
       spellCheck={false}

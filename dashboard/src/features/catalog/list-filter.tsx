@@ -4,7 +4,7 @@ import { Select } from "../../ui/field.tsx";
 import { FilterField } from "../../ui/filter-field.tsx";
 import { EmptyState } from "../../ui/page.tsx";
 
-/** Filter of features and plans. Archived ones are hidden by default. */
+/** Filter options for features and plans. Archived items are hidden by default. */
 export const ARCHIVE_CHOICES = [
   { value: "offered", label: "Active" },
   { value: "archived", label: "Archived" },
@@ -57,7 +57,7 @@ export function ListFilter({
       </div>
       <div className="w-full sm:w-44">
         <Select
-          label={`Which ${what}`}
+          label={`Show ${what}`}
           isLabelHidden
           value={show ?? choices[0]?.value}
           onChange={({ target }) => onChange({ show: target.value })}

@@ -80,7 +80,7 @@ export function PoolsPage() {
 function DrawnFrom({ pool }: { pool: Pool }) {
   const { data: features } = useSuspenseQuery(featuresQuery(useScope()));
   const count = features.filter((feature) => feature.pool === pool.key).length;
-  return count === 0 ? <span className="text-muted">No feature</span> : countOf(count, "feature");
+  return count === 0 ? <span className="text-muted">No features</span> : countOf(count, "feature");
 }
 
 /** Creates a pool, or renames one; `pool` is null for a new one. */

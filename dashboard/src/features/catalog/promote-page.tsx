@@ -29,7 +29,7 @@ export function PromotePage() {
   const { archive } = route.useSearch();
   const navigate = route.useNavigate();
   const archiveMissing = archive !== undefined;
-  // The checkbox reacts at once; the URL and the comparison follow.
+  // The checkbox changes immediately; the URL and the comparison follow.
   const [box, setBox] = useState({ isChecked: archiveMissing, address: archiveMissing });
   if (box.address !== archiveMissing) setBox({ isChecked: archiveMissing, address: archiveMissing });
   const mayPromote = useMayActAs("admin");
@@ -140,7 +140,7 @@ function PromotePanel({
   return (
     <Card title="Promote">
       <div className="flex flex-col gap-4">
-        <p>{count}, applied in one transaction.</p>
+        <p>Applies {count} in one transaction.</p>
         <CatalogReach changes={changes} value={reach} onChange={setReach} />
         <EditProblem
           write={promote}

@@ -30,7 +30,7 @@ export function readCreditsForm(
   const price = isPriced ? readPrice(form.price, form.currency) : null;
   const note = form.note.trim();
   const errors: CreditsErrors = {
-    ...(credits === null ? { credits: "Enter a whole number, 1 or more." } : {}),
+    ...(credits === null ? { credits: "Enter a whole number of 1 or more." } : {}),
     ...(form.expires !== "" && expiresAt === null ? { expires: "Enter a date and time." } : {}),
     ...(isPriced && price === null
       ? {

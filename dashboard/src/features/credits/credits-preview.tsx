@@ -125,7 +125,7 @@ export function TwinWarning({
         {twins.slice(0, SHOWN_MAX).map(({ grant, by, recordedAt, reference }) => (
           <li key={grant}>
             {by?.name ?? by?.id ?? "Someone"} added the same {amount} {formatAgo(recordedAt, Date.now())}
-            {givenReference(reference) === null ? "" : `, reference ${reference}`}.
+            {givenReference(reference) === null ? "" : ` with reference ${reference}`}.
           </li>
         ))}
         {twins.length > SHOWN_MAX && <li>And {twins.length - SHOWN_MAX} more.</li>}

@@ -30,7 +30,7 @@ export function RevokeButton({ customerScope, grant }: { customerScope: Customer
         isOpen={isOpen}
         onClose={close}
         title="Revoke grant"
-        note={`${GRANT_NAMES[grant.kind]}, grant ${grant.grant}: ${countOf(grant.credits, "credit")}.`}
+        note={`${GRANT_NAMES[grant.kind]} (grant ${grant.grant}): ${countOf(grant.credits, "credit")}.`}
       >
         <Suspense fallback={<SkeletonRows rows={3} />}>
           <ReadAgain customerScope={customerScope} rows={3}>

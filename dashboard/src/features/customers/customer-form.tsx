@@ -20,7 +20,7 @@ type Props = {
 /** Creates or edits a customer. */
 export function CustomerDialog({ customer, onClose, onSaved }: Props) {
   const scope = useScope();
-  // The version that was edited, to detect conflicts.
+  // The version that the form was opened with, to detect conflicts.
   const [opened] = useState(customer);
   const { register, control, handleSubmit, formState } = useForm<CustomerFormValues>({
     defaultValues: {
@@ -34,7 +34,7 @@ export function CustomerDialog({ customer, onClose, onSaved }: Props) {
   });
   const form = useWatch({ control, compute: (values: CustomerFormValues) => values });
   const body = readCustomerForm(form);
-  // A pasted space would create a different customer.
+  // Trimmed, because a pasted space would create a different customer.
   const customerId = customer?.customerId ?? form.customerId.trim();
   const save = useWrite("put", "/manage/v1/projects/{projectId}/{environment}/customers/{customerId}", {
     before: async () => assertNoConflict(opened, await findCustomer({ ...scope, customerId })),
@@ -64,7 +64,7 @@ export function CustomerDialog({ customer, onClose, onSaved }: Props) {
       {customer === null && (
         <TextField
           label="ID"
-          hint="The ID in your system. Cannot be changed."
+          hint="The ID in your system. Cannot be changed later."
           required
           maxLength={255}
           autoFocus

@@ -44,7 +44,7 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
       onClose={onClose}
       isWide
       title="Import customers"
-      note="From a CSV file with plans and opening balances."
+      note="A CSV file can include plans and opening balances."
     >
       <form
         className="flex flex-col gap-4"

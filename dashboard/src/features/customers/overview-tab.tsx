@@ -35,7 +35,7 @@ export function OverviewTab() {
         {balances.map(({ pool, balance }, index) => (
           <BalanceCard
             key={pool}
-            title={balances.length === 1 ? "Balance over time" : `Balance of ${pool} over time`}
+            title={balances.length === 1 ? "Balance over time" : `Balance over time (${pool})`}
             proof={index === 0 ? <ProofLine customerScope={customerScope} /> : undefined}
             points={balanceHistory({ entries: ledger.items, grants, pool }, { at: dataUpdatedAt, balance })}
             hasEarlier={
@@ -81,7 +81,7 @@ const BalanceChart = lazy(() =>
 
 const COLUMNS: readonly Column<BalancePoint>[] = [
   { name: "Time", cell: ({ at }) => <Time at={new Date(at).toISOString()} /> },
-  { name: "Change", isWide: true, cell: ({ entry }) => entry?.what },
+  { name: "Entry", isWide: true, cell: ({ entry }) => entry?.what },
   { name: "Change", isNumber: true, cell: ({ entry }) => formatChange(entry?.amount ?? 0) },
   { name: "Balance", isNumber: true, cell: ({ balance }) => formatCount(balance) },
 ];
@@ -185,7 +185,7 @@ function ProofLine({ customerScope }: { customerScope: CustomerScope }) {
   return (
     <span>
       <ShieldCheck className="mr-1 inline size-3.5 align-text-bottom text-good" aria-hidden />
-      Ledger matches balance, checked {at} ({countOf(proof.entries, "entry", "entries")}). {again}
+      The ledger matches the balance. Checked {at} ({countOf(proof.entries, "entry", "entries")}). {again}
     </span>
   );
 }

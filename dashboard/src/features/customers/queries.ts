@@ -23,7 +23,7 @@ export const readLinkedDialog = searchOf({
   do: choice<LinkedDialog>(["add-credits", "assign-plan", "unblock"]),
 });
 
-/** Like the usage page, but the customer is in the path. */
+/** Search parameters of the usage page, without the customer: the path has the customer ID. */
 export function readCustomerUsage(search: Record<string, unknown>): Omit<UsageSearch, "customerId"> {
   const { customerId: _, groupBy, ...others } = readUsageSearch(search);
   return { ...others, ...(groupBy === undefined || groupBy === "customer" ? {} : { groupBy }) };

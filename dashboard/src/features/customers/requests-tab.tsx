@@ -55,7 +55,7 @@ export function RequestsTab() {
         label="Requests"
         columns={columnsOf(customerScope, shared)}
         rows={requests}
-        // Charges of one request are for different features.
+        // Unique, because the charges of one request are for different features.
         keyOf={({ id, feature }) => `${id} ${feature}`}
         details={{
           label: ({ endpoint, feature, recordedAt }) => `Details of ${feature ?? endpoint}, ${recordedAt}`,

@@ -41,7 +41,7 @@ export function UsageTab() {
           onChange={change}
         />
         <TextLink to="/projects/$projectId/$environment/usage/events" params={scope} search={{ customerId }}>
-          Events
+          View events
         </TextLink>
       </div>
       <ProblemCallout error={error} onRetry={refetch} />

@@ -116,7 +116,7 @@ function Progress({ job }: { job: ExportJob }) {
 }
 
 function formatProgress({ state, rows, bytes, rowsEstimate }: ExportJob): string {
-  if (state === "done") return `${countOf(rows, "row")}, ${formatBytes(bytes)}, complete.`;
+  if (state === "done") return `Complete: ${countOf(rows, "row")}, ${formatBytes(bytes)}.`;
   if (rowsEstimate === 0) return `${countOf(rows, "row")}, ${formatBytes(bytes)}.`;
   const expected = formatCount(Math.max(rows, rowsEstimate));
   return `${formatCount(rows)} of about ${expected} rows, ${formatBytes(bytes)}.`;

@@ -10,7 +10,7 @@ const QUOTE = 34;
 export class RowSplitter {
   readonly #format: ExportFormat;
   #rest: Uint8Array<ArrayBuffer> = new Uint8Array();
-  /** The CSV header is not counted as a row. */
+  /** True until the CSV header has been read. The header is not counted as a row. */
   #needsHeader: boolean;
   rows = 0;
   /** Cursor of the last complete row, if any. */

@@ -49,8 +49,8 @@ export function LowBalances() {
         customers.length === 0 ? (
           <Nothing>
             {hasMore
-              ? `None of the newest customers has less than ${countOf(balanceBelow, "credit")}.`
-              : `No customer has less than ${countOf(balanceBelow, "credit")}.`}
+              ? `None of the newest customers has fewer than ${countOf(balanceBelow, "credit")}.`
+              : `No customer has fewer than ${countOf(balanceBelow, "credit")}.`}
           </Nothing>
         ) : (
           <>
@@ -153,9 +153,9 @@ export function UnknownKeys() {
                       to="/projects/$projectId/$environment/features/event-keys"
                       params={scope}
                       search={{ search: key }}
-                      aria-label={`Name ${key}`}
+                      aria-label={`Add name for ${key}`}
                     >
-                      Name
+                      Add name
                     </ButtonLink>
                   )}
                 </SeenKey>

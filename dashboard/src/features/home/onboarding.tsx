@@ -18,9 +18,9 @@ export function Onboarding() {
         {isLive ? <Promote scope={scope} /> : <FirstEvent scope={scope} isFirst />}
         {isLive ? <FirstEvent scope={scope} isFirst={false} /> : <Catalog scope={scope} />}
         <Step title="Assign plans">
-          <p>Assign them on a customer's page, or from your billing system's webhooks.</p>
+          <p>Assign plans on a customer's page or from your billing system's webhooks.</p>
           <ButtonLink to="/projects/$projectId/$environment/customers" params={scope}>
-            Customers
+            Go to Customers
           </ButtonLink>
         </Step>
       </Steps>
@@ -56,10 +56,10 @@ function Catalog({ scope }: { scope: Scope }) {
           : `The catalog has ${countOf(plans, "plan")}.`}
       </p>
       <ButtonLink to="/projects/$projectId/$environment/features" params={scope}>
-        Features
+        Go to Features
       </ButtonLink>
       <ButtonLink to="/projects/$projectId/$environment/plans" params={scope}>
-        Plans
+        Go to Plans
       </ButtonLink>
     </Step>
   );

@@ -51,7 +51,7 @@ export const readHomeSearch = searchOf({ balanceBelow: whole() });
 /** Default threshold for a low balance. */
 export const BALANCE_BELOW = 100;
 
-/** A filtered page can be empty although more follow, so a few more pages are read. */
+/** A filtered page can be empty even if more pages follow, so a few more are read. */
 export function lowBalancesQuery(scope: Scope, balanceBelow: number) {
   const request = { params: { path: scope, query: { balanceBelow: String(balanceBelow) } } };
   return queryOptions({

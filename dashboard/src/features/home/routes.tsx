@@ -11,7 +11,7 @@ import {
   unnamedEventsQuery,
 } from "./queries.ts";
 
-/** Wait this long for data before showing placeholders. Each card has its own, so this is shorter than on other pages. */
+/** Wait this long before showing placeholders. Shorter than on other pages, because each card has its own placeholder. */
 const WAIT_MS = 200;
 
 const homeRoute = createRoute({

@@ -162,7 +162,7 @@ function Change({ entry: { amount, balanceAfter } }: { entry: Entry }) {
       >
         {formatChange(amount)}
       </span>
-      <div className="text-caption text-muted md:hidden">to {formatCount(balanceAfter)}</div>
+      <div className="text-caption text-muted md:hidden">balance {formatCount(balanceAfter)}</div>
     </>
   );
 }

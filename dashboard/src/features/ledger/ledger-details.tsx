@@ -54,7 +54,7 @@ function itemsOf({ entry, by }: LedgerLine, { customerScope }: LedgerContext): I
             </KeyLink>
           ),
         },
-    item === null ? null : { name: "Item", value: `${item + 1} of the request` },
+    item === null ? null : { name: "Item", value: `Number ${item + 1} in the request` },
     consumeId === null ? null : { name: "Charge", value: <Copyable text={consumeId} /> },
     reverses === null
       ? null
@@ -120,11 +120,11 @@ function Moved({
             <li key={number} className="flex items-center gap-3 px-3 py-1.5">
               <span className="min-w-0 flex-1">
                 <GrantLink customerScope={customerScope} grant={number}>
-                  {grant === null ? `Grant ${number}` : `${GRANT_NAMES[grant.kind]}, grant ${number}`}
+                  {grant === null ? `Grant ${number}` : `${GRANT_NAMES[grant.kind]} (grant ${number})`}
                 </GrantLink>
                 {grant !== null && (
                   <span className="text-muted">
-                    {grant.expiresAt === null ? ", no expiry" : <Until at={grant.expiresAt} />}
+                    {grant.expiresAt === null ? ", never expires" : <Until at={grant.expiresAt} />}
                   </span>
                 )}
               </span>
@@ -140,7 +140,7 @@ function Moved({
 function Until({ at }: { at: string }) {
   return (
     <>
-      , until <Time at={at} as="day" />
+      , expires <Time at={at} as="day" />
     </>
   );
 }

@@ -55,7 +55,7 @@ export function GrantLink({
 const KINDS = {
   member: "A member",
   token: "A management token",
-  command: "The command line",
+  command: "A server command",
   system: "Purser",
 } as const satisfies Record<Actor["kind"], string>;
 

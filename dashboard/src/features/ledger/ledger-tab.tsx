@@ -87,7 +87,7 @@ function NotShown({ charge, shown }: { charge: string; shown: number }) {
     <div className="p-3">
       <Callout tone="warn" title="Charge not found">
         <code className="font-mono">{charge}</code> is not among the newest{" "}
-        {countOf(shown, "entry", "entries")} that match the filter.
+        {countOf(shown, "entry", "entries")} that match the filters.
       </Callout>
     </div>
   );
@@ -110,7 +110,7 @@ function NothingHere({ isFiltered, hasEarlier }: { isFiltered: boolean; hasEarli
           </ButtonLink>
         }
       >
-        No entries of this kind or for this feature in your history window.
+        No entries in your history window match the filters.
       </EmptyState>
     );
   }
@@ -178,7 +178,7 @@ function BroughtForward({ pools }: { pools: Answer<"listLedger">["broughtForward
             <span>
               <span className="font-medium">Brought forward</span>{" "}
               <span className="text-muted">
-                in {pool}, balance before <Time at={before} />
+                balance in {pool} before <Time at={before} />
               </span>
             </span>
             <span className="font-medium tabular-nums">{formatCount(amount)}</span>

@@ -20,7 +20,7 @@ export type PlanLine = { readonly change: PlanChange; readonly by: Actor | null 
 const FILTERS = {
   kind: choice(Object.keys(ENTRY_NAMES) as EntryKind[]),
   feature: text(),
-  /** The linked request, and the index of the linked item. Without it, all charges of the request are linked. */
+  /** The linked request and the index of the linked item. Without an index, all charges of the request are linked. */
   charge: text(),
   item: whole(),
 };
@@ -36,7 +36,7 @@ export function isLinked({ consumeId, reverses, item }: Entry, linked: LedgerFil
   return linked.item === undefined || linked.item === item;
 }
 
-/** Whether the entry is the linked charge to show: with several, the first item, which the ledger lists last. */
+/** Whether to scroll to this entry: it is the linked charge or, if several are linked, the first item (listed last). */
 export function isLinkTarget(entry: Entry, linked: LedgerFilters): boolean {
   return entry.consumeId !== null && isLinked(entry, linked) && (entry.item ?? 0) === (linked.item ?? 0);
 }

@@ -57,7 +57,7 @@ export function EditMemberDialog({
       write={save}
       request={requestOf(wanted)}
       action={isDemotion ? `Demote to ${nameOfRole(wanted.role)}` : "Save"}
-      actionsNote={isDemotion ? "They must log in again." : "Takes effect with their next request."}
+      actionsNote={isDemotion ? "They must log in again." : "Takes effect on their next request."}
       onSubmit={handleSubmit((form) => save.mutate(requestOf(form)))}
       onClose={onClose}
     >

@@ -265,7 +265,8 @@ function MadeLink({
         ]}
       />
       <Callout title="Copy the link and send it">
-        Purser does not send email. Anyone with the link can log in as {member.name}. It is shown only once.
+        Purser does not send email. Anyone with the link can log in as {member.name}. The link is shown only
+        once.
       </Callout>
       <DialogActions>
         <Button tone="primary" onClick={onClose}>

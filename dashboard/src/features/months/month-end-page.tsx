@@ -101,7 +101,7 @@ function NoCredits({ month }: { month: string }) {
       title={`No credits in ${nameOfMonth(month)}`}
       action={
         <ButtonLink to="/projects/$projectId/$environment/customers" params={scope}>
-          Customers
+          Go to Customers
         </ButtonLink>
       }
     >

@@ -186,10 +186,10 @@ function LeaveGuard({ isUnsaved }: { isUnsaved: () => boolean }) {
       <p>Your changes to this draft are not saved.</p>
       <DialogActions>
         <Button onClick={blocker.proceed} tone="danger">
-          Leave
+          Discard changes
         </Button>
         <Button onClick={blocker.reset} tone="primary">
-          Stay
+          Keep editing
         </Button>
       </DialogActions>
     </Dialog>

@@ -67,7 +67,7 @@ function AllowanceRow({ index, name }: { index: number; name: string | null }) {
           {row.period !== "once" && (
             <TextField
               label={`Rollover periods${of}`}
-              hint={row.rollover === 0 ? "0 means unused credits expire." : pluralOf(row.period)}
+              hint={row.rollover === 0 ? "0 means unused credits expire." : `In ${pluralOf(row.period)}.`}
               type="number"
               step={1}
               error={wrong?.rollover?.message}

@@ -47,7 +47,7 @@ export function PlanPage() {
               tone="quiet"
               icon={UsersRound}
             >
-              Customers
+              View customers
             </ButtonLink>
           )}
           {mayEdit && plan.draft === null && (

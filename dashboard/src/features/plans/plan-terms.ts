@@ -30,7 +30,7 @@ export type DraftTerms = Pick<Draft, "name" | "allowances" | "features">;
 
 const NOTHING: Terms = { allowances: [], features: [] };
 
-/** The terms that publishing would fix, with current feature costs. */
+/** The terms that publishing would pin, with the current feature costs. */
 function pinTerms({ allowances, features }: DraftTerms, known: readonly Feature[]): Terms {
   return {
     allowances,

@@ -47,7 +47,7 @@ export function PlansPage() {
           <PromoteLink scope={scope} tone="quiet" />
           {mayEdit && plans.some(({ latest }) => latest !== null) && (
             <Button icon={Star} onClick={() => setOpen("default")}>
-              Default plan
+              Set default plan
             </Button>
           )}
           {mayEdit && <NewPlan tone="primary" onClick={() => setOpen("create")} />}

@@ -158,6 +158,6 @@ function notesOf(diff: PlanDiff): Record<Reach, string> {
   return {
     new_assignments: `${who} on this plan ${keep} the current version.`,
     next_period: `Includes ${who} on this plan, at their next renewal.`,
-    now: `Includes ${who} on this plan. Credits already used in this period are not given back.`,
+    now: `Includes ${who} on this plan. Credits already used in this period are not returned.`,
   };
 }

@@ -57,7 +57,7 @@ function grantColumns(customerId: string | null, hasPools: boolean): Column<Gran
       hidesWhenNarrow: true,
       cell: ({ expiresAt }) => <Time at={expiresAt} />,
     },
-    { name: "Left", isNumber: true, cell: ({ remaining }) => formatCount(remaining) },
+    { name: "Remaining", isNumber: true, cell: ({ remaining }) => formatCount(remaining) },
   ];
 }
 
@@ -110,7 +110,7 @@ export function DenialCharges({ denial: { chargesBefore, customerId } }: { denia
     );
   }
   return (
-    <Card flush title="Charges before the denial" note="The most recent charges, up to 10">
+    <Card flush title="Charges before the denial" note="Up to 10 of the most recent charges">
       <Table
         label="Charges before the denial"
         columns={chargeColumns(customerId)}

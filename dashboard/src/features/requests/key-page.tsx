@@ -79,7 +79,7 @@ function KeyDetails({ history }: { history: KeyHistory }) {
   );
 }
 
-/** Offers to resend a consume request without items, member and metadata. Test requests have none of them. */
+/** Offers to resend a consume request. Test requests cannot have items, a member or metadata, so such requests are excluded. */
 function SendAgain({ history }: { history: KeyHistory }) {
   const isOperator = useMayActAs("operator");
   const [isOpen, setOpen] = useState(false);
@@ -111,7 +111,7 @@ function UnknownKey() {
         title="Key not found"
         action={
           <ButtonLink to="/projects/$projectId/$environment/requests" params={scope}>
-            Latest requests
+            Go to Requests
           </ButtonLink>
         }
       >

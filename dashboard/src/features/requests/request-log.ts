@@ -39,7 +39,7 @@ export function useHeldRows<Row extends Line>(rows: readonly Row[], isReading: b
   const [newestShown, setNewestShown] = useState(newest);
   const isFollowing = isAtTop && !isReading;
   if (isFollowing && newestShown !== newest) setNewestShown(newest);
-  // -1 after a filter change: show the new list.
+  // findIndex returns -1 after a filter change, so the whole new list is shown.
   const held = isFollowing
     ? 0
     : Math.max(

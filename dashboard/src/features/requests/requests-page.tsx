@@ -1,7 +1,7 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { Activity, ArrowUp, KeyRound, Send } from "lucide-react";
 import { useCallback, useState } from "react";
-import { formatCount } from "../../format/numbers.ts";
+import { countOf } from "../../format/numbers.ts";
 import { useKey } from "../../frame/keyboard.ts";
 import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
@@ -90,7 +90,7 @@ function HeldButton({ held, onClick }: { held: number; onClick: () => void }) {
     <div className="sticky top-16 z-10 flex h-0 justify-center md:top-4">
       <div className="h-8 rounded-md bg-surface shadow-over">
         <Button tone="primary" icon={ArrowUp} onClick={onClick}>
-          {formatCount(held)} new
+          Show {countOf(held, "new request")}
         </Button>
       </div>
     </div>
@@ -203,7 +203,7 @@ function NoRequests({ isFiltered }: { isFiltered: boolean }) {
           </ButtonLink>
         }
       >
-        The customer filter needs the exact ID.
+        The customer filter matches exact IDs only.
       </EmptyState>
     );
   }
@@ -224,7 +224,7 @@ function NoRequests({ isFiltered }: { isFiltered: boolean }) {
             </ButtonLink>
           )}
           <ButtonLink icon={KeyRound} to="/projects/$projectId/$environment/api-keys" params={scope}>
-            API keys
+            Go to API keys
           </ButtonLink>
         </div>
       }

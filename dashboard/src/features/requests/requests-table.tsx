@@ -124,7 +124,7 @@ function RequestDetails({ request, onUnfold }: { request: LoggedRequest; onUnfol
           { name: "Request ID", value: <Mono>{request.requestId}</Mono> },
         ]}
       />
-      <p className="text-caption text-muted">Bodies, metadata and API keys are not logged.</p>
+      <p className="text-caption text-muted">Request bodies, metadata and API keys are not logged.</p>
       <Json label="the request" value={request} />
     </div>
   );
@@ -137,7 +137,7 @@ function Define({ request: { code, feature } }: { request: LoggedRequest }) {
   if (code !== "feature_not_found" || feature === null || !isAdmin) return null;
   return (
     <TextLink to="/projects/$projectId/$environment/features" params={scope} search={{ define: feature }}>
-      Create it
+      Create feature
     </TextLink>
   );
 }

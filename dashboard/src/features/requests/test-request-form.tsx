@@ -18,7 +18,7 @@ import { Select, TextField } from "../../ui/field.tsx";
 import { featureKeysQuery, type LoggedRequest } from "./queries.ts";
 import { TestRequestResult } from "./test-request-result.tsx";
 
-/** Initial values; a used key shows its replays. */
+/** Initial values of the form. With a key that was used before, the responses are replays. */
 export type TestRequestStart = Partial<
   Pick<TestRequestValues, "customerId" | "feature" | "quantity" | "idempotencyKey">
 >;
@@ -105,7 +105,7 @@ function TestRequestForm({ start, onClose }: { start: TestRequestStart; onClose:
           </div>
         </div>
         <div className="grid grid-cols-[1.4fr_1fr_1fr] gap-3">
-          <Select label="Call" options={ENDPOINTS} {...register("endpoint")} />
+          <Select label="Endpoint" options={ENDPOINTS} {...register("endpoint")} />
           <TextField
             label="Quantity"
             required
@@ -114,7 +114,7 @@ function TestRequestForm({ start, onClose }: { start: TestRequestStart; onClose:
             {...register("quantity")}
           />
           <TextField
-            label="Repeat"
+            label="Requests"
             required
             inputMode="numeric"
             error={wrong("times")}
@@ -154,7 +154,7 @@ export function TestRequestDialog({ start, onClose }: { start: TestRequestStart;
       isOpen
       onClose={close}
       title="Send test requests"
-      note="Sends one request many times with the same key. The customer is charged once."
+      note="Sends the same request several times with one idempotency key. The customer is charged only once."
       isWide
     >
       <TestRequestForm start={start} onClose={close} />
@@ -165,7 +165,7 @@ export function TestRequestDialog({ start, onClose }: { start: TestRequestStart;
 function NotInLive({ onClose }: { onClose: () => void }) {
   const { projectId } = useScope();
   return (
-    <Dialog isOpen onClose={onClose} title="Only in Test">
+    <Dialog isOpen onClose={onClose} title="Available only in Test">
       <Callout tone="warn">Test requests charge real credits, so they are not available in Live.</Callout>
       <DialogActions>
         <ButtonLink
@@ -190,7 +190,7 @@ type TestRequestValues = {
   times: string;
 };
 
-/** The API validates the numbers; errors are shown at the fields. */
+/** The API validates the numbers; errors are shown next to the fields. */
 function toTestRequestBody(values: TestRequestValues): Body<"tryRequest"> {
   const { endpoint, customerId, feature, idempotencyKey } = values;
   return {
@@ -225,7 +225,7 @@ export function TestRequestButton({ start }: { start: LoggedRequest | undefined 
   return (
     <>
       <Button icon={Send} onClick={() => show(true)}>
-        Test request
+        Send test requests
       </Button>
       {isOpen && (
         <TestRequestDialog

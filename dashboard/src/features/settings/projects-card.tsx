@@ -67,12 +67,12 @@ function columnsOf(onRename: ((project: Project) => void) | null): Column<Line>[
       ),
     },
     {
-      name: "Default plan, Test",
+      name: "Default plan in Test",
       hidesWhenNarrow: true,
       cell: (line) => <DefaultPlan line={line} environment="test" />,
     },
     {
-      name: "Default plan, Live",
+      name: "Default plan in Live",
       hidesWhenNarrow: true,
       cell: (line) => <DefaultPlan line={line} environment="live" />,
     },

@@ -92,7 +92,7 @@ function PasswordCard() {
     },
   });
   return (
-    // Target of the user menu.
+    // Target of "Change password" in the user menu.
     <div id="password" className="scroll-mt-6">
       <Card title="Your password" note="Changing your password ends your other sessions.">
         <form className="flex flex-col gap-4" onSubmit={handleSubmit((body) => change.mutate({ body }))}>
@@ -137,7 +137,7 @@ function SessionsCard() {
       actions={
         sessions.length > 1 && (
           <Button isBusy={endOthers.isPending} onClick={() => endOthers.mutate({})}>
-            End all others
+            End all other sessions
           </Button>
         )
       }

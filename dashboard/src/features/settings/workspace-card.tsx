@@ -39,7 +39,7 @@ function Reading({ workspace: { name, limits } }: { workspace: Workspace }) {
           })),
         ]}
       />
-      <p className="text-caption text-muted">Only owners can edit these.</p>
+      <p className="text-caption text-muted">Only owners can edit these settings.</p>
     </div>
   );
 }

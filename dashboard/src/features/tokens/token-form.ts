@@ -25,8 +25,8 @@ export const LASTING = [
 export function reachOptions(projects: readonly Project[]) {
   return [
     ...projects.flatMap(({ id, name }) => [
-      { value: `${id}/test`, label: `${name}, Test` },
-      { value: `${id}/live`, label: `${name}, Live` },
+      { value: `${id}/test`, label: `${name} (Test)` },
+      { value: `${id}/live`, label: `${name} (Live)` },
     ]),
     { value: "", label: "Whole workspace" },
   ];
@@ -63,9 +63,9 @@ export function isEnvironment(text: string | undefined): text is Environment {
 
 export type Token = Item<"listTokens">;
 
-/** Scope of a token: "My product, Live". */
+/** Scope of a token: "My product (Live)". */
 export function reachOf({ projectId, environment }: Token, projects: readonly Project[]): string {
   if (projectId === null) return "Whole workspace";
   const name = projects.find(({ id }) => id === projectId)?.name ?? `Project ${projectId}`;
-  return environment === null ? name : `${name}, ${ENVIRONMENT_NAMES[environment]}`;
+  return environment === null ? name : `${name} (${ENVIRONMENT_NAMES[environment]})`;
 }

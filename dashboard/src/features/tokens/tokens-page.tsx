@@ -259,7 +259,7 @@ function RevokeTokenDialog({ token, onClose }: { token: Token; onClose: () => vo
       onClose={onClose}
     >
       <p>
-        Calls with <code className="font-mono">pur_mgmt_…{lastFour}</code> will be rejected as soon as you
+        Requests with <code className="font-mono">pur_mgmt_…{lastFour}</code> will be rejected as soon as you
         revoke the token. This cannot be undone.{" "}
         {lastUsedAt === null ? (
           "The token has never been used."

@@ -48,7 +48,7 @@ export function FirstEventPage() {
           {scope.environment === "test" && <LiveKey projectId={scope.projectId} />}
         </div>
       </Card>
-      <Card title="2. Check that it arrives">
+      <Card title="2. Check that the event arrives">
         <ArrivedEvent arrival={arrival} isNew={arrival.arrived?.request.id !== before} />
       </Card>
       {arrival.arrived !== null && (
@@ -85,7 +85,7 @@ function Waiting() {
     <Line icon={<span className="size-2.5 animate-pulse rounded-full bg-accent" aria-hidden />}>
       <p className="text-form font-medium">Waiting for the first event</p>
       <p className="text-muted">
-        It appears here within a second. Environment: {ENVIRONMENT_NAMES[environment]}.
+        The event appears here within a second. Environment: {ENVIRONMENT_NAMES[environment]}.
       </p>
     </Line>
   );

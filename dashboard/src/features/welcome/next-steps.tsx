@@ -49,7 +49,7 @@ export function NextSteps({
               .
             </p>
           ) : (
-            <p>Assign one on the customer's page. Without an assigned plan, the default plan applies.</p>
+            <p>Assign a plan on the customer's page. Without an assigned plan, the default plan applies.</p>
           )}
         </Step>
         {feature !== undefined && (

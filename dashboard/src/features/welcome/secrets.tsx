@@ -23,7 +23,7 @@ export function UnknownKey() {
       keepNewSecret(scope, secret);
       notify(
         `Created API key “${apiKey.name}”`,
-        `Scopes: check, consume, events. Ends in ${apiKey.lastFour}.`,
+        `Scopes: check, consume, events. The key ends in ${apiKey.lastFour}.`,
       );
       await refresh("api-keys");
     },

@@ -60,7 +60,7 @@ export function defaultPlansQuery(projectId: string) {
   });
 }
 
-/** A filtered page can be nearly empty although more follow, so further pages are read, up to a bound. */
+/** A filtered page can be nearly empty even if more pages follow, so more are read, up to a limit. */
 const ENOUGH = 25;
 const ROUNDS_MAX = 10;
 

@@ -83,7 +83,7 @@ function MomentFields({
           key={name}
           type="datetime-local"
           step={QUARTER_MS / 1000}
-          label={`${name === "from" ? "From" : "To"}, ${nameOfClock(clock)}`}
+          label={`${name === "from" ? "From" : "To"} (${nameOfClock(clock)})`}
           isLabelHidden
           required
           value={typed[name]}

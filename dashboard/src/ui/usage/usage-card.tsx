@@ -26,7 +26,7 @@ export function UsageCard({
   nothing,
 }: {
   shown: UsageShown;
-  /** Zooms in to one bar. */
+  /** Zooms in on one bar. */
   onNarrow: (at: string) => void;
   /** Empty state. */
   nothing: ReactNode;
@@ -43,7 +43,7 @@ export function UsageCard({
       title={`${settings.name} ${BUCKET_NAMES[settings.bucket].toLowerCase()}`}
       note={
         <>
-          Complete to <Time at={usage.completeTo} as="second" />, {nameOfClock(clock)}
+          Complete up to <Time at={usage.completeTo} as="second" /> ({nameOfClock(clock)})
         </>
       }
       actions={!isEmpty && <ViewSwitch view={view} onChange={setView} />}
@@ -82,7 +82,11 @@ function UsageTable({ shown, onNarrow }: { shown: UsageShown; onNarrow: (at: str
         <LinkButton onClick={() => onNarrow(at)}>{nameOfBucket(at, settings.bucket, clock)}</LinkButton>
       ),
     },
-    { name: "All", isNumber: true, cell: ({ total }) => <b className="font-medium">{formatCount(total)}</b> },
+    {
+      name: "Total",
+      isNumber: true,
+      cell: ({ total }) => <b className="font-medium">{formatCount(total)}</b>,
+    },
     ...(series.length < 2 ? [] : series).map(
       ({ id, name }): Column<UsageRow> => ({
         id,
@@ -153,5 +157,5 @@ function noteOf({ settings: { what }, usage: { total } }: UsageShown): string {
   if (what === "charges") return `${countOf(total.credits, "credit")}, net of reversals`;
   if (what === "events") return `Total quantity ${formatCount(total.quantity)}`;
   if (what === "quantity") return countOf(total.count, "event");
-  return "Checks, and denials of customers without a plan, are not counted.";
+  return "Excludes checks, and denials for customers without a plan.";
 }

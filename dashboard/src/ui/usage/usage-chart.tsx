@@ -118,7 +118,7 @@ function Tip({
           </p>
         ))}
       {!row.isBefore && row.total !== 0 && (
-        <p className="mt-1 text-muted">Click to zoom in to this {settings.bucket}</p>
+        <p className="mt-1 text-muted">Click to zoom in on this {settings.bucket}</p>
       )}
     </div>
   );

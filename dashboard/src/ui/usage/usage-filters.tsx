@@ -82,7 +82,7 @@ export function UsageFilters({
       </div>
       <div className="flex flex-wrap items-center gap-2">
         <span aria-hidden className="text-form font-medium">
-          By
+          Group by
         </span>
         <Segments
           label="Group by"
