@@ -100,7 +100,7 @@ test.each([
   expect(readConfig({ ...COLLECTOR, ...settings }).tracing).toEqual({ url, sampler, ratio });
 });
 
-test("tracing is off without an endpoint, and if it is turned off", () => {
+test("tracing is off if there is no endpoint or if it is disabled", () => {
   expect(readConfig({ DATABASE_URL: DATABASE }).tracing).toBe(null);
   expect(readConfig({ ...COLLECTOR, OTEL_SDK_DISABLED: "true" }).tracing).toBe(null);
   expect(readConfig({ ...COLLECTOR, OTEL_TRACES_EXPORTER: "none" }).tracing).toBe(null);

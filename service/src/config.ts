@@ -43,7 +43,7 @@ const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "silent"];
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Each can also be read from a file, named by the same setting with `_FILE` appended. */
+/** Settings that can also be read from a file, named by the same setting with `_FILE` appended. */
 type Secret = "DATABASE_URL" | "INIT_OWNER_PASSWORD" | "INIT_API_KEY" | "PURSER_TOKEN";
 
 /** Every setting and its description, for `purser help`. */
@@ -149,7 +149,7 @@ export function readClientConfig(overrides: Environment = {}): ClientConfig {
   return Object.freeze({ url: url.replace(/\/+$/, ""), token });
 }
 
-/** Null if it is not set. Messages name the setting, never its value. */
+/** Reads a secret; null if it is not set. Messages name the setting, never its value. */
 function readSecret(environment: Environment, name: Secret, problems: string[]): string | null {
   const value = environment[name] || null;
   const file = environment[`${name}_FILE`] || null;
@@ -174,7 +174,7 @@ function readDatabaseUrl(environment: Environment, problems: string[]): string {
   const url = readSecret(environment, "DATABASE_URL", problems) ?? "";
   if (problems.length === before && !/^postgres(ql)?:\/\//.test(url))
     problems.push("DATABASE_URL must be set, and start with postgres://");
-  // The driver would take a list for one host name, and silently ignore target_session_attrs.
+  // The driver would treat a list of hosts as one host name, and silently ignore target_session_attrs.
   const [authority = ""] = url.replace(/^\w+:\/\//, "").split(/[/?]/, 1);
   if (authority.slice(authority.lastIndexOf("@") + 1).includes(",") || /[?&]host=[^&]*(,|%2c)/i.test(url))
     problems.push(`DATABASE_URL must name one host: ${FOLLOW_PRIMARY}`);
@@ -260,7 +260,7 @@ function readTls(environment: Environment, problems: string[]): Config["tls"] {
   return null;
 }
 
-/** Messages contain neither value, because one is a secret. */
+/** Reads the initial owner. Messages contain neither value, because one is a secret. */
 function readFirstOwner(environment: Environment, problems: string[]): Config["init"]["owner"] {
   const email = environment["INIT_OWNER_EMAIL"] || null;
   const password = readSecret(environment, "INIT_OWNER_PASSWORD", problems);

@@ -52,7 +52,7 @@ export type ServerParts = {
   readonly manage: ManageParts;
 };
 
-/** The complete route table. */
+/** Builds the server with all its routes. */
 export async function buildServer(parts: ServerParts): Promise<FastifyInstance> {
   const app = createApp(parts);
   acceptOnlyJson(app);
@@ -101,7 +101,7 @@ function createApp({ config, certificate, log }: ServerParts): FastifyInstance {
   return Fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
-    // No logger per request: `observe.ts` logs requests, by an allow-list.
+    // No logger per request: `observe.ts` logs requests, using an allow-list of fields.
     childLoggerFactory: (logger) => logger,
     requestIdHeader: false,
     genReqId: chooseRequestId,
@@ -124,7 +124,7 @@ function createApp({ config, certificate, log }: ServerParts): FastifyInstance {
         config.publicUrl,
       ),
     clientErrorHandler: (error, socket) => {
-      // An upload takes as long as processing its rows does.
+      // An upload lasts as long as processing its rows takes, so the total timeout does not apply to it.
       if ("code" in error && error.code === "ERR_HTTP_REQUEST_TIMEOUT" && isUploading(socket)) return;
       // Not valid HTTP: there is no request to respond to or log.
       const status =

@@ -51,7 +51,7 @@ const VERIFICATIONS_EVERY_MS = 10_000;
 /** Interval between two steps of a sweep over a large table. */
 const SWEEP_EVERY_MS = 1_000;
 
-/** Connections besides those of the lanes and the reader. docs/operations/sizing.md states their sum. */
+/** Pools besides the connections of the lanes and the reader. docs/operations/sizing.md states the total. */
 export const POOLS = {
   keys: { name: "keys", sizeMax: 4 },
   // Separate pool, so that dashboard queries cannot delay API key look-ups.

@@ -9,7 +9,10 @@ const environment = (role: Role): Access => ({ role, in: "environment" });
 const E = "/manage/v1/projects/:projectId/:environment";
 const CUSTOMER = `${E}/customers/:customerId`;
 
-/** The access that each operation of the management API requires. Repeated by hand, so that no edit widens access unnoticed. */
+/**
+ * The access that each operation of the management API requires. Written a second time by hand, so that no edit widens access
+ * unnoticed.
+ */
 export const ACCESS: Readonly<Record<string, Access>> = {
   "GET /manage/v1/setup": "anyone",
   "POST /manage/v1/setup": "anyone",

@@ -1,7 +1,7 @@
 import type { TestDatabase } from "./harness.ts";
 import { windBack } from "./wind-back.ts";
 
-/** Columns with times of past actions, and IDs that start with such a time. */
+/** Columns that contain times of past actions, and IDs that start with such a time. */
 const TABLES = {
   ledger: { times: ["recorded_at", "effective_at"], ids: [] },
   denials: { times: ["recorded_at", "resets_at"], ids: ["id"] },
@@ -12,7 +12,7 @@ const TABLES = {
   request_log: { times: ["recorded_at", "occurred_at"], ids: ["id"] },
 } as const;
 
-/** Moves everything that happened this far into the past. */
+/** Moves the whole history into the past by this much. */
 export async function ageHistory(database: TestDatabase, ms: number): Promise<void> {
   await windBack(database, ms);
   await database.query("select cell.ensure_monthly_partitions(12, 0)");
@@ -29,7 +29,7 @@ export async function ageHistory(database: TestDatabase, ms: number): Promise<vo
   await database.query("set session_replication_role = origin");
 }
 
-/** The same ID with an earlier time. */
+/** An SQL expression for the same ID with an earlier time. */
 export function renameAt(id: string, ms: number): string {
   const hex = `replace(${id}::text, '-', '')`;
   const time = `('x' || lpad(left(${hex}, 12), 16, '0'))::bit(64)::bigint - ${ms}`;

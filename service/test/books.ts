@@ -4,16 +4,16 @@ import { parseParts } from "../src/store/cell/ledger.ts";
 import { decodeWalletState } from "../src/store/cell/wallet-state.ts";
 import type { TestDatabase } from "./harness.ts";
 
-/** Credits by number of grant and pool. */
+/** Credits by grant number and by pool. */
 type Account = {
   sequence: number;
   readonly pools: Map<number, number>;
   readonly grants: Map<number, number>;
-  /** Consumed quantities. Reversals are negative, with the sequence of their consume. */
+  /** Consumed quantities. Reversals are negative, and have the sequence of the charge that they reverse. */
   readonly uses: { sequence: number; feature: number; assignment: number; quantity: number }[];
 };
 
-/** Expects every wallet to be the fold of its ledger: sequence, balances, open grants and limit counters. */
+/** Expects every wallet to match the sum of its ledger: sequence, balances, open grants and limit counters. */
 export async function expectSoundBooks(database: TestDatabase): Promise<void> {
   const accounts = await foldLedger(database);
   const wallets = await database.query(
@@ -48,7 +48,10 @@ function expectCounters(account: Account, wallet: ReturnType<typeof decodeWallet
   }
 }
 
-/** Also expects gapless sequences, parts that add up to the amount, and balances that follow from the previous one. */
+/**
+ * Sums the ledger. Also expects sequences without gaps, parts that add up to the amount, and balances that follow from the previous
+ * one.
+ */
 async function foldLedger(database: TestDatabase): Promise<Map<number, Account>> {
   const accounts = new Map<number, Account>();
   const entries = await database.query(`
@@ -78,7 +81,7 @@ async function foldLedger(database: TestDatabase): Promise<Map<number, Account>>
   return accounts;
 }
 
-/** A reversal counts against its consume. */
+/** A reversal is counted under the charge that it reverses. */
 function readUse(entry: Record<string, unknown>): Account["uses"][number] {
   const isReversal = entry["reverses"] !== null;
   return {

@@ -11,7 +11,7 @@ import type { Credits } from "./credits.ts";
 const DAY_MS = 86_400_000;
 const SHORTLY_MS = 1_500;
 
-/** All kinds of calls and management actions: "ada" of `setupCredits` has a long history, "bob" starts a new period. */
+/** Makes all kinds of calls and management actions. "ada" of `setupCredits` gets a long history, and "bob" starts a new period. */
 export async function liveBusyLives(credits: Credits): Promise<void> {
   const { cell, context, publish, assign, record } = credits;
   await publish({

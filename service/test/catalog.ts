@@ -19,7 +19,7 @@ import {
 export const CREDITS = brandAs<PoolId>(1);
 export const STORAGE = brandAs<PoolId>(2);
 
-/** `at("2026-01-31")` or with a time: UTC. */
+/** Parses `at("2026-01-31")`, or a date with a time, as UTC. */
 export function at(text: string): Instant {
   return brandAs<Instant>(Date.parse(text.length === 10 ? `${text}T00:00:00Z` : `${text}Z`));
 }
@@ -46,7 +46,7 @@ export function monthly(credits: number, rollover = 0): Allowance {
   return { pool: CREDITS, credits, period: "month", rollover };
 }
 
-/** Plans by key, each with its versions, published at LONG_AGO by default. */
+/** Creates a catalog from plans by key, each with its versions, published at LONG_AGO by default. */
 export function makeCatalog(
   plans: Readonly<Record<string, readonly VersionInput[]>>,
   options: { readonly defaultPlan?: string; readonly changedAt?: Instant } = {},

@@ -12,7 +12,7 @@ import { consumeFeature } from "../src/runtime/consume/route.ts";
 
 type Charge = { readonly feature: string; readonly quantity: number; readonly key: string };
 
-/** A consume of "ada" on lanes that a test created. */
+/** A consume request for "ada" on lanes that a test created. */
 export function consumeOn(
   lanes: Lanes,
   scope: { readonly projectId: ProjectId; readonly environmentId: EnvironmentId },

@@ -11,10 +11,10 @@ import { contextOf, openTestPool, PRO, seedCredits } from "./seed.ts";
 export type Credits = Setup & {
   readonly cell: Pool;
   readonly context: Context;
-  /** Posts with the test key. */
+  /** Sends a consume request with the test key. */
   consume(body: unknown, headers?: Record<string, string>): Promise<Reply>;
   check(body: unknown): Promise<Reply>;
-  /** Publishes a version of a plan. Omitted fields are those of `PRO`. */
+  /** Publishes a version of a plan. Omitted fields have the values of `PRO`. */
   publish(plan: Partial<PlanInput>): Promise<void>;
   assign(customer: string, plan?: string): Promise<void>;
   topUp(customer: string, credits: number): Promise<void>;

@@ -1,4 +1,4 @@
-/** How many histories a property test plays: `HISTORIES=100000 npx vitest run …` for a long run. */
+/** How many histories a property test plays. For a long run: `HISTORIES=100000 npx vitest run …`. */
 export const HISTORIES = Number(process.env["HISTORIES"] ?? 3_000);
 export const HISTORIES_TIMEOUT_MS = 60_000 + HISTORIES * 20;
 

@@ -6,7 +6,7 @@ export type Row = Record<string, unknown> & { cursor: string };
 
 export const EXPORTED = ["events", "charges", "ledger", "grants"] as const;
 
-/** The rows of an export in NDJSON or CSV. */
+/** Reads the rows of an export in NDJSON or CSV. */
 export async function read({ manage }: Managed, path: string): Promise<Row[]> {
   const { status, text } = await manage("GET", `exports/${path}`);
   expect([status, text]).toEqual([200, text]);
@@ -26,7 +26,7 @@ export function sinceVisit(ms: number): string {
   return new Date(VISITED_MS + ms).toISOString();
 }
 
-/** Events, charges, top-ups and a reversal of three customers. */
+/** Creates events, charges, top-ups and a reversal for three customers. */
 export async function setupExport(): Promise<Managed> {
   const managed = await setupManage();
   const { consume, record, topUp, assign, manage } = managed;

@@ -18,7 +18,7 @@ export type TestDatabase = {
   count(table: string, where?: string): Promise<number>;
 };
 
-/** A database for one test, cloned in about 30 ms and dropped when the test ends. */
+/** Creates a database for one test, cloned in about 30 ms and dropped when the test ends. */
 export async function createDatabase(
   template: SeededDatabase | typeof TEMPLATE = TEMPLATE,
 ): Promise<TestDatabase> {
@@ -43,7 +43,7 @@ export async function createDatabase(
   };
 }
 
-/** A separate connection, to hold locks and open transactions. */
+/** Opens a separate connection, to hold locks and open transactions. */
 export async function connectTo(database: TestDatabase): Promise<pg.Client> {
   const client = new pg.Client(database.url);
   client.on("error", () => {});
@@ -64,7 +64,7 @@ export async function createTestProject(
   }
 }
 
-/** The whole service in this process, on a free port, with the restricted role. */
+/** Starts the whole service in this process, on a free port, with the restricted role. */
 export async function startTestService(
   database: TestDatabase,
   overrides: Record<string, string> = {},
@@ -89,7 +89,7 @@ export async function allowKeyDeletion(database: TestDatabase): Promise<void> {
 
 export type Reply = { status: number; headers: Headers; text: string; body: Record<string, unknown> };
 
-/** Posts as a caller's backend. A string is sent unchanged. */
+/** Posts like a caller's backend. A string is sent unchanged. */
 export async function post(
   url: string,
   key: string | null,
@@ -122,7 +122,7 @@ export type Setup = {
   record(body: unknown, headers?: Record<string, string>): Promise<Reply>;
 };
 
-/** A database, a project and the service. `prepare` runs before the project is created. */
+/** Creates a database and a project, and starts the service. `prepare` runs before the project is created. */
 export async function setup(
   overrides: Record<string, string> = {},
   prepare?: (database: TestDatabase) => Promise<void>,
@@ -134,7 +134,7 @@ export async function setup(
   return startOn(database, await createTestProject(database), overrides);
 }
 
-/** The service on a copy of a seeded database. */
+/** Starts the service on a copy of a seeded database. */
 export async function setupSeeded(
   template: SeededDatabase,
   overrides: Record<string, string>,

@@ -1,4 +1,4 @@
-/** The IDs and key of one request of each kind. */
+/** The IDs and keys of one request of each kind. */
 export type Facts = {
   readonly customer: string;
   readonly feature: string;
@@ -116,7 +116,7 @@ export const HISTORY_LINES: Readonly<Record<string, HistoryLine>> = {
   searchEnvironment: (facts) => searches("search", facts),
 };
 
-/** A response contains the search text only if it was found. */
+/** Look-ups by search. A response contains the search text only if something was found. */
 function searches(path: string, { consumeId, denialId, eventId, ...keys }: Facts): Look[] {
   const found = [consumeId, denialId, eventId, keys.chargeKey, keys.denialKey, keys.eventKey];
   return found.map((q) => ({ path: `${path}?q=${q}`, says: [q] }));

@@ -1,6 +1,6 @@
 export type Shape = { readonly name: string; readonly text: string };
 
-/** Bodies of about this size that are the most expensive to parse, validate and traverse. */
+/** Bodies of about this size that are especially expensive to parse, validate and traverse. */
 export function hostileBodies(fields: readonly string[], bytes: number): Shape[] {
   const [first = "a"] = fields;
   const fill = (piece: (index: number) => string, separator: string, room = bytes - 64): string => {

@@ -2,7 +2,7 @@ import type { Managed } from "./manage.ts";
 
 type Answer = Readonly<Record<string, unknown>>;
 
-/** Sends a file as curl would, with the name `opening` unless the query has one. */
+/** Sends a file like curl. The import's name is `opening` unless the query has one. */
 export async function sendFile(
   { service, here, tokens }: Managed,
   csv: string | Uint8Array<ArrayBuffer>,

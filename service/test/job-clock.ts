@@ -4,8 +4,8 @@ import { onTestFinished, vi } from "vitest";
 export type JobClock = { readonly pass: (ms: number) => void };
 
 /**
- * Starts a service whose jobs run when the test moves their clock, so that a test of a job every ten seconds does not wait
- * for it. All other time is real.
+ * Starts a service whose jobs run when the test moves their clock, so that a test of a job that runs every ten seconds does not
+ * wait. All other time is real.
  */
 export async function withJobClock<T>(start: () => Promise<T>): Promise<T & JobClock> {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });

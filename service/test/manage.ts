@@ -5,7 +5,7 @@ import { seedPeople, type Tokens } from "./seed.ts";
 
 export type CallOptions = {
   readonly body?: unknown;
-  /** A management token. Default: the owner's. Null for none. */
+  /** A management token. The default is the owner's token; null sends none. */
   readonly token?: string | null;
   readonly headers?: Record<string, string>;
 };
@@ -43,7 +43,7 @@ export async function setupManage(
   };
 }
 
-/** Sends a request as automation or a browser. */
+/** Sends a request like automation or a browser. */
 export async function send(url: string, method: string, options: CallOptions = {}): Promise<Reply> {
   const { body, token = null, headers = {} } = options;
   const response = await fetch(url, {
@@ -71,7 +71,7 @@ export function cookieOf(reply: Reply, url: string): Record<string, string> {
   return { cookie: cookie.split(";", 1)[0] ?? "", origin: url, "sec-fetch-site": "same-origin" };
 }
 
-/** Another workspace, created as the schema owner because the service cannot create one. */
+/** Creates another workspace as the schema owner, because the service cannot create one. */
 export async function addWorkspace(database: TestDatabase, name: string): Promise<number> {
   const [row] = await database.query("insert into control.workspaces (name) values ($1) returning id", [
     name,

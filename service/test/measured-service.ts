@@ -13,7 +13,7 @@ export type MeasuredService = {
   parseMicros(text: string): Promise<number>;
 };
 
-/** The service in a separate process that reports its processor time. */
+/** Starts the service in a separate process that reports its processor time. */
 export async function startMeasuredService(database: TestDatabase): Promise<MeasuredService> {
   const child = fork(join(import.meta.dirname, "measured-service-main.ts"), {
     env: {
@@ -21,7 +21,7 @@ export async function startMeasuredService(database: TestDatabase): Promise<Meas
       PORT: "0",
       METRICS_PORT: "0",
       LOG_LEVEL: "silent",
-      // Lets each call use another address, so that limits per address do not end a measurement.
+      // Lets each call use another address, so that limits per address do not stop a measurement.
       TRUST_PROXY: "127.0.0.1",
     },
   });

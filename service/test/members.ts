@@ -11,7 +11,7 @@ export type JoinedMember = {
   call(method: string, path: string, body?: unknown): Promise<Reply>;
 };
 
-/** The token of the link in a reply, for example to an invitation. */
+/** The token of the link in a reply, for example of an invitation. */
 export function tokenOf({ body }: Reply): string {
   const { path } = body["link"] as { path: string };
   return path.split("#")[1] ?? "";

@@ -6,7 +6,7 @@ import { PROBLEMS } from "../src/edge/problem.ts";
 import { post, setup, startTestService } from "./harness.ts";
 import { startOwnServer } from "./own-server.ts";
 
-// The alert rules and the dashboard in deploy/observability, against the metrics of a running service.
+// Checks the alert rules and the dashboard in deploy/observability against the metrics of a running service.
 
 const ROOT = join(import.meta.dirname, "../..");
 const read = (file: string): string => readFileSync(join(ROOT, file), "utf8");
@@ -42,7 +42,7 @@ const WORDS = new Set(
 const OWN_METRICS = ["up"];
 const OWN_LABELS = ["job", "instance"];
 
-/** Everything in a query that is not known syntax is taken for a metric. */
+/** Everything in a query that is not known syntax is treated as a metric. */
 function metricsOf(query: string): string[] {
   const bare = query.replace(/\{[^}]*\}|\[[^\]]*\]|\b(by|on) \([^)]*\)|\boffset \w+/g, " ");
   return (bare.match(/[a-zA-Z_:][\w:]*/g) ?? []).filter((word) => !WORDS.has(word));
@@ -60,7 +60,7 @@ function selectorsOf(query: string): Selector[] {
   );
 }
 
-/** The names in a scrape, with those that a histogram implies. */
+/** The names in a scrape, including those that a histogram implies. */
 function namesIn(scrape: string): Set<string> {
   return new Set(
     [...scrape.matchAll(/^# TYPE (\S+) (\w+)$/gm)].flatMap(([, name = "", type]) =>
@@ -92,7 +92,7 @@ test("every metric and label in the alert rules and the dashboard is in /metrics
   const wrong = queries.flatMap(([where, query]) =>
     selectorsOf(query)
       .filter(({ metric, label }) => {
-        // A metric without samples shows no labels. Those have only counted nothing yet.
+        // A metric without samples, such as a counter that is still empty, shows no labels.
         const samples = scrape.match(new RegExp(`^${metric}(\\{.*| .*)$`, "gm")) ?? [];
         return samples.length > 0 && !OWN_LABELS.includes(label) && !samples[0]?.includes(`${label}="`);
       })
@@ -136,7 +136,7 @@ test("every error code in a rule is a code of the API", () => {
   expect(codes.filter(({ value }) => value !== "" && !(value in PROBLEMS))).toEqual([]);
 });
 
-test("every alert has a section in the runbook, and every section an alert", () => {
+test("every alert has a section in the runbook, and every section belongs to an alert", () => {
   const sections = [...read("docs/operations/alerts.md").matchAll(/^## (Purser\w+)$/gm)].map(
     ([, name]) => name,
   );

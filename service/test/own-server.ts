@@ -10,7 +10,7 @@ import { startTemporaryServer, type TemporaryServer } from "./temporary-server.t
 
 export type OwnServer = TemporaryServer & { readonly database: TestDatabase };
 
-/** A migrated database on a separate server, for crashes, standbys and poolers. */
+/** Starts a migrated database on a separate server, for crashes, standbys and poolers. */
 export async function startOwnServer(settings: readonly string[] = []): Promise<OwnServer> {
   const server = await startTemporaryServer("own", {
     binDirectory: await binariesOfTheTestServer(),
@@ -28,7 +28,9 @@ export type Standby = {
   cutOff(): Promise<void>;
 };
 
-/** Starts a standby that streams from the primary. Copies the data of the stopped primary, which works with all versions. */
+/**
+ * Starts a standby that streams from the primary. Copies the data of the stopped primary, which works with all PostgreSQL versions.
+ */
 export async function startStandby(primary: TemporaryServer, name: string): Promise<Standby> {
   const binDirectory = await binariesOfTheTestServer();
   await primary.crash();
@@ -57,7 +59,7 @@ export async function startStandby(primary: TemporaryServer, name: string): Prom
   };
 }
 
-/** Opens a connection for each query, so that it works after a crash of the server. */
+/** Opens a connection for each query, so that queries work after the server has crashed. */
 function databaseOn(server: TemporaryServer): TestDatabase {
   const url = server.url(TEMPLATE);
   const query: TestDatabase["query"] = async (text, values = []) => {
@@ -80,7 +82,7 @@ function databaseOn(server: TemporaryServer): TestDatabase {
   };
 }
 
-/** The binaries of the PostgreSQL version that all tests use. */
+/** Finds the binaries of the PostgreSQL version that all tests use. */
 export async function binariesOfTheTestServer(): Promise<string> {
   const client = new pg.Client(`postgres://postgres@127.0.0.1:${inject("postgresPort")}/postgres`);
   await client.connect();

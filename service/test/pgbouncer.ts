@@ -9,15 +9,15 @@ import { freePort } from "../src/postgres/free-port.ts";
 import type { TestDatabase } from "./harness.ts";
 
 export type PgBouncer = {
-  /** The database through the pooler. */
+  /** The database as reached through the pooler. */
   readonly database: TestDatabase;
-  /** Applies to open connections after their current transaction. */
+  /** Changes the mode. Open connections use it after their current transaction. */
   setMode(mode: PoolMode): Promise<void>;
 };
 
 export type PoolMode = "session" | "transaction" | "statement";
 
-/** Debian's PgBouncer in front of a database, with defaults except for mode and pool size. */
+/** Starts Debian's PgBouncer in front of a database, with defaults except for mode and pool size. */
 export async function startPgBouncer(behind: TestDatabase, mode: PoolMode): Promise<PgBouncer> {
   const directory = await mkdtemp(join(tmpdir(), "purser-pgbouncer-"));
   await chmod(directory, 0o755);

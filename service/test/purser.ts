@@ -36,11 +36,11 @@ export type Served = {
   readonly url: string;
   readonly metricsUrl: string;
   readonly child: ChildProcess;
-  /** Everything it has printed so far. */
+  /** Everything the process has printed so far. */
   readonly output: () => string;
 };
 
-/** `purser serve` in a separate process. Returns when it is ready. */
+/** Starts `purser serve` in a separate process. Returns when it is ready. */
 export async function servePurser(databaseUrl: string, settings: Settings = {}): Promise<Served> {
   const child = spawnPurser(["serve"], {
     DATABASE_URL: databaseUrl,

@@ -1,4 +1,4 @@
-/** The OpenAPI document with every reference replaced by its target. */
+/** Returns the OpenAPI document with every reference replaced by its target. */
 export function resolveReferences<T>(document: T): T {
   const resolve = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(resolve);

@@ -11,7 +11,7 @@ import { mayActAs, ROLES, type Role } from "../src/primitives/role.ts";
 
 export const OWNER = { email: "owner@example.com", name: "Olga Owner", password: "seven-green-kettles" };
 
-/** 100 credits a month; image.render costs 10, text.generate 3 per 1,000, export 0 with 5 a day. */
+/** The plan grants 100 credits a month. image.render costs 10, text.generate 3 per 1,000, and export 0 with a limit of 5 a day. */
 export const PRO: PlanInput = {
   key: "pro",
   name: "Pro",
@@ -34,7 +34,7 @@ export type Tokens = Readonly<Record<Role, string>>;
 
 export type Seeded = { readonly project: CreatedProject; readonly tokens: Tokens };
 
-/** Each contains the previous one and more. Tests clone one of them in about 30 ms. */
+/** Each database contains the previous one and more. Tests clone one of them in about 30 ms. */
 export type SeededDatabase = "purser_project" | "purser_credits" | "purser_managed";
 
 /** Creates the seeded databases on a server that has the template. */
@@ -70,7 +70,7 @@ export function contextOf({ projectId, test }: CreatedProject): Context {
   };
 }
 
-/** A small catalog, and a customer "ada" on its plan. */
+/** Creates a small catalog, and a customer "ada" on its plan. */
 export async function seedCredits(cell: Pool, context: Context): Promise<void> {
   const feature = (key: string, credits: number, per: number): Promise<unknown> =>
     defineFeature(cell, context, { key, name: key, unit: null, pool: "credits", cost: { credits, per } });
@@ -82,7 +82,7 @@ export async function seedCredits(cell: Pool, context: Context): Promise<void> {
   await assignPlan(cell, context, { customerId: brandAs<CustomerId>("ada"), plan: "pro", anchor: null });
 }
 
-/** An owner, and a management token for each role. */
+/** Creates an owner, and a management token for each role. */
 export async function seedPeople(control: Pool): Promise<Tokens> {
   await createFirstOwner(control, OWNER);
   const actor = { kind: "system", id: null, requestId: null } as const;

@@ -7,12 +7,12 @@ const STORE = join(import.meta.dirname, "../src/store");
 const NAME = /"([a-z_]{4,}\.[a-z_0-9]+)"/g;
 
 /**
- * Makes a server count the statements that run. The extension comes with Debian's packages. Each test has its own database,
- * with its own counts, and the server forgets counts above the maximum.
+ * Makes a server count the statements that run. The extension comes with Debian's packages. Each test has its own database with its
+ * own counts, and the server drops counts above the maximum.
  */
 export const COUNTING = ["shared_preload_libraries=pg_stat_statements", "pg_stat_statements.max=200000"];
 
-/** Statements of the store that no test ran on this server. */
+/** Lists the store's statements that no test ran on this server. */
 export async function listStatementsNotRun(url: string): Promise<string[]> {
   const client = new pg.Client(url);
   await client.connect();

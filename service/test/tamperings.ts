@@ -3,10 +3,10 @@ import { brandAs, type Instant } from "../src/primitives/brand.ts";
 import { decodeWalletState, encodeWalletState } from "../src/store/cell/wallet-state.ts";
 import type { TestDatabase } from "./harness.ts";
 
-/** A change to the tables of `liveBusyLives` made without the service. */
+/** A change to the tables of `liveBusyLives` that bypasses the service. */
 export type Tampering = {
   readonly name: string;
-  /** A text in the command's report. Default: "ada". */
+  /** A text that the command's report must contain. The default is "ada". */
   readonly names?: string;
   tamper(database: TestDatabase): Promise<unknown>;
 };
@@ -219,7 +219,7 @@ const ORPHANS: readonly Tampering[] = [
 
 export const TAMPERINGS: readonly Tampering[] = [...LEDGER, ...GRANTS, ...OVERRIDES, ...WALLETS, ...ORPHANS];
 
-/** Changes rows by one statement. Throws if it changes none. */
+/** Changes rows with one statement. Throws if it changes none. */
 function entry(name: string, statement: string): Tampering {
   return {
     name,
@@ -258,7 +258,7 @@ function withPlan(plan: Assignment | null, change: (plan: Assignment) => Assignm
   return plan === null ? null : change(plan);
 }
 
-/** Deletes all rows of ada except those of one table. */
+/** Deletes ada, ada's wallet and ada's rows in the given tables. */
 async function leaveOnly(database: TestDatabase, without: readonly string[]): Promise<void> {
   for (const table of [...without, "wallets"])
     await database.query(`delete from cell.${table} where ${OF_ADA}`);

@@ -8,13 +8,13 @@ import { type LocalServer, type LocalServerOptions, startLocalServer } from "../
 export type TemporaryServer = LocalServer & {
   readonly port: number;
   readonly dataDirectory: string;
-  /** `pg_ctl stop -m immediate`: ends without writing anything. Returns when the server has ended. */
+  /** Runs `pg_ctl stop -m immediate`, which ends the server without writing anything. Returns when the server has ended. */
   crash(): Promise<void>;
   /** Starts again on the same data. */
   restart(): Promise<void>;
 };
 
-/** A PostgreSQL server with a temporary data directory, which `stop` deletes. */
+/** Starts a PostgreSQL server with a temporary data directory, which `stop` deletes. */
 export async function startTemporaryServer(
   name: string,
   {
@@ -22,14 +22,14 @@ export async function startTemporaryServer(
     port: wantedPort,
     ...options
   }: Pick<LocalServerOptions, "binDirectory" | "settings" | "environment"> & {
-    /** Creates the data directory instead of initdb. */
+    /** Creates the data directory, instead of initdb. */
     fill?: (dataDirectory: string) => Promise<void>;
-    /** Default: any free port. */
+    /** The default is any free port. */
     port?: number;
   } = {},
 ): Promise<TemporaryServer> {
   const directory = await mkdtemp(join(tmpdir(), `purser-${name}-`));
-  // The server runs as another user if this process is root, and needs access.
+  // If this process is root, the server runs as another user and needs access.
   await chmod(directory, 0o755);
   const port = wantedPort ?? (await freePort());
   const dataDirectory = join(directory, "data");

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 const FOLDER = join(import.meta.dirname, "../../docs/security");
 const LINK = /\[([^\]]+)\]\(([^)]+\.test\.ts)\)/g;
 
-/** Rows of the page's tables with three columns that describe a threat. */
+/** Rows of the page's tables, each about one threat. */
 const rows = readFileSync(join(FOLDER, "threats.md"), "utf8")
   .split("\n## ")
   .slice(1)

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { PROBLEMS } from "../src/edge/problem.ts";
 
-// Structure rules. Each test lists what breaks its rule, so that a failure names the place.
+// Rules for the structure of the code. Each test lists the places that break its rule.
 
 const ROOT = join(import.meta.dirname, "../..");
 const glob = (pattern: string): string[] => globSync(pattern, { cwd: ROOT }).sort();
@@ -12,7 +12,7 @@ const read = (file: string): string => readFileSync(join(ROOT, file), "utf8");
 const everything = glob("{service,proof}/**/*.{ts,sql}");
 const source = glob("service/src/**/*.ts").filter((file) => !file.endsWith(".test.ts"));
 
-/** `service/src/edge/log.ts` → `edge`; files at the top of src and in commands may import everything. */
+/** The folder of a file: `src/edge/log.ts` → `edge`. Files at the top of src and in commands may import everything. */
 function roomOf(file: string): string {
   const [room = "", ...rest] = file.replace("service/src/", "").split("/");
   return rest.length === 0 || room === "commands" ? "top" : room;
@@ -22,7 +22,7 @@ type Import = { file: string; room: string; target: string; isType: boolean };
 
 const IMPORT = /^(?:import|export) (type )?(?:[^;"]*? from )?"([^"]+)"|\bimport\("([^"]+)"\)/gm;
 
-/** Our own files as paths below src, packages and `node:` modules by their name. */
+/** All imports. Our own files are paths below src; packages and `node:` modules have their names. */
 const imports: Import[] = source.flatMap((file) =>
   [...read(file).matchAll(IMPORT)].map(([, type, from, dynamic]) => {
     const name = from ?? dynamic ?? "";
@@ -75,7 +75,7 @@ test("there are no import cycles, including type imports", () => {
   const files = glob("{service/src,dashboard/src,proof}/**/*.{ts,tsx}");
   const graph = new Map(files.map((file) => [file, new Set(ownImportsOf(file))]));
   expect(graph.size).toBeGreaterThan(700);
-  // Removes files that are in no cycle: they import none of the remaining files, or none of these imports them.
+  // Removes files that are in no cycle: they import none of the remaining files, or none of the remaining files imports them.
   let size: number;
   do {
     size = graph.size;
@@ -111,7 +111,7 @@ test("tracing is loaded only on demand, so that it costs nothing if it is off", 
   expect([...new Set(packages.map(({ file }) => file))]).toEqual(["service/src/edge/tracing.ts"]);
 });
 
-/** Lines of `files` that match, as `file:line`, without the files in `except`. */
+/** Lines of `files` that match, as `file:line`. Files in `except` are skipped. */
 function findLines(files: readonly string[], pattern: RegExp, except: readonly string[] = []): string[] {
   return files
     .filter((file) => !except.some((name) => file.startsWith(`service/${name}`)))
@@ -180,7 +180,7 @@ test("file names are specific and in kebab case", () => {
   expect(everything.filter((file) => !/^[a-z0-9./-]+$/.test(file))).toEqual([]);
 });
 
-test("every error code has its page, and every page its code", () => {
+test("every error code has a page, and every page has a code", () => {
   const pages = glob("docs/errors/*").map((file) => file.replace("docs/errors/", ""));
   expect(pages).toEqual(
     Object.keys(PROBLEMS)

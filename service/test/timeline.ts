@@ -11,7 +11,7 @@ import { balanceOf, newWallet, type Wallet } from "../src/entitlement/wallet.ts"
 import { brandAs, type FeatureKey, type Instant } from "../src/primitives/brand.ts";
 import { at, CREDITS, getFeature, LONG_AGO, planId } from "./catalog.ts";
 
-/** A decision about one feature, with its only item. */
+/** A decision about a single feature, merged with its only item. */
 type DecidedOne = Decided & ItemDecision;
 
 /** One customer's history, in memory. Each action has a date. */
@@ -51,7 +51,7 @@ export class Timeline {
     return outcome.kind;
   }
 
-  /** Replaces the overrides: terms by feature, and credits of the allowance. */
+  /** Replaces the overrides. Terms are listed by feature; credits are the amount of the allowance. */
   override(
     when: string,
     terms: Readonly<Record<string, Partial<Omit<OverridesRequest["features"][number], "feature">>>>,
@@ -80,7 +80,7 @@ export class Timeline {
     return { ...decision, ...item };
   }
 
-  /** Consumes several features in one request: quantities by feature. */
+  /** Consumes several features in one request. Quantities are listed by feature. */
   consumeItems(when: string, quantities: Readonly<Record<string, number>>): Decided {
     const decision = this.checkItems(when, quantities);
     this.#keep(decision.change);

@@ -3,13 +3,13 @@ import { post, type Reply, startTestService } from "./harness.ts";
 
 export type TwoServices = Credits & {
   readonly urls: readonly [string, string];
-  /** Consumes through one of the two services: even turns use the first. */
+  /** Consumes through one of the two services: the first if `turn` is even. */
   consumeAt(turn: number, body: object): Promise<Reply>;
-  /** Consumes one image.render of "ada" with a new key. `change` overrides fields. */
+  /** Consumes one image.render for "ada" with a new key. `change` overrides fields. */
   renderAt(turn: number, change?: object): Promise<Reply>;
 };
 
-/** Two services on one database. */
+/** Starts two services on one database. */
 export async function setupTwo(overrides: Record<string, string> = {}): Promise<TwoServices> {
   const credits = await setupCredits(overrides);
   const { database, project, service } = credits;

@@ -64,7 +64,7 @@ export async function expectExactSums(database: TestDatabase): Promise<void> {
   }
 }
 
-/** How many events with a key are in the roll-ups. */
+/** Counts the events with a key in the roll-ups. */
 export async function countOf(database: TestDatabase, key: string): Promise<number> {
   const [row] = await database.query(
     `select coalesce(sum(q.count), 0)::integer as n from cell.usage_buckets as q
@@ -78,7 +78,7 @@ export type Sum = { count: number; quantity: number; credits: number };
 type Line = { key: string | null; total: Sum; points: (Sum & { at: string })[] };
 type Chart = { buckets: string[]; total: Sum; lines: Line[]; other: Line | null; windowStart: string | null };
 
-/** Response of the management API. */
+/** Calls the management API and returns the response body. */
 export async function ask<T = Chart>({ manage }: Managed, path: string): Promise<T> {
   const { status, body, text } = await manage("GET", path);
   expect({ status, text: status === 200 ? "" : text }).toEqual({ status: 200, text: "" });

@@ -2,7 +2,7 @@ import { onTestFinished } from "vitest";
 import type { Pool } from "../src/postgres/pool.ts";
 import { openTestPool } from "./seed.ts";
 
-/** A pool that calls `onRun` before each statement, with its name. */
+/** Opens a pool that calls `onRun` with the name of each statement before the statement runs. */
 export function openWatchedPool(url: string, onRun: (name: string) => Promise<void>): Pool {
   const pool = openTestPool(url);
   onTestFinished(() => pool.end());

@@ -2,7 +2,7 @@ import type { Repairing } from "../src/commands/verify/usage/repair-day.ts";
 import type { Session } from "../src/postgres/session.ts";
 import type { Parameter, Rows, Statement } from "../src/postgres/statement.ts";
 
-/** A session that calls `onRun` before each statement, which may fail it. */
+/** A session that calls `onRun` before each statement. If `onRun` throws, the statement fails. */
 export class WatchedSession implements Repairing {
   readonly #session: Session;
   readonly #onRun: (statement: Statement, parameters: readonly Parameter[]) => Promise<void>;

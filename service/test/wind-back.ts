@@ -2,7 +2,7 @@ import type { TestDatabase } from "./harness.ts";
 
 export const DAY_MS = 24 * 3_600_000;
 
-/** Moves all times in wallets and overrides this far into the past. */
+/** Moves all times in wallets and overrides into the past by this much. */
 export async function windBack(database: TestDatabase, ms: number): Promise<void> {
   const wallets = await database.query("select environment_id, customer_number, state from cell.wallets");
   for (const { environment_id, customer_number, state } of wallets) {

@@ -4,7 +4,7 @@ import type { TestDatabase } from "./harness.ts";
 
 /** A TCP proxy between the service and its database that a test can interrupt. */
 export class Wire {
-  /** The port of the database. A change affects new connections. */
+  /** The port of the database. A change affects only new connections. */
   target = inject("postgresPort");
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();

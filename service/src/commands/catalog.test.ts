@@ -23,7 +23,7 @@ async function writeCatalog(document: unknown): Promise<string> {
   return file;
 }
 
-test("a catalog is exported, compared, applied elsewhere, and then unchanged", async () => {
+test("a catalog can be exported, compared and applied elsewhere, and applying it again changes nothing", async () => {
   const managed = await setupManage();
   const { manage, project } = managed;
   const env = settingsOf(managed);
@@ -104,7 +104,7 @@ test("the command reports missing arguments and settings", async () => {
   expect(config).toEqual({ url: "https://purser.example", token: "x" });
 });
 
-test("a change is shown value by value, list items by key", () => {
+test("changes are listed value by value, and list items are named by key", () => {
   const plan = (credits: number, features: object[]) => ({
     key: "pro",
     name: "Pro",

@@ -47,7 +47,7 @@ test("a command without a connection reports how long it waited, and does nothin
 });
 
 test.each([["create-project", "My product"], ["verify"], ["serve"]])(
-  "%s names sslmode if the server has no SSL",
+  "%s mentions sslmode in its error if the server has no SSL",
   async (...args) => {
     const database = await createDatabase();
     const url = new URL(database.url);

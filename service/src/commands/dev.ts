@@ -60,7 +60,7 @@ async function refuseUsedPort({ port }: DevOptions): Promise<void> {
   await once(server, "close");
 }
 
-/** The first start takes up to a minute, and the terminal should show why. */
+/** Prints progress, because the first start takes up to a minute. */
 function progress({ json, print }: DevOptions, line: string): void {
   if (!json) print(line);
 }

@@ -23,7 +23,7 @@ type Started = {
   stop(): Promise<void>;
 };
 
-// Starts whole processes one after another.
+// These tests start whole processes one after another.
 vi.setConfig({ testTimeout: 120_000 });
 
 /** Runs a command until it prints a line that `isReady` accepts; each line is JSON. */

@@ -24,7 +24,7 @@ test("databases with different ordinals never assign the same customer number or
   expect(second.ids).toEqual(second.numbers);
 });
 
-/** Three customers who each consume once. */
+/** The numbers of three customers who each consume once: as decoded from their consume IDs, and as stored. */
 async function numbersOf(ordinal: number) {
   const { database, assign, consume } = await setupCredits({}, (database) =>
     migrateCommand({ databaseUrl: database.url, grantTo: null, ordinal, print }),

@@ -60,7 +60,7 @@ test.each(["transaction", "statement"] as const)(
   },
 );
 
-test("after a pooler switches to transaction mode, nothing is acknowledged without the settings", async () => {
+test("after a pooler switches to transaction mode, no request is acknowledged without the session settings", async () => {
   const pooler = await startPgBouncer(await createDatabase(), "session");
   const { database, consume, check } = await setupCredits({ LANES: "2" }, undefined, pooler.database);
   expect((await consume({ ...BODY, idempotencyKey: "before" })).status).toBe(200);
@@ -91,7 +91,7 @@ test("the operations guide states how many connections a process opens", () => {
   const sizing = read("sizing");
   const [, forLanes, forPools] = /`LANES` \+ (\d+) connections .* at most (\d+) more/.exec(sizing) ?? [];
   const pooled = Object.values(POOLS).reduce((sum, { sizeMax }) => sum + sizeMax, 0);
-  // The blocking lane and the reader.
+  // The 2 connections are for the blocking lane and the reader.
   expect([forLanes, forPools]).toEqual(["2", String(pooled)]);
   expect(sizing).toContain(`| at most ${1 + 2 + pooled} |`);
   expect(sizing).toContain(`| at most ${4 * (1 + 2 + pooled)} |`);

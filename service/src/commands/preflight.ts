@@ -70,7 +70,7 @@ async function inspectCommits(client: Client): Promise<Finding> {
 /** Enough rounds to detect a pooler that assigns backends at random or in turn. */
 const POOLER_ROUNDS = 5;
 
-/** Two connections alternate: with a transaction pooler, one of them sees the other's backend. */
+/** Alternates between two connections: with a transaction pooler, one of them runs on the other's backend. */
 export async function inspectPooler(one: Client, other: Client): Promise<Finding> {
   const about = "pooler";
   try {
@@ -100,7 +100,7 @@ export async function inspectKeyDeletion(client: Client, idempotencyDays: number
   return [{ level: "failure", about, text }];
 }
 
-/** Upgrades added a table and columns, and a service with its own role needs new privileges for them. */
+/** A service with its own role needs new privileges for tables and columns that upgrades added. */
 async function inspectPrivileges(client: Client): Promise<Finding[]> {
   const { rows } = await client.query(`
     select
@@ -133,7 +133,7 @@ async function inspectMigrations(client: Client): Promise<Finding> {
   }
 }
 
-/** A release that does not know the format would misread stored data. */
+/** A release that does not support the format would misread stored data. */
 async function inspectDataFormat(client: Client): Promise<Finding[]> {
   const format = await readDataFormat(client);
   const about = "data format";
@@ -146,7 +146,7 @@ async function inspectDataFormat(client: Client): Promise<Finding[]> {
   return [{ level: "warning", about, text }];
 }
 
-/** On a server whose transaction IDs differ from those of the server that wrote the rows, the usage roll-ups may lack new rows. */
+/** If another server with other transaction IDs wrote the existing rows, the usage roll-ups may lack new rows. */
 async function inspectTransactionIds(client: Client): Promise<Finding[]> {
   const { rows: found } = await client.query("select to_regclass('cell.identity') is not null as exists");
   if (found[0]?.exists !== true) return [];

@@ -4,7 +4,7 @@ import { setupCredits } from "../../test/credits.ts";
 import { withJobClock } from "../../test/job-clock.ts";
 import { runPurser } from "../../test/purser.ts";
 
-test("the result of purser verify is in the metrics of a running service", async () => {
+test("the metrics of a running service include the result of purser verify", async () => {
   const { database, service, consume, pass } = await withJobClock(() => setupCredits());
   await consume({ customerId: "ada", feature: "image.render", idempotencyKey: "k" });
   const verify = (...options: string[]) =>
@@ -58,9 +58,9 @@ test("a verification that passed but could not be stored reports both", async ()
   );
 });
 
-test("a system that forbids a lower priority does not prevent the verification", async () => {
+test("verification works on a system that forbids lowering its priority", async () => {
   const { database } = await setupCredits();
-  // As a system call filter of systemd does.
+  // Simulates a system call filter of systemd.
   const forbid = `import os from "node:os"; import { syncBuiltinESMExports } from "node:module";
     os.setPriority = () => { throw new Error("EPERM"); }; syncBuiltinESMExports();`;
   const { code, stdout } = await runPurser(["verify"], {

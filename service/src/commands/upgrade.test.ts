@@ -27,7 +27,7 @@ async function connectAs(database: TestDatabase, name: string): Promise<pg.Clien
 test("a new database has the newest data format, and finishing again changes nothing", async () => {
   const database = await createDatabase();
   const client = await connectTo(database);
-  // As after an interrupted first migration, which leaves an old format. The constraint would forbid 0.
+  // Simulates an interrupted first migration, which leaves an old format. Drops the constraint, because it forbids 0.
   await database.query(
     "alter table cell.identity drop constraint identity_data_format_positive; update cell.identity set data_format = 0",
   );

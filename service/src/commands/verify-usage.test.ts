@@ -11,7 +11,7 @@ import { utcDay } from "./verify/usage/utc-day.ts";
 import { verifyUsageCommand } from "./verify-usage.ts";
 
 const DAY_MS = 24 * 3_600_000;
-/** In days before today. The last one is in an earlier month. */
+/** The days with usage, as days before today. The last one is in an earlier month. */
 const DAYS = [0, 1, 2, 34];
 
 /** Connects with the service's role. */

@@ -11,8 +11,8 @@ import { utcDay } from "./verify/usage/utc-day.ts";
 import { verifyUsage } from "./verify/usage/verify-usage.ts";
 
 /**
- * Long, because one statement compares a bucket with the buckets of all its customers. Only one snapshot is certain to show both
- * as they were written.
+ * Long, because one statement compares a bucket with the buckets of all its customers. It cannot be split, because both must be
+ * read in the same snapshot.
  */
 const STATEMENT_TIMEOUT_MS = 120_000;
 

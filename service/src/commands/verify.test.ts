@@ -7,7 +7,7 @@ import { reverseConsume } from "../manage/credits/reverse-consume.ts";
 import { describeMismatch } from "./verify/report.ts";
 import { verifyDatabase } from "./verify/verify-database.ts";
 
-/** With the service's role, which cannot change history. */
+/** Verifies with the service's role, which cannot change history. */
 async function verify({ database }: Credits): Promise<{ mismatch: string | null; entries: number }> {
   const { mismatch, checked } = await verifyDatabase(database.serviceUrl);
   return { mismatch: mismatch && describeMismatch(mismatch), entries: checked.entries };
@@ -29,7 +29,7 @@ test("a valid history verifies, and the command reports what it checked", async 
   expect(code).toBe(0);
 });
 
-test("every tampering is detected, and the customer is named", { timeout: 120_000 }, async () => {
+test("any tampering is detected, and the affected customer is named", { timeout: 120_000 }, async () => {
   const credits = await setupCredits();
   await liveBusyLives(credits);
   const { database } = credits;
@@ -78,7 +78,7 @@ test("a wallet charged during verification is not a mismatch", async () => {
   expect(await credits.database.count("cell.ledger")).toBeGreaterThan(100);
 });
 
-test("a ledger of several pages verifies, and a tampering on its last page is found", async () => {
+test("a ledger of several pages verifies, and tampering on its last page is detected", async () => {
   const credits = await setupCredits();
   const { database } = credits;
   await credits.topUp("ada", 1_000_000);

@@ -6,7 +6,7 @@ import type { Message } from "./verify/worker.ts";
 /** Size of each semi-space of V8's young generation. */
 const YOUNG_MEGABYTES = 8;
 
-/** Folds every ledger and compares wallets, grants and limits, while the service runs. Stops at the first mismatch. */
+/** Compares wallets, grants and limits with their ledgers while the service runs. Stops at the first mismatch. */
 export async function verifyCommand(options: {
   databaseUrl: string;
   print: (line: string) => void;
@@ -24,8 +24,8 @@ export async function verifyCommand(options: {
 }
 
 /**
- * Folding produces so much garbage that the process would grow to 370 MB. A thread reads the flag for its heap size when it
- * starts.
+ * Verifies in a thread with a small heap. Without the limit, garbage would make the process grow to 370 MB. A thread reads the flag
+ * for its heap size when it starts.
  */
 function verifyInThread(databaseUrl: string, onProgress: (checked: Checked) => void): Promise<Report> {
   setFlagsFromString(`--max-semi-space-size=${YOUNG_MEGABYTES}`);

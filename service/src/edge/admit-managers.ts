@@ -32,7 +32,7 @@ declare module "fastify" {
     principal: Principal | null;
     /** The environment in the path. */
     scope: Scope | null;
-    /** Checks access again, for long operations: the session or token may have expired, or the role changed, since then. */
+    /** Checks access again during a long operation, because the session, token or role may have changed since the request began. */
     admitAgain: (() => Promise<void>) | null;
   }
 }
@@ -51,7 +51,7 @@ export type ManagerAuthenticator = {
 const BEARER = /^Bearer +(\S+)$/i;
 const SAFE_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
-/** Checks credentials, scope and role, before the body is read. */
+/** Checks credentials, scope and role before the body is read. */
 export function admitManagers(
   app: FastifyInstance,
   parts: { authenticator: ManagerAuthenticator; proxies: ProxyWatch },
@@ -120,7 +120,7 @@ async function identify(
   });
 }
 
-/** Another site's page can make a browser send our cookie, but it cannot forge the Origin header. */
+/** Rejects cross-site requests: another site can make a browser send our cookie, but it cannot forge the Origin header. */
 function refuseForeignOrigin(request: FastifyRequest): void {
   const { origin, host } = request.headers;
   const site = request.headers["sec-fetch-site"];
@@ -139,7 +139,7 @@ function refuseNarrowToken({ environmentId }: Principal): void {
   });
 }
 
-/** A scope in another workspace, or beyond the token's reach, gets the same response as a missing one. */
+/** Finds the scope in the path. A scope in another workspace, or outside the token's environment, is reported as not found. */
 async function findScopeOf(
   request: FastifyRequest,
   principal: Principal,
@@ -184,7 +184,7 @@ function accessOf(request: FastifyRequest): Access {
 
 function readBearer(request: FastifyRequest): string | null {
   const { authorization } = request.headers;
-  // With a scheme other than Bearer, the token is empty and is rejected. The cookie is not used instead.
+  // Any other scheme gives an empty token, which is rejected. The cookie is not used as a fallback.
   if (authorization === undefined) return null;
   return BEARER.exec(authorization)?.[1] ?? "";
 }

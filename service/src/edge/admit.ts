@@ -16,7 +16,7 @@ declare module "fastify" {
 const BEARER = /^Bearer +(\S+)$/i;
 const LIMITED_KEYS_MAX = 10_000;
 
-/** Checks guards, API key, scope and rate limit, before the body is read. */
+/** Checks guards, API key, scope and rate limit before the body is read. */
 export function admitRuntimeCallers(
   app: FastifyInstance,
   parts: { keys: ApiKeyCache; isTrustedProxy: ProxyTrust },
@@ -47,7 +47,7 @@ function scopeOf(request: FastifyRequest): KeyScope {
   return scope;
 }
 
-/** Requires `Authorization: Bearer <API_KEY>`. The response does not reveal why a key is not valid. */
+/** Requires `Authorization: Bearer <API_KEY>`. The response does not reveal why a key is invalid. */
 function authenticate(request: FastifyRequest, keys: ApiKeyCache): ApiKey | Promise<ApiKey> {
   const secret = BEARER.exec(request.headers.authorization ?? "")?.[1];
   if (secret === undefined) {
@@ -65,7 +65,10 @@ function authenticate(request: FastifyRequest, keys: ApiKeyCache): ApiKey | Prom
   return orNotValid(found);
 }
 
-/** One second's worth of requests, refilled at the workspace's rate. Headers follow the IETF draft on rate limit fields. */
+/**
+ * Limits each key to a bucket of one second's worth of requests, refilled at the workspace's rate. Headers follow the IETF draft on
+ * rate limit fields.
+ */
 function limitRate(key: ApiKey, reply: FastifyReply, buckets: TokenBuckets<number>): void {
   const rate = key.requestsPerSecondMax;
   if (rate === null) return;

@@ -11,7 +11,7 @@ import { ApiKeyCache, type ApiKeySource } from "./api-key-cache.ts";
 const EVENT = { customerId: "c", event: "e", quantity: 1 };
 const GRACE_MS = 300_000;
 
-/** The real look-up with a counter, over a connection that the test can cut or pause. */
+/** The real look-up with a counter, over a connection that the test can cut or stall. */
 async function setup({ graceMs = GRACE_MS } = {}) {
   const database = await createDatabase();
   const project = await createTestProject(database);
@@ -29,7 +29,7 @@ async function setup({ graceMs = GRACE_MS } = {}) {
   } satisfies ApiKeySource & Record<string, unknown>;
   const cache = new ApiKeyCache(source, { graceMs });
   const find = (secret: string) => Promise.resolve(cache.find(secret, performance.now()));
-  /** Polls, because on a busy machine a look-up may take longer than a request waits. */
+  /** Polls, because on a busy machine a look-up may take longer than a request waits for it. */
   const findsKey = () => expect.poll(() => find(project.test.key.secret)).not.toBeNull();
   const revoke = () =>
     database.query("update control.api_keys set revoked_at = now() where id = $1", [project.test.key.id]);
@@ -45,7 +45,7 @@ beforeEach(() => {
   onTestFinished(() => moved.mockRestore());
 });
 
-/** Moves only this process's clock, not that of the database. */
+/** Moves the clock of this process only, not the database's. */
 function moveClock(ms: number): void {
   clockOffsetMs += ms;
 }
@@ -94,7 +94,7 @@ test("an unknown key is cached, so a flood of requests with it causes one look-u
   expect(source.lookups).toBe(1);
 });
 
-test("an unknown key is not cached forever: once created it works", async () => {
+test("an unknown key is not cached forever, so it works soon after it is created", async () => {
   const { database, project, find } = await setup();
   const secret = makeApiKey("test");
   expect(await find(secret)).toBeNull();
@@ -152,7 +152,7 @@ test("a revocation found by a late look-up takes effect without another look-up"
   expect(source.lookups - before).toBe(1);
 });
 
-test("the age of a response counts from the query, not from its arrival", async () => {
+test("the age of a cached key is measured from when the query was sent, not from when it returned", async () => {
   const { wire, find, findsKey, secret } = await setup();
   await findsKey();
   wire.hold();
@@ -202,7 +202,7 @@ test("the grace period ends when the database is reachable again, even if slow",
 test.each([
   ["never seen", false],
   ["last seen hours ago", true],
-])("without a database, a key %s is neither accepted nor called invalid", async (_, isSeen) => {
+])("without a database, a key %s is neither accepted nor reported as invalid", async (_, isSeen) => {
   const { wire, find, findsKey, secret } = await setup();
   if (isSeen) await findsKey();
   moveClock(2 * 3_600_000);

@@ -3,7 +3,7 @@ import { isWellFormedApiKey } from "../primitives/secret.ts";
 import type { ApiKey } from "../store/control/api-keys.ts";
 
 export type ApiKeySource = {
-  /** The live keys, by index in `secrets`. */
+  /** Returns the live keys, by their index in `secrets`. */
   find(secrets: readonly string[]): Promise<ReadonlyMap<number, ApiKey>>;
   touch(ids: readonly number[]): Promise<void>;
   /** Whether a look-up failed because no connection could be opened. A slow database does not count. */
@@ -16,10 +16,10 @@ const FRESH_MS = 2_000;
 const STALE_MS = 4_000;
 /** How long a request waits for a look-up. The look-up itself continues, and its result is cached. */
 const WAIT_MS = 800;
-/** Maximum number of queued look-ups of new keys: enough for a start under load from many projects. */
+/** Maximum number of queued look-ups of new keys: enough for a process that starts while many projects send requests. */
 const FIRST_LOOKUPS_MAX = 2_048;
 const FIRST_LOOKUPS_PER_STATEMENT = 512;
-/** Two, so that one slow statement does not block all others; fewer than the pool's connections. */
+/** Two, so that one slow statement does not block the others, and fewer than the pool's connections. */
 const FIRST_STATEMENTS_AT_ONCE = 2;
 const KNOWN_MAX = 10_000;
 const UNKNOWN_MAX = 10_000;
@@ -33,7 +33,7 @@ type Entry = {
   readonly askedAtMs: number;
   readonly expiresAtMs: number;
   askAgainAtMs: number;
-  /** When the last look-up failed without a connection; -Infinity if it did not. */
+  /** When the last look-up failed because no connection could be opened; -Infinity if it did not fail that way. */
   outOfReachAtMs: number;
 };
 
@@ -115,7 +115,9 @@ export class ApiKeyCache {
     return this.#waitFor(secret, lookup);
   }
 
-  /** Many keys per statement and few statements at once, so that made-up keys cannot delay the refresh of known ones. */
+  /**
+   * Looks up new keys, many per statement and few statements at once, so that made-up keys cannot delay the refresh of known ones.
+   */
   async #askFirst(): Promise<void> {
     this.#firstStatements += 1;
     while (this.#firstInLine.length > 0) {
@@ -143,7 +145,7 @@ export class ApiKeyCache {
     throw new Error("the control database answered too late");
   }
 
-  /** Concurrent uses of a key share one look-up. */
+  /** Looks up a known key again. Concurrent uses of a key share one look-up. */
   #lookUp(secret: string): Promise<void> {
     const running = this.#lookups.get(secret);
     if (running !== undefined) return running;

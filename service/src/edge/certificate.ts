@@ -31,8 +31,8 @@ export class Certificate {
   }
 
   /**
-   * Returns whether the server now uses a new certificate. A mismatched pair, for example half written, throws once and
-   * changes nothing; the next version of the files is tried again.
+   * Returns whether the server now uses a new certificate. A mismatched pair, for example a half-written one, throws once and
+   * changes nothing. The files are tried again when they change.
    */
   reload(server: Pick<Server, "setSecureContext">): boolean {
     const now = this.#read();

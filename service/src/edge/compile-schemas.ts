@@ -93,7 +93,7 @@ function isSmall(data: unknown): boolean {
   return false;
 }
 
-/** The few runtime routes are compiled at start. */
+/** Defers compilation to the first use, except for the few runtime routes, which are compiled at start. */
 function whenNeeded<T>(build: Build<T>, defer: (compile: () => T) => T): Build<T> {
   return (...parameters) => {
     const compile = build(...parameters);

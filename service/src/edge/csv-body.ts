@@ -106,14 +106,15 @@ async function* readPieces(raw: IncomingMessage): AsyncGenerator<Buffer> {
       yield piece;
     }
   } finally {
-    // Releases the stream, which does not flow while an iterator is attached. A pending read ends with it.
+    // Releases the stream, which does not flow while an iterator is attached. It resolves only after a pending read, so it is not
+    // awaited then.
     const returned = pieces.return?.();
     if (!isWaiting) await returned;
     else returned?.catch(() => {});
   }
 }
 
-/** Null at the end of the file. */
+/** Reads the next chunk. Null at the end of the file. */
 async function nextPiece(pieces: AsyncIterator<Buffer>, allowedMs: number): Promise<Buffer | null> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(tooSlow()), allowedMs);

@@ -6,7 +6,7 @@ import { endStalled } from "./end-early.ts";
 
 const PIECE = Buffer.alloc(64 * 1_024 * 1_024);
 
-/** How long a response lasts for a client that reads a little at a fixed interval. */
+/** Measures how long a response lasts for a client that reads a little at a fixed interval. */
 async function send(pieces: number, everyMs: number): Promise<{ ms: number; isWhole: boolean }> {
   const ended = Promise.withResolvers<boolean>();
   const server = createServer((_, response) => {
@@ -32,7 +32,7 @@ async function send(pieces: number, everyMs: number): Promise<{ ms: number; isWh
   return { ms: performance.now() - startedMs, isWhole };
 }
 
-test("a client that reads too slowly is disconnected, and one that reads gets everything", async () => {
+test("a client that reads too slowly is disconnected, and one that reads fast enough gets the whole response", async () => {
   expect(await send(4, 0)).toMatchObject({ isWhole: true });
   const slow = await send(4, 3);
   expect(slow.isWhole).toBe(false);

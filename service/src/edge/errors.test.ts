@@ -60,7 +60,7 @@ test.each(["/v1/%zz", "/%c0%af", "/v1/events%"])(
   },
 );
 
-test("with PUBLIC_URL every type is an absolute URL, even for a URL that cannot be decoded", async () => {
+test("with PUBLIC_URL every problem type is an absolute URL, even for a URL that cannot be decoded", async () => {
   const { service } = await setup({ PUBLIC_URL: "https://purser.example.com/" });
   for (const [path, code] of [
     ["/nowhere", "not_found"],

@@ -5,7 +5,7 @@ import { BODY_BYTES_MAX } from "./parse.ts";
 import { PROBLEMS, Problem, replyWithProblem } from "./problem.ts";
 import { RejectionThrottle } from "./rejection-throttle.ts";
 
-/** The only place where an error becomes a reply. */
+/** The only place where an error becomes a response. */
 export function answerErrors(
   app: FastifyInstance,
   { methodsOf, publicUrl }: { methodsOf: ReadonlyMap<string, string>; publicUrl: string | null },
@@ -25,7 +25,7 @@ export function answerErrors(
       await throttle.hold(request, performance.now());
     return replyWithProblem(reply, problem, publicUrl);
   });
-  // Before the body is read, because it is not needed.
+  // Rejects unknown paths and methods before the body is read, because the body is not needed.
   app.addHook("onRequest", (request, reply, done) =>
     request.is404 ? done(notFound(request, reply, methodsOf)) : done(),
   );
@@ -79,7 +79,7 @@ function notFound(
   if (methods === undefined) {
     return new Problem("not_found", { detail: "See /docs/api/ for the available operations." });
   }
-  // A browser's first call is a CORS preflight with OPTIONS.
+  // A browser's first call is a CORS preflight with OPTIONS, which no route accepts.
   refuseBrowsers(request);
   reply.header("allow", methods);
   return new Problem("method_not_allowed", { detail: `Use ${methods}.` });

@@ -78,7 +78,7 @@ test.each([
 });
 
 test.each([{}, { TRUST_PROXY: "10.0.0.0/8" }])(
-  "without a trusted proxy X-Forwarded-Proto is ignored (%o)",
+  "without a trusted proxy, X-Forwarded-Proto is ignored (%o)",
   async (overrides) => {
     const { record } = await setup(overrides);
     expect((await record(EVENT, { "x-forwarded-proto": "http" })).status).toBe(200);

@@ -34,7 +34,7 @@ export function forwardedProtocol(request: FastifyRequest, isTrusted: ProxyTrust
 
 export type CameFrom = Pick<FastifyRequest, "ip"> & { readonly raw: { readonly socket: Socket } };
 
-/** The caller's address. A proxy may forward arbitrary text: if it is not an address, the proxy's own is used. */
+/** The caller's address. If a proxy forwards text that is not an address, the proxy's own address is used. */
 export function addressOf({ ip, raw }: CameFrom): string {
   return isIP(ip) === 0 ? (raw.socket.remoteAddress ?? "") : ip;
 }

@@ -33,7 +33,7 @@ test("only the replica that cannot reach the database leaves rotation, and it re
 
   const faults = [
     { begin: () => wire.cut({ refusing: true }), end: () => wire.mend() },
-    // The network is silent: connections stay open, and nothing arrives.
+    // The network is silent: connections stay open, but nothing arrives.
     { begin: () => wire.hold(), end: () => wire.release() },
   ];
   for (const { begin, end } of faults) {

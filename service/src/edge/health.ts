@@ -8,7 +8,7 @@ import type { Metrics } from "./metrics.ts";
  */
 export class Readiness {
   isStopping = false;
-  /** A newer release has finished its upgrade. This process cannot use the database again. */
+  /** Set when a newer release has finished its upgrade, because this process can then no longer use the database. */
   isOutdated = false;
   #reachedDatabaseAtMs = performance.now();
 
@@ -37,7 +37,7 @@ export function serveHealth(app: FastifyInstance, readiness: Readiness): void {
   });
 }
 
-/** Health and metrics on a separate port, which can stay private. */
+/** Serves health and metrics on a separate port, which can stay private. */
 export function createHealthServer(readiness: Readiness, metrics: Metrics): Server {
   return createServer(async (request, response) => {
     response.setHeader("x-content-type-options", "nosniff");

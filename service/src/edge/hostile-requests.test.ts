@@ -83,8 +83,9 @@ class Meter {
   }
 
   /**
-   * Null if these calls cost at most `allow` microseconds more than plain ones. Otherwise a text with the excess. Other work in the
-   * process only adds time, so one cheap round is enough. A busy machine slows down both, so each round measures the allowance again.
+   * Null if these calls cost at most `allow` microseconds more than plain ones, otherwise a message with the excess. Other work in
+   * the process only adds time, so one cheap round is enough. A busy machine slows down both, so each round measures the allowance
+   * again.
    */
   async findExcess(
     route: Route,
@@ -227,7 +228,7 @@ test("before authentication, no path, query or header is expensive", async () =>
   expect(expensive).toEqual([]);
 }, 900_000);
 
-/** Enough to send the largest document, 4 MB. Rendering it for each request took ten times as long. */
+/** Time enough to send the largest document, 4 MB. Rendering it for each request took ten times as long. */
 const DOCUMENT_MICROS = 6_000;
 
 test("before authentication, no document is expensive to serve", async () => {
@@ -251,7 +252,7 @@ test("before authentication, no document is expensive to serve", async () => {
   for (const path of paths) {
     for (const method of ["GET", "HEAD"]) {
       const route = { method, path, fields: [], longLists: [], isAnonymous: true, isRuntime: false };
-      // A search reads all pages, even if only its headers are asked for.
+      // A search reads all pages, even for a HEAD request.
       const isLight = method === "HEAD" && !path.startsWith("/docs/search");
       const allowed = isLight ? HEAD_MICROS : DOCUMENT_MICROS;
       const excess = await meter.findExcess(route, { path: "/livez" }, times(CALLS, {}), () => allowed);

@@ -113,7 +113,7 @@ export class Metrics {
       help: "1 if the process's last round trip reached the database, 0 if not. Checked every second",
       registers,
     });
-    // A service starts only after a query has succeeded.
+    // A service starts only after a query has succeeded, so the database was reachable a moment ago.
     this.#databaseUp.set(1);
     this.#verifySound = new Gauge({
       name: "purser_verify_sound",
@@ -180,7 +180,7 @@ export class Metrics {
     return this.#registry.contentType;
   }
 
-  /** In Prometheus's text format. */
+  /** Returns all metrics in Prometheus's text format. */
   async print(): Promise<string> {
     return (await Promise.all([PROCESS.metrics(), this.#registry.metrics()])).join("");
   }
@@ -205,7 +205,7 @@ export class Metrics {
     if (error === null) this.#jobSuccesses.setToCurrentTime({ name });
   }
 
-  /** `lagMs` is measured by the database's clock, and grows by this process's clock afterwards. */
+  /** `lagMs` was measured with the database's clock. From then on, the lag grows with this process's clock. */
   usage({ rows, lagMs }: { rows: number; lagMs: number }): void {
     this.#usageRows.inc(rows);
     this.#usageCompleteAtMs = performance.now() - lagMs;

@@ -9,7 +9,7 @@ import type { RequestSpan, Tracing } from "./tracing.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Set by `authenticate`, before any handler of `/v1` runs. */
+    /** Set by `admitRuntimeCallers`, before any handler of `/v1` runs. */
     apiKey: ApiKey | null;
     /** Null without tracing, and if the request is not sampled. */
     span: RequestSpan | null;
@@ -24,7 +24,7 @@ declare module "fastify" {
 
 type Observers = { readonly log: Logger; readonly metrics: Metrics; readonly tracing: Tracing | null };
 
-/** Counts every reply, sets its request ID header, logs errors, and traces requests if that is set up. */
+/** Counts every response, sets its request ID header, logs errors, and traces requests if tracing is set up. */
 export function observeRequests(app: FastifyInstance, { log, metrics, tracing }: Observers): void {
   app.decorateRequest("apiKey", null);
   app.decorateRequest("span", null);

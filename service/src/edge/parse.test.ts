@@ -139,7 +139,7 @@ test("check, consume and the management API reject duplicate members too", async
   expect(reply.body["detail"]).toContain("`amount`");
 });
 
-test("the 400 for a body with `__proto__` names it, and the one for invalid JSON does not", async () => {
+test("a 400 for a body with `__proto__` names that member, and a 400 for invalid JSON names none", async () => {
   const { record } = await setup();
   expect((await record('{"__proto__":{}}')).body["detail"]).toContain("__proto__");
   for (const body of ["prototype", '{"prototype":']) {

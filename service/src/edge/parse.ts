@@ -11,7 +11,7 @@ export const ANONYMOUS_BODY_BYTES_MAX = 4 * 1024;
 export function acceptOnlyJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("application/json", { parseAs: "buffer" }, (_request, body: Buffer, done) => {
-    // A decoder would replace invalid bytes, and two different bodies could become equal.
+    // A decoder would replace invalid bytes, so two different bodies could become equal.
     if (!isUtf8(body)) {
       done(new Problem("invalid_json", { detail: "The body is not valid UTF-8." }));
       return;

@@ -54,7 +54,7 @@ export function principalOfToken(token: ManagementToken): Principal {
   };
 }
 
-/** A scope the caller cannot reach looks like one that does not exist. */
+/** Whether the principal can access the scope. A scope without access looks like one that does not exist. */
 export function reaches(principal: Principal, scope: Scope): boolean {
   return principal.environmentId === null || principal.environmentId === scope.environmentId;
 }

@@ -77,7 +77,7 @@ export class Problem extends Error {
   }
 }
 
-/** `publicUrl` is the setting, or null if it is not set. */
+/** Sends a problem as the response. `publicUrl` is the setting, or null if it is not set. */
 export function replyWithProblem(
   reply: FastifyReply,
   problem: Problem,
@@ -92,7 +92,7 @@ export function replyWithProblem(
   return reply.code(status).header("content-type", "application/problem+json").send(text);
 }
 
-/** The body of the reply. */
+/** Renders the body of the response. */
 export function renderProblem(
   { code, details }: Problem,
   { requestId, publicUrl }: { requestId: string; publicUrl: string | null },
@@ -100,7 +100,7 @@ export function renderProblem(
   const { status, title } = PROBLEMS[code];
   const { detail, errors, extra } = details;
   return JSON.stringify({
-    // Every installation serves the pages of its own release. Relative if its URL is unknown.
+    // Every installation serves the error pages of its own release. The URL is relative if `PUBLIC_URL` is not set.
     type: `${publicUrl ?? ""}/docs/errors/${code}`,
     title,
     status,

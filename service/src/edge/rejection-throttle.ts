@@ -28,7 +28,7 @@ export class RejectionThrottle {
     if (caller.apiKey !== null || caller.principal !== null) return;
     if (this.#buckets.take(networkOf(addressOf(caller)), REFUSALS, nowMs) !== null) return;
     const { socket } = caller.raw;
-    // A second delayed response on the same connection: the client does not wait for responses.
+    // A second delayed response on the same connection means that the client does not wait for responses.
     if (this.#held >= HELD_MAX || this.#waiting.has(socket)) {
       socket.destroy();
       return;

@@ -5,7 +5,7 @@ import { uuidV7 } from "../primitives/uuid.ts";
 
 const FORM = /^[A-Za-z0-9._:+/=-]{1,128}$/;
 
-/** The caller's `X-Request-Id` if it is well-formed, so that both logs use the same ID; otherwise a new one. */
+/** Uses the caller's `X-Request-Id` if it is well-formed, so that both logs have the same ID; otherwise creates one. */
 export function chooseRequestId(request: IncomingMessage | { headers: IncomingMessage["headers"] }): string {
   const given = request.headers["x-request-id"];
   if (typeof given === "string" && FORM.test(given)) return given;

@@ -43,7 +43,10 @@ function refuse(why: string): StrictJson {
   return { kind: "refused", why };
 }
 
-/** In valid JSON a colon outside of strings follows a name. Searching for quotes skips everything else quickly. */
+/**
+ * Counts the names in valid JSON: each is followed by a colon outside of strings. Searching for quotes skips everything else
+ * quickly.
+ */
 function countNames(text: string): number {
   let names = 0;
   for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at)) {
@@ -54,7 +57,10 @@ function countNames(text: string): number {
   return names;
 }
 
-/** Null if a member would poison a prototype. Not recursive, because a body can be nested as deep as it is long. */
+/**
+ * Counts the members of all objects. Null if a member would poison a prototype. Not recursive, because a body can be nested as deep
+ * as it is long.
+ */
 function countMembers(value: unknown): number | null {
   let members = 0;
   const rest: unknown[] = [value];

@@ -48,7 +48,7 @@ test("above the limit a request gets 429 with Retry-After, and is not executed",
   expect(await database.count("cell.events")).toBe(1 + accepted.length);
 });
 
-test("after the Retry-After delay, requests succeed again, and a long wait saves at most one second of tokens", async () => {
+test("requests succeed again after the Retry-After delay, and a long wait saves up at most one second's worth", async () => {
   const { project, send } = await setupWithRate(2);
   const burst = (): Promise<Reply[]> =>
     Promise.all(Array.from({ length: 20 }, () => send(project.test.key.secret)));

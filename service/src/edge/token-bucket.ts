@@ -11,7 +11,7 @@ export class TokenBuckets<K> {
     this.#buckets = new BoundedMap(keysMax);
   }
 
-  /** Takes a token and returns how many are left. Null if there was none to take. */
+  /** Takes a token and returns how many are left. Null if the bucket is empty. */
   take(key: K, { size, perSecond }: Limits, nowMs: number): number | null {
     const bucket = this.#buckets.find(key) ?? { tokens: size, filledAtMs: nowMs };
     const refilled = ((nowMs - bucket.filledAtMs) / 1_000) * perSecond;

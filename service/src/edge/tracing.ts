@@ -33,7 +33,7 @@ import type { TraceSettings } from "./trace-settings.ts";
 /** Maximum number of finished spans that wait for the collector. Further spans are dropped. */
 const QUEUE_LENGTH_MAX = 2_048;
 const FLUSH_MAX_MS = 3_000;
-/** Probes would be most of the traces of a quiet installation. */
+/** Health probes are not traced: on a quiet installation they would be most of the traces. */
 const UNTRACED = new Set(["/livez", "/readyz"]);
 /** The methods of the HTTP semantic conventions. */
 const METHODS = new Set(["CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE"]);
@@ -98,7 +98,7 @@ export class Tracing {
   }
 }
 
-/** The span of one request, with a child for each wait in a queue and each use of the database. */
+/** The span of one request, with a child span for each wait in a queue and each use of the database. */
 export class RequestSpan {
   readonly #tracer: Tracer;
   readonly #span: Span;
@@ -155,7 +155,7 @@ function parentOf({ headers }: FastifyRequest): Context {
   return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, isRemote: true });
 }
 
-/** An allow-list of values from fixed sets: no customer, no metadata, no header and no address. */
+/** Attributes of the response, from an allow-list: no customer, metadata, header or address. */
 function describeReply({ apiKey, scope }: FastifyRequest, reply: FastifyReply): Attributes {
   const { statusCode: status, problemCode, denialReason } = reply;
   return {

@@ -17,7 +17,7 @@ export type CreditsOutcome =
   | { kind: "added"; grant: NewGrant; change: Change }
   | { kind: "too_many_grants" | "expires_in_the_past" | "balance_too_large" };
 
-/** Credits are additive. A repeated call adds them again. */
+/** Adds credits as a new grant, or to an open grant with the same pool, kind and expiry. A repeated call adds them again. */
 export function addCredits(
   catalog: Catalog,
   wallet: Wallet,

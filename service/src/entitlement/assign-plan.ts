@@ -37,7 +37,7 @@ export type AssignmentRequest = {
 
 export type AssignmentOutcome =
   | { kind: "changed"; change: Change }
-  /** The call repeats the current state, or is older than an applied event. The change holds only due changes and a later `asOf`. */
+  /** The call repeats the current state, or is older than an applied event. The change holds only due changes and a new `asOf`. */
   | { kind: "unchanged"; change: Change | null }
   | { kind: "ends_in_the_past" | "as_of_out_of_range" | "no_running_period" }
   /** An archived plan renews for its customers, but cannot be assigned. */
@@ -81,12 +81,12 @@ type Start = {
   readonly endsAt: Instant | null;
   /** The anchor in the call, or the one that `anchorOf` chooses. */
   readonly anchor: Instant;
-  /** Whether the plan starts after the call was made. It may have started since. */
+  /** Whether the plan starts after the time of the call. A late event may name a start that has passed by now. */
   readonly isScheduled: boolean;
   readonly event: PlanEvent;
 };
 
-/** Null if `period_end` is requested and no period is running. For `endsAt`, the period must be one of the requested plan. */
+/** Null if the call uses `period_end` and no period is running, or if `endsAt` is `period_end` and the plan is not active. */
 function resolveStart(
   catalog: Catalog,
   wallet: Wallet,
@@ -101,7 +101,7 @@ function resolveStart(
   const startsAt = request.startsAt === "period_end" ? periodEnd : (request.startsAt ?? calledAt);
   if (startsAt === null || (request.endsAt === "period_end" && (active === null || periodEnd === null)))
     return null;
-  // Without `asOf`, a later start is not scheduled if the customer still has the same plan at that time: the call then edits that plan.
+  // Without `asOf`, a later start is not scheduled if the customer will still have the plan then: the call edits that plan.
   const isScheduled = startsAt > calledAt && (asOf !== null || !runsAt(active, startsAt));
   const end = request.endsAt === "period_end" ? cancelAt(active, periodEnd, shorten) : request.endsAt;
   // A scheduled plan never inherits the end of the active plan.
@@ -124,8 +124,8 @@ function cancelAt(active: Assignment | null, periodEnd: Instant | null, shorten:
 }
 
 /**
- * The anchor for a call without one: the requested start, or the time of arrival (not `asOf`: a late renewal would start its period twice).
- * A change at `period_end` keeps the current anchor if the periods align: an anchor on the 31st must not become 28 February.
+ * The anchor for a call without one: the requested start, or the time of arrival (not `asOf`: a late renewal would start its period
+ * twice). A change at `period_end` keeps the current anchor if the periods align: an anchor on the 31st must not move to the 28th.
  */
 function anchorOf(
   catalog: Catalog,
@@ -139,7 +139,7 @@ function anchorOf(
   return isAligned ? assignment.anchor : startsAt;
 }
 
-/** Whether a newer event was applied, or the same event was applied and its plan has started or ended since. */
+/** Whether to ignore the call: a newer event was applied, or the same event was, and its plan has started or ended since. */
 function isOld(
   wallet: Wallet,
   { asOf = null, startsAt, endsAt }: AssignmentRequest,
@@ -147,7 +147,7 @@ function isOld(
 ): boolean {
   const order = compareToMark(wallet, asOf, start?.event ?? "assign");
   if (order !== 0) return order < 0;
-  // The same event again, or another event with the same time.
+  // This is a repeat of the event, or another event with the same time.
   const hasStarted = wallet.planEvent === "schedule" && wallet.next === null;
   const hasEnded = endsAt === undefined && startsAt == null && !hasAssignedPlan(wallet);
   return hasStarted || hasEnded;
@@ -186,7 +186,7 @@ function assignNow(
   const refusal = refuseStart(catalog, draft.wallet, request, { at: now, endsAt, isLater: false });
   if (refusal !== null) return refusal;
   const isKept = active !== null && !active.isDefault && endsAt === active.endsAt;
-  // A later start of the plan that the customer already has replaces the pending change.
+  // Scheduling the plan that the customer already has replaces the pending change.
   const isReplacing = startsAt > now && next !== null;
   if (isKept && !isReplacing && asOf === null) return finish(draft, false);
   // An event whose plan has already ended must not remove another plan that a person assigned.
@@ -206,7 +206,7 @@ function assignNow(
   return finish(draft, isChanged);
 }
 
-/** Why the plan cannot start at `at`, or end at `endsAt`. */
+/** The reason why the plan cannot start at `at` or end at `endsAt`. Null if it can. */
 function refuseStart(
   catalog: Catalog,
   wallet: Wallet,

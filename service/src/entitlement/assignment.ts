@@ -28,7 +28,7 @@ export function switchPlan(catalog: Catalog, draft: Draft, start: Omit<Start, "i
   draft.noteAssignment(endsSooner(active, endsAt) ? "shortened" : "extended", assignment);
 }
 
-/** The default plan can always be given an end, because it was never assigned to the customer. */
+/** Whether `endsAt` is before the plan's current end. False for the default plan: it was never assigned, so any end is allowed. */
 export function endsSooner(active: Assignment, endsAt: Instant | null): boolean {
   if (active.isDefault || endsAt === null) return false;
   return active.endsAt === null || endsAt < active.endsAt;
@@ -91,7 +91,7 @@ function begin(catalog: Catalog, draft: Draft, start: Start): void {
   draft.noteAssignment("started", assignment);
 }
 
-/** The period continues with its remaining allowance: leaving and returning never creates credits. */
+/** Resumes a paused plan. Its period continues with the remaining allowance: leaving and returning never creates credits. */
 function resume(catalog: Catalog, draft: Draft, paused: PausedPlan, start: Start): void {
   const assignment = { ...paused.assignment, endsAt: start.endsAt, isDefault: start.isDefault };
   const grants = paused.grants.filter((grant) => isAhead(grant.expiresAt, draft.at));

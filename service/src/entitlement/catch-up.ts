@@ -31,8 +31,8 @@ export function catchUp(catalog: Catalog, draft: Draft, now: Instant): void {
 }
 
 /**
- * Applies due expiries and ends of plans and overrides only, and stops before the first other change. The draft stays at the time of
- * the last expiry, even if more is due at that time, so that the next request continues from there with the same result. Credits
+ * Applies due expiries and ends of plans and overrides only, and stops before the first other change. The draft stays at the time
+ * of the last expiry, even if more is due at that time, so that the next request continues from there with the same result. Credits
  * that expire when a pending plan starts are expired first: the start cannot keep them.
  */
 export function catchUpOnExpiries(catalog: Catalog, draft: Draft, now: Instant): void {
@@ -93,7 +93,10 @@ function apply(catalog: Catalog, draft: Draft, due: Due): void {
   }
 }
 
-/** Order of changes due at the same time: end of overrides, plan end, pending plan, default plan, expiries, plan version, new period. */
+/**
+ * The next due change. Order of changes due at the same time: end of overrides, plan end, pending plan, default plan, expiries,
+ * plan version, new period.
+ */
 function nextDue(catalog: Catalog, draft: Draft, now: Instant): Due | null {
   const { wallet, at: from } = draft;
   const own = overridesEnd(wallet, from);
@@ -103,8 +106,8 @@ function nextDue(catalog: Catalog, draft: Draft, now: Instant): Due | null {
   const version = versionChange(catalog, wallet, from);
   const first = earliest([own, end, start, change, firstExpiry(wallet, from), version], now);
   if (wallet.assignment === null) return first;
-  // Periods run back to back until the plan or the overrides change. Skip those whose allowance expires before the change, or before
-  // now if no change is due.
+  // Periods run back to back until the plan or the overrides change. Skip those whose allowance expires before the change, or
+  // before now if no change is due.
   const planChange = earliest([own, end, start, change, version], now);
   const period = periodStart(catalog, wallet.assignment, { from, until: planChange?.at ?? now });
   if (period !== null && (first === null || period.at < first.at)) return period;

@@ -5,7 +5,7 @@ import type { Metadata } from "./metadata.ts";
 /** The parsed body of a consume request. */
 export type Consumption = {
   readonly customerId: CustomerId;
-  /** Each feature once. */
+  /** Each feature occurs only once. */
   readonly items: readonly ConsumptionItem[];
   /** Whether the caller sent `items` instead of a single feature. The response then contains `items` too. */
   readonly hasItems: boolean;

@@ -19,7 +19,7 @@ function onPro(): Timeline {
   return customer;
 }
 
-test("all items of a request are charged, as consecutive entries with their places in the request", () => {
+test("all items of a request are charged, as consecutive entries with their positions in the request", () => {
   const customer = onPro();
   const { sequence } = customer.wallet;
   const decision = customer.consumeItems("2026-02-01", { image: 2, disk: 30, text: 1_500 });
@@ -56,12 +56,12 @@ test("all items of a request are charged, as consecutive entries with their plac
   expect(decision.items.map(({ entry }) => entry)).toEqual(decision.change?.entries);
 });
 
-test("the charge of a single item has no place in a request", () => {
+test("the charge of a request with a single item has no position", () => {
   const { entry } = onPro().consume("2026-02-01", "image");
   expect(entry?.usage?.place).toBeNull();
 });
 
-test("each item has the balance and limit before the request, and those after all items", () => {
+test("each item shows the balance and limit before the request and after all of its items", () => {
   const { items } = onPro().consumeItems("2026-02-01", { image: 2, disk: 30, export: 4, text: 1_000 });
   expect(items.map(({ before, after }) => [before?.balance, after?.balance])).toEqual([
     [100, 77],
@@ -75,7 +75,7 @@ test("each item has the balance and limit before the request, and those after al
   });
 });
 
-test("an item that cannot be charged denies the whole request, and nothing is charged", () => {
+test("if one item cannot be charged, the whole request is denied and nothing is charged", () => {
   const customer = onPro();
   const { wallet } = customer;
   const decision = customer.consumeItems("2026-02-01", { image: 2, disk: 51, text: 1_000 });
@@ -122,7 +122,7 @@ test("earlier items reduce the credits left for later items of the same pool, an
   });
 });
 
-test("the affordable quantity is the quantity that earlier items leave for the denied item", () => {
+test("the affordable quantity is what earlier items leave for the denied item", () => {
   const customer = onPro();
   expect(customer.check("2026-02-01", "text", 1_000_000).affordableQuantity).toBe(33_333); // 100 credits
   expect(customer.checkItems("2026-02-01", { image: 9, text: 1_000_000 }).affordableQuantity).toBe(3_333);
@@ -176,7 +176,7 @@ test("the affordable quantity is 0 for all other denial reasons", () => {
   });
 });
 
-test("the first item that fails is the denied one, whatever the reasons of later items", () => {
+test("the first item that cannot be allowed is the denied one, whatever the reasons against later items", () => {
   const customer = onPro();
   expect(customer.checkItems("2026-02-01", { export: 6, image: 11 })).toMatchObject({
     reason: "limit_reached",

@@ -73,7 +73,7 @@ test("denial reasons are checked in their documented order", () => {
     expect(customer.check("2026-02-01", feature, 1_000).reason).toBe("customer_blocked");
 });
 
-test("an unknown feature is reported as such for every customer", () => {
+test("an unknown feature is reported as unknown, even for an unknown customer", () => {
   const question = { feature: brandAs<FeatureKey>("image2"), quantity: 1 };
   expect(decide(pro, null, [question], at("2026-02-01"))).toEqual({
     kind: "feature_not_found",
@@ -103,7 +103,7 @@ test("credits that expire first are spent first; ties: free before purchased, th
   expect(customer.balance).toBe(0);
 });
 
-test("a grant is usable before its expiry, not at it", () => {
+test("a grant is usable before its expiry, but not at that moment", () => {
   const customer = new Timeline(makeCatalog({ pro: [{ allowances: [] }] }));
   customer.assign("2026-01-01", "pro");
   customer.topUp("2026-01-01", 10, { expiresAt: at("2026-02-01") });
@@ -111,7 +111,7 @@ test("a grant is usable before its expiry, not at it", () => {
   expect(customer.check("2026-02-01T00:00:00", "image").reason).toBe("insufficient_credits");
 });
 
-test("a limit counts per period of the assignment and resets with the next", () => {
+test("a limit counts usage per period of the assignment, and resets when the next period starts", () => {
   const customer = onPro();
   for (let use = 1; use <= 5; use++)
     expect(customer.consume("2026-02-01T10:00:00", "export").allowed).toBe(true);

@@ -47,7 +47,7 @@ export type ItemDecision = {
   readonly creditsRequired: number;
   /** Credits that the items before this one need from the same pool. */
   readonly creditsBefore: number;
-  /** The number of the customer's overrides, if they name the feature. */
+  /** Identifies the customer's overrides that change the feature. Null if none do. */
   readonly overrides: number | null;
   /** The position with all due changes applied. Null for an unknown customer. */
   readonly before: Position | null;
@@ -90,8 +90,8 @@ type Offer = {
 type Priced = Offer & Pick<ItemDecision, "creditsRequired" | "creditsBefore"> & { readonly before: Position };
 
 /**
- * Decides whether a customer may use one or several features, and what they cost. All items are charged, or none. Each feature occurs
- * once. Check and consume both call it; check discards the change. Depends on its arguments only.
+ * Decides whether a customer may use one or several features, and what they cost. All items are charged, or none. Each feature
+ * occurs once. Check and consume both call it; check discards the change. Depends on its arguments only.
  */
 export function decide(
   catalog: Catalog,
@@ -145,7 +145,7 @@ export function decide(
   return { kind: "decided", ...verdict, items, change: draft.finish(now), planVersion };
 }
 
-/** Without a default plan, an unknown customer has no wallet to decide on. */
+/** Denies an unknown customer if there is no default plan, because there is no wallet to decide on. */
 function denyUnknown(
   catalog: Catalog,
   features: readonly Feature[],
@@ -179,7 +179,7 @@ function sumOfPool(items: readonly Priced[], pool: Pool): number {
 
 type Denial = { readonly reason: Reason; readonly deniedItem: number; readonly affordableQuantity: number };
 
-/** The first item that cannot be allowed, given what the items before it take. */
+/** The first item that cannot be allowed after the items before it are charged. */
 function findDenial(wallet: Wallet, items: readonly Priced[]): Denial | null {
   for (const [deniedItem, item] of items.entries()) {
     const reason = findReason(wallet, item);
@@ -198,7 +198,7 @@ function findReason(wallet: Wallet, { terms, before, quantity, ...item }: Priced
   return null;
 }
 
-/** Zero unless a smaller quantity would be allowed. */
+/** The quantity that the balance and limit allow. Zero if the denial has another reason. */
 function affordable({ terms, before, creditsBefore }: Priced, reason: Reason): number {
   if (terms === undefined || (reason !== "limit_reached" && reason !== "insufficient_credits")) return 0;
   const byLimit = before.limit?.remaining ?? Number.POSITIVE_INFINITY;

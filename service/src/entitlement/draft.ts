@@ -37,7 +37,7 @@ type Move = {
   readonly usage?: Usage;
 };
 
-/** A wallet while it is being changed. Only the draft changes its numbers, so they always agree with the entries. */
+/** A wallet while it is being changed. Credits move only through the draft, so that balances and entries always agree. */
 export class Draft {
   wallet: Wallet;
   /** The draft's current time. Due changes are applied in the order in which they fell due. */
@@ -127,7 +127,7 @@ export class Draft {
     });
   }
 
-  /** Replaces the customer's overrides. Terms that change nothing only end them. */
+  /** Replaces the customer's overrides. Empty terms only end the current ones. */
   override(terms: OverrideTerms): void {
     const overrides = { ...terms, number: this.wallet.overridesCount + 1 };
     const hasTerms = terms.features.length + terms.allowances.length > 0;
@@ -139,7 +139,7 @@ export class Draft {
     };
   }
 
-  /** Null if nothing changed: then nothing is written. */
+  /** Returns everything to write. Null if nothing changed. */
   finish(now: Instant): Change | null {
     if (this.wallet === this.#before) return null;
     return {
@@ -176,7 +176,7 @@ function applyParts(grant: Grant, parts: readonly Part[]): Grant {
   return grant;
 }
 
-/** A spent allowance is kept: its usage is computed from what remains. */
+/** A spent allowance is kept, because its usage is computed from its remaining credits. */
 function isWorthKeeping(grant: Grant): boolean {
   return grant.remaining > 0 || grant.kind === "allowance";
 }

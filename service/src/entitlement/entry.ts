@@ -26,7 +26,7 @@ export type Usage = {
   readonly quantity: number;
   readonly planVersion: PlanVersionId;
   readonly assignment: number;
-  /** The number of the customer's overrides, if they name the feature. */
+  /** Identifies the customer's overrides that change the feature. Null if none do. */
   readonly overrides: number | null;
   /** The sequence of the reversed charge. Set only for a reversal. */
   readonly reverses: number | null;
@@ -71,7 +71,7 @@ export type AssignmentChange = {
   readonly effectiveAt: Instant;
 };
 
-/** Overrides that were set. Without terms, they only end the earlier ones. */
+/** Overrides set by this change. Empty terms only end the earlier overrides. */
 export type NewOverrides = Overrides & { readonly effectiveAt: Instant };
 
 /** Everything a decision changes. Written unmodified, in one transaction. */

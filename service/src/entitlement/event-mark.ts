@@ -2,8 +2,8 @@ import { brandAs, type Instant } from "../primitives/brand.ts";
 import { isAhead } from "./assignment.ts";
 import type { PlanEvent, Wallet } from "./wallet.ts";
 
-// Billing events arrive late, repeatedly and in any order. A wallet stores the time and kind of the latest applied event. Older events
-// change nothing. Billing systems use whole seconds, so several events can have the same time. In that case:
+// Billing events arrive late, repeatedly and in any order. A wallet stores the time and kind of the latest applied event. Older
+// events change nothing. Billing systems use whole seconds, so several events can have the same time. In that case:
 // - A cancellation wins over a renewal.
 // - The last call sets the pending change.
 // - After the end of a plan, nothing else applies.

@@ -48,7 +48,7 @@ const snapshots = fc.record({
   ),
 });
 
-/** Snapshots of different days up to day 8, delivered in two orders from day 8 on: some repeatedly, some without the second call. */
+/** Snapshots from different days up to day 8, delivered in two orders after that: some repeatedly, some without the second call. */
 const twoOrders = fc.array(snapshots, { minLength: 2, maxLength: 4 }).chain((drawn) => {
   const count = drawn.length;
   const indexes = [...drawn.keys()];

@@ -30,7 +30,7 @@ function sweepAlongTheWay(script: Script): void {
       }
       at = brandAs<Instant>(end);
     }
-    // A catalog holds only its latest default plan, so both wallets must see each change.
+    // A catalog holds only its latest default plan, so both wallets must be read before it changes.
     const isChosen = step.catalog.defaultPlan !== catalog.defaultPlan;
     for (const book of isChosen ? [swept, untouched] : []) look(book, { catalog, clock: step.clock });
     expect(playStep(swept, step).answer).toEqual(playStep(untouched, step).answer);
@@ -41,13 +41,13 @@ function sweepAlongTheWay(script: Script): void {
   }
 }
 
-/** A sweep can stop after a plan's end, before the default plan starts and credits expire at the same moment. */
+/** A sweep can stop after a plan ends, while the default plan's start and expiries at the same moment are still due. */
 function dueNow({ wallet }: Book): string[] {
   const now = (wallet?.grants ?? []).filter(({ expiresAt }) => expiresAt === wallet?.decidedAt);
   return now.map(({ number }) => `grant ${number} expired`);
 }
 
-/** Written entries plus due ones. */
+/** All written entries, and those that a read would add now. */
 function entriesOnceSeen(book: Book, { catalog, clock }: ScriptStep): Entry[] {
   return [...book.entries, ...(book.due(catalog, clock)?.entries ?? [])];
 }

@@ -14,7 +14,7 @@ export function expireDue(catalog: Catalog, wallet: Wallet, clock: Instant): Cha
   return change === null || change.entries.length === 0 ? null : change;
 }
 
-/** A quick test without the catalog. May be true although `expireDue` returns null, never the reverse. */
+/** A quick pre-check without the catalog. If it returns false, `expireDue` returns null. If true, `expireDue` must decide. */
 export function mayHaveExpired({ grants, assignment }: Wallet, clock: Instant): boolean {
   const endsAt = assignment?.endsAt ?? null;
   return (

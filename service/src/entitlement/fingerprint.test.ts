@@ -75,7 +75,7 @@ test("every spelling of one instant is the same request", () => {
   expect(new Set(spellings.map((timestamp) => print({ ...BODY, timestamp }))).size).toBe(1);
 });
 
-test("every difference in meaning gives another fingerprint", () => {
+test("requests that differ in meaning have different fingerprints", () => {
   const bodies: EventBody[] = [
     BODY,
     { ...BODY, customerId: "Customer_1" },
@@ -100,7 +100,7 @@ test("the idempotency key is not part of the fingerprint", () => {
   expect(print({ ...BODY, idempotencyKey: "one" })).toBe(print({ ...BODY, idempotencyKey: "two" }));
 });
 
-test("the fingerprint of a consume request for one feature stays the same when items are supported", () => {
+test("a consume request for one feature has the same fingerprint as before items were supported", () => {
   expect(printConsume({ feature: "image" })).toBe(sha256('{"customerId":"customer_1","feature":"image"}'));
   expect(printConsume({ feature: "image", quantity: 1 })).toBe(printConsume({ feature: "image" }));
   expect(printConsume({ feature: "image", quantity: 2, metadata: { a: 1 } })).toBe(
@@ -123,13 +123,13 @@ test("items are hashed with their features, quantities and order", () => {
   );
 });
 
-test("every difference between consume requests gives another fingerprint", () => {
+test("different consume requests have different fingerprints", () => {
   const [image, text] = [{ feature: "image" }, { feature: "text" }];
   const bodies: Omit<QuestionBody, "customerId">[] = [
     { feature: "image" },
     { feature: "image", quantity: 2 },
     { feature: "text" },
-    // The response to `items` has another form, so this is a different request.
+    // A request with `items` gets a response with `items`, so this is a different request.
     { items: [image] },
     { items: [text] },
     { items: [image, text] },

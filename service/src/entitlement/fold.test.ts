@@ -10,7 +10,7 @@ import type { Entry, ItemPlace } from "./entry.ts";
 import { Fold, reversedConsumes } from "./fold.ts";
 import { newWallet, type Wallet } from "./wallet.ts";
 
-test("for every history the wallet equals the fold of its ledger", {
+test("for every history, the wallet equals the one recomputed from its ledger", {
   timeout: HISTORIES_TIMEOUT_MS,
 }, () => {
   // Verified after every step.
@@ -123,7 +123,7 @@ test.each([
   expect(verify(withEntries(book, entries), catalog)).toMatch(/of a request/);
 });
 
-test("a reversal whose item position differs from that of its charge is reported", () => {
+test("a reversal with another item position than its charge is reported", () => {
   const { book, catalog } = consumeFree(["image", "text"]);
   book.commit(catalog, { kind: "reverse_request", consume: 0 }, at("2026-01-02"));
   expect(verify(book, catalog)).toBeNull();
@@ -136,7 +136,7 @@ test("a reversal whose item position differs from that of its charge is reported
   }
 });
 
-/** Requests on a plan on which everything is free, so that only the positions show which charges belong together. */
+/** Makes requests on a plan where everything is free, so that only the positions show which charges belong together. */
 function consumeFree(...requests: string[][]): { book: Book; catalog: Catalog } {
   const features = { image: null, text: null, export: null, disk: null };
   const catalog = makeCatalog(

@@ -76,7 +76,7 @@ export class Fold {
     );
   }
 
-  /** Entries are numbered from 1 without a gap, and each balance follows from the previous one. */
+  /** Checks that entries are numbered from 1 without a gap, and that each balance follows from the previous one. */
   #follow({ sequence, pool, amount, balanceAfter }: Entry): string | null {
     if (sequence !== this.#sequence + 1) return `comes where entry ${this.#sequence + 1} is expected`;
     this.#sequence = sequence;
@@ -90,7 +90,7 @@ export class Fold {
     return null;
   }
 
-  /** The charges of one request follow each other without a gap. */
+  /** Checks that the charges of one request follow each other without a gap. */
   #followItems({ kind, usage }: Entry): string | null {
     const place = kind === "consume" ? (usage?.place ?? null) : null;
     const due = this.#due;
@@ -147,7 +147,7 @@ const SIGN = { grant: 1, reverse: 1, consume: -1, expire: -1, revoke: -1 } as co
   1 | -1
 >;
 
-/** The amount is the sum of its parts, and each part has the sign of the entry's kind. */
+/** Checks that the amount is the sum of its parts, and that each part has the sign of the entry's kind. */
 function findFlaw({ kind, amount, parts }: Entry): string | null {
   let sum = 0;
   for (const part of parts) {
@@ -163,7 +163,7 @@ function findMischarge(entry: Entry, usage: Usage, { pool, cost }: PlanFeature):
   return due + entry.amount === 0 ? null : `charges ${-entry.amount} instead of ${due}`;
 }
 
-/** Reversals return credits to the grants that the charge took them from, and together never more than it took. */
+/** Checks that reversals return credits to the grants that the charge took them from, and never more than it took. */
 function findMisreversal(
   entry: Entry,
   { reverses, ...usage }: Usage,

@@ -9,7 +9,7 @@ import type { FeatureOverride, OwnCounter, OwnLimit, Wallet } from "./wallet.ts"
 type Tally = { readonly counter: OwnCounter; used: number };
 
 /**
- * A customer's overrides and the counters of their limits, as the ledger and the wallet must agree with them. Methods return a
+ * Checks the ledger and the wallet against a customer's overrides, and recomputes the counters of their limits. Methods return a
  * description of the first error, or null.
  */
 export class FoldedOverrides {
@@ -43,14 +43,14 @@ export class FoldedOverrides {
     return flaw ?? this.#count(entry, usage);
   }
 
-  /** A charge has the overrides that were in force, if they change its feature. */
+  /** Checks that a charge names the overrides in force at its time, if they change its feature. */
   #judge({ effectiveAt }: Entry, usage: Usage): string | null {
     const { overrides: number, feature } = usage;
     if (number !== null) {
       const isNamed = this.#isInForce(number, effectiveAt) && this.termsOf(usage) !== null;
       return isNamed ? null : `names overrides ${number}, which did not apply`;
     }
-    // A row of the same millisecond may be older or newer than the charge.
+    // Overrides set in the same millisecond as the charge may be older or newer than it, so they are not required.
     for (let next = this.#rows[this.#newest + 1]; next !== undefined; next = this.#rows[this.#newest + 1]) {
       if (next.effectiveAt > effectiveAt) break;
       this.#newest += 1;
@@ -84,14 +84,14 @@ export class FoldedOverrides {
     return isMissed ? `uses limited feature ${usage.feature}, but the overrides do not count it` : null;
   }
 
-  /** The start of the period, or when the limit was set, if that was later. */
+  /** Charges after this time must be counted: the start of the period, or the time the limit was set, if that was later. */
   #findSince({ feature }: Usage, { period, anchor }: OwnLimit): number {
     let since = Number.POSITIVE_INFINITY;
     for (const row of this.#rows.toReversed()) {
       const limit = findOverride(row, feature)?.limit ?? null;
       if (limit?.period !== period || limit.anchor !== anchor) break;
       since = row.effectiveAt;
-      // A limit that ended before the next row was set was not in force without a gap.
+      // If the earlier overrides had ended before this row was set, the limit was not in force continuously.
       const earlier = this.#rows[row.number - 2];
       if (earlier !== undefined && !isAhead(earlier.endsAt, row.effectiveAt)) break;
     }
@@ -99,7 +99,7 @@ export class FoldedOverrides {
     return Math.max(since, start - 1);
   }
 
-  /** Rows are numbered without a gap, in chronological order, and the wallet has the terms of the last one. */
+  /** Checks that rows are numbered without a gap, in chronological order, and that the wallet has the terms of the last one. */
   compare(): string | null {
     const { overrides, overridesCount, decidedAt } = this.#wallet;
     let previous: Instant | null = null;

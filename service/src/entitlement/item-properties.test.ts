@@ -31,7 +31,7 @@ function beforeEvery<Kind extends Request["kind"]>(
 
 beforeEvery(
   "decide",
-  "items are charged like separate requests; if any is denied, the request is denied for the reason of the first",
+  "items are charged like separate requests; if any would be denied, the request is denied for the first one's reason",
   (book, request, { catalog, clock }) => {
     const [together, apart] = [book.copy(), book.copy()];
     const { answer } = together.commit(catalog, request, clock);
@@ -54,7 +54,7 @@ beforeEvery(
 
 beforeEvery(
   "decide",
-  "a denied request with items changes only what is due",
+  "a denied request with items writes only due changes",
   (book, request, { catalog, clock }) => {
     const [denied, blocked] = [book.copy(), book.copy()];
     const { answer } = denied.commit(catalog, request, clock);
@@ -84,7 +84,7 @@ beforeEvery(
 
 beforeEvery(
   "decide",
-  "the charges of a request are consecutive entries, and only several charges have places",
+  "the charges of a request are consecutive entries, and a single charge has no position",
   (book, { items }, { catalog, clock }) => {
     const { answer, change } = book.ask(catalog, { kind: "decide", items }, clock);
     if (answer.kind !== "decided" || !answer.allowed) return;

@@ -38,7 +38,7 @@ test.each([
   expect(hashKey(key)).toBe(sha256(key).slice(0, 32));
 });
 
-test("two IDs of the same time, and two spellings of one ID, are different keys", () => {
+test("two IDs with the same time, and two spellings of one ID, are different keys", () => {
   const suffix = fc.uniqueArray(fc.stringMatching(/^[0-9a-f]{12}$/), { minLength: 2, maxLength: 50 });
   fc.assert(
     fc.property(suffix, (suffixes) => {

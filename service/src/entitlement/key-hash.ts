@@ -16,12 +16,12 @@ export function hashKey(key: string): ShortHash {
   return time === null ? shortHash(key) : time + hash("sha256", key, "hex").slice(0, 20);
 }
 
-/** Identifies a member within the requests with one key. Without the key, likely IDs could be tried. */
+/** Hashes a member ID together with the request's key. A hash of the ID alone would let a reader of the table test guessed IDs. */
 export function hashMember(key: string, memberId: string): ShortHash {
   return shortHash(`${key} ${memberId}`);
 }
 
-/** Milliseconds as 12 hexadecimal digits. */
+/** The time in a UUIDv7 or ULID, in milliseconds as 12 hexadecimal digits. Null for any other key. */
 function timeOf(key: string): string | null {
   if (key.length === 36 && UUID_V7.test(key)) return (key.slice(0, 8) + key.slice(9, 13)).toLowerCase();
   if (key.length === 26 && ULID.test(key)) return ulidTime(key.toLowerCase());

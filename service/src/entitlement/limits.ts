@@ -12,7 +12,7 @@ export type LimitPosition = {
   readonly resetsAt: Instant | null;
 };
 
-/** A feature's terms: those of the plan, and those of the customer's overrides, if they have any for it. */
+/** The plan's terms for a feature, and the customer's override of them, if there is one. */
 export type Terms = {
   readonly feature: FeatureId;
   readonly planned: PlanFeature | undefined;
@@ -50,8 +50,8 @@ function positionOf(
 type Use = { readonly quantity: number; readonly sequence: number; readonly now: Instant };
 
 /**
- * The counters after a charge. A counter starts at the first use of a limited feature in a period, and counts until the period ends. The
- * plan's limit is counted even while an override replaces it, so that it is right when the overrides end.
+ * The counters after a charge. A counter starts at the first use of a limited feature in a period, and counts until the period
+ * ends. The plan's limit is counted even while an override replaces it, so that its count is correct when the overrides end.
  */
 export function countUse(
   { assignment, ownCounters }: Wallet & { readonly assignment: Assignment },
@@ -111,7 +111,7 @@ export function findOwn(
   );
 }
 
-/** Whether the counter counts a charge. */
+/** Whether the counter includes this charge. */
 export function countsCharge(
   { feature, fromSequence, earlier }: OwnCounter,
   charge: Pick<Usage, "feature" | "assignment"> & { readonly sequence: number },

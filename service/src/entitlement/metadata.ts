@@ -16,7 +16,7 @@ export type MetadataLimits = {
   readonly depthMax: number;
 };
 
-/** Above the limit of every workspace. Bounds the recursion of `inspect`. */
+/** Larger than the limit of any workspace. Bounds the recursion of `inspect`. */
 export const METADATA_DEPTH_MAX = 32;
 
 export type ExceededLimit = {
@@ -31,7 +31,7 @@ type ParsedMetadata =
   | { kind: "metadata"; metadata: Metadata }
   | { kind: "unusable"; problem: string };
 
-/** An empty object counts as absent. */
+/** Treats an empty object as absent metadata. */
 export function parseMetadata(value: object): ParsedMetadata {
   const count = { keys: 0, depth: 0 };
   const problem = inspect(value, 1, count);

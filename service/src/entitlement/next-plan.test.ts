@@ -40,7 +40,7 @@ test("a downgrade at period end keeps the current plan until then, with no gap b
     balance: 20,
     resetsAt: at("2026-03-01"),
   });
-  // Repeated after it took effect.
+  // The call is repeated after the change took effect.
   expect(customer.assign("2026-02-10", "basic", { startsAt: "period_end" })).toBe("unchanged");
   expect(customer.wallet.next).toBeNull();
   expect(history(customer)).toEqual([
@@ -62,7 +62,7 @@ test("a cancellation at period end requires `shorten`, and can be repeated until
   expect(customer.assign("2026-02-01", "pro", cancel)).toBe("no_running_period");
 });
 
-test("the period is that of the current plan's longest allowance", () => {
+test("`period_end` is the end of the current period of the plan's longest allowance", () => {
   const week = { pool: CREDITS, credits: 10, period: "week" as const, rollover: 0 };
   const mixed = makeCatalog({
     mixed: [{ allowances: [week, { ...monthly(1), period: "year" }] }],
@@ -132,7 +132,7 @@ test("a pending change to the default plan turns it into an assigned plan that k
   expect(customer.balance).toBe(4);
 });
 
-test("scheduling a plan that the customer will already have changes only its end, immediately", () => {
+test("scheduling a plan that the customer will still have then changes only its end, immediately", () => {
   const customer = onPro();
   expect(customer.assign("2026-01-02", "pro", { startsAt: at("2026-02-01") })).toBe("unchanged");
   const shorter = { startsAt: at("2026-02-01"), endsAt: at("2026-03-01") };
@@ -151,7 +151,7 @@ test("scheduling the current plan drops the pending change, so the customer stay
   expect(customer.assign("2026-01-03", "pro", { startsAt: at("2026-03-01") })).toBe("unchanged");
 });
 
-test("a plan that is archived cannot be scheduled, but starts if it was scheduled before", () => {
+test("an archived plan cannot be scheduled, but starts if it was scheduled before it was archived", () => {
   const customer = onPro();
   customer.assign("2026-01-02", "basic", { startsAt: at("2026-02-01") });
   const plans = [...catalog.plans].map(
@@ -193,7 +193,7 @@ test("among billing events with the same time, a renewal keeps a pending change,
   };
   const renewed = [renewal.endsAt, downgrade.startsAt];
   expect(resultOf([renewal, downgrade, renewal, downgrade])).toEqual(renewed);
-  // After the downgrade, the renewal counts as an older state: it may be a repeated first call of the same event.
+  // After the downgrade, the renewal is treated as older: it may be a repeat of the first call for the same event.
   expect(resultOf([downgrade, renewal])).toEqual([at("2026-02-01"), downgrade.startsAt]);
   const events = [renewal, downgrade, "end" as const];
   fc.assert(
@@ -243,7 +243,7 @@ test("a sweep records credits that expire at the moment a pending plan starts", 
   expect(change?.wallet).toMatchObject({ decidedAt: at("2026-02-01"), next: { startsAt: at("2026-02-01") } });
 });
 
-test("a plan change at the end of a short month keeps an anchor on the 31st if the new plan's periods line up with it", () => {
+test("a plan change at the end of a short month keeps an anchor on the 31st if the new plan's periods align with it", () => {
   const customer = new Timeline(catalog);
   customer.assign("2026-01-31", "pro");
   customer.assign("2026-02-10", "basic", { startsAt: "period_end" });

@@ -30,8 +30,8 @@ export function startNextPlan(catalog: Catalog, draft: Draft, next: NextPlan): v
 }
 
 /**
- * Before it starts, a plan has no assignment number or version, so the row shows those it would have now. A plan that resumes keeps
- * its earlier number.
+ * Adds a row about the pending change to the plan history. A plan has no assignment number or version before it starts, so the row
+ * shows the values it would get now. If the plan resumes instead, it keeps its earlier number.
  */
 function note(
   catalog: Catalog,

@@ -26,7 +26,7 @@ test("an override changes the price, and a reversal returns what was paid", () =
   expect(customer.balance).toBe(96);
 });
 
-test("an override includes a feature with the price that it had then, and excludes another one", () => {
+test("an override can include or exclude a feature; overriding only the cost does not include it", () => {
   const customer = onPro();
   expect(customer.check("2026-01-02", "disk").reason).toBe("feature_not_in_plan");
   customer.override("2026-01-02", { image: { included: false }, export: { included: true } });
@@ -37,7 +37,7 @@ test("an override includes a feature with the price that it had then, and exclud
   expect(customer.check("2026-01-04", "image").allowed).toBe(true);
 });
 
-test("overrides stay with the customer when the plan changes, and need a plan", () => {
+test("overrides stay in force when the plan changes, but allow nothing without a plan", () => {
   const customer = onPro();
   customer.override("2026-01-02", { text: { included: true }, image: { cost: { credits: 1, per: 1 } } });
   customer.assign("2026-01-03", "basic");
@@ -47,7 +47,7 @@ test("overrides stay with the customer when the plan changes, and need a plan", 
   expect(customer.check("2026-01-06", "image").reason).toBe("no_active_plan");
 });
 
-test("a higher limit of the same period continues the count, and the plan's limit is in force again afterwards", () => {
+test("a higher limit with the same period continues the count, and the plan's limit applies again when it ends", () => {
   const customer = onPro();
   customer.topUp("2026-01-01", 1_000);
   customer.consume("2026-01-02", "image", 5);
@@ -66,7 +66,7 @@ test("a higher limit of the same period continues the count, and the plan's limi
   expect(customer.check("2026-02-01", "image").before?.limit).toMatchObject({ used: 0, remaining: 5 });
 });
 
-test("a limit of another period is counted on its own, and the plan's limit meanwhile, too", () => {
+test("a limit with another period has its own count, while the plan's count continues", () => {
   const customer = onPro();
   customer.override("2026-01-02", { image: { limit: { quantity: 2, period: "day" } } });
   for (const day of ["2026-01-02", "2026-01-03"]) {
@@ -77,7 +77,7 @@ test("a limit of another period is counted on its own, and the plan's limit mean
   expect(customer.check("2026-01-04", "image").before?.limit).toMatchObject({ quantity: 5, used: 4 });
 });
 
-test("a limit of a day does not take over the month's count on the last day of the month", () => {
+test("a daily limit does not continue the monthly count on the last day of the month", () => {
   const customer = onPro();
   customer.topUp("2026-01-01", 1_000);
   customer.override("2026-01-02", { image: { limit: { quantity: 3, period: "day" } } });
@@ -87,7 +87,7 @@ test("a limit of a day does not take over the month's count on the last day of t
   }
 });
 
-test("a change of plan does not restart the limit of an override", () => {
+test("a plan change does not restart the count of an override's limit", () => {
   const customer = onPro();
   customer.override("2026-01-02", {
     image: { limit: { quantity: 2, period: "once" } },
@@ -103,7 +103,7 @@ test("a change of plan does not restart the limit of an override", () => {
   });
 });
 
-test("the period of a limit can change without giving it twice", () => {
+test("changing a limit's period and changing it back does not reset its count", () => {
   const customer = onPro();
   customer.topUp("2026-01-01", 1_000);
   customer.consume("2026-01-02", "image", 5);
@@ -116,7 +116,7 @@ test("the period of a limit can change without giving it twice", () => {
   }
 });
 
-test("a new version of the plan does not change the count of an override", () => {
+test("a new plan version does not change the count of an override's limit", () => {
   const customer = onPro();
   customer.topUp("2026-01-01", 1_000);
   customer.consume("2026-01-02", "image", 4);
@@ -133,7 +133,7 @@ test("a new version of the plan does not change the count of an override", () =>
   expect(customer.check("2026-01-06", "image").before?.limit).toMatchObject({ quantity: 10, used: 4 });
 });
 
-test("credits of a month do not become credits of a day", () => {
+test("an override of a monthly allowance does not apply to a daily one", () => {
   const customer = onPro();
   customer.override("2026-01-02", {}, { credits: 500 });
   const daily = { pool: CREDITS, credits: 10, period: "day", rollover: 0 } as const;
@@ -143,7 +143,7 @@ test("credits of a month do not become credits of a day", () => {
   expect(customer.check("2026-02-12", "image").before?.balance).toBe(10);
 });
 
-test("credits of an override do not stay when a version changes the period", () => {
+test("an overridden allowance returns to the plan's credits when a plan version changes its period", () => {
   const daily = { pool: CREDITS, credits: 10, period: "day", rollover: 0 } as const;
   const customer = new Timeline(makeCatalog({ pro: [{ allowances: [daily] }] }));
   customer.assign("2026-01-01", "pro");
@@ -159,7 +159,7 @@ test("credits of an override do not stay when a version changes the period", () 
   expect(customer.check("2026-01-03", "image").before?.balance).toBe(2_990);
 });
 
-test("other credits of an allowance take the period of the present plan, and the same credits keep theirs", () => {
+test("an allowance override with a new amount uses the current plan's period; with the same amount it keeps its period", () => {
   const customer = onPro();
   const daily = { pool: CREDITS, credits: 10, period: "day", rollover: 0 } as const;
   customer.catalog = makeCatalog({ pro: [{}], free: [{ allowances: [daily] }] });
@@ -171,7 +171,7 @@ test("other credits of an allowance take the period of the present plan, and the
   expect(customer.check("2026-02-01", "image").before?.balance).toBe(2_000);
 });
 
-test("a limit that is set again keeps the periods of a plan that began on the 31st", () => {
+test("a limit that is removed and set again keeps the periods of a plan that started on the 31st", () => {
   const customer = new Timeline(makeCatalog({ pro: [{ features: { image: null } }] }));
   customer.assign("2026-01-31", "pro");
   const limit = { quantity: 5, period: "month" } as const;
@@ -183,7 +183,7 @@ test("a limit that is set again keeps the periods of a plan that began on the 31
   expect(customer.check("2026-03-05", "image").before?.limit?.resetsAt).toBe(at("2026-03-31"));
 });
 
-test("a limit that was used on another plan does not hide what this plan has counted", () => {
+test("an override's count from another plan does not hide the current plan's higher count", () => {
   const customer = onPro();
   customer.topUp("2026-01-01", 1_000);
   const limit = { quantity: 20, period: "month" } as const;
@@ -197,13 +197,13 @@ test("a limit that was used on another plan does not hide what this plan has cou
   expect(customer.check("2026-01-05", "image").before?.limit).toMatchObject({ used: 5, remaining: 15 });
 });
 
-test("a new customer's overrides follow the default plan", () => {
+test("a new customer's overrides apply to the default plan", () => {
   const customer = new Timeline(makeCatalog({ free: [{}] }, { defaultPlan: "free" }));
   expect(customer.override("2026-01-01", {}, { credits: 500 })).toBe("changed");
   expect(customer.check("2026-01-02", "image").before?.balance).toBe(500);
 });
 
-test("an unlimited feature counts for the plan's limit", () => {
+test("usage counts toward the plan's limit while an override removes that limit", () => {
   const customer = onPro();
   customer.topUp("2026-01-01", 1_000);
   customer.override("2026-01-02", { image: { limit: null } });
@@ -212,7 +212,7 @@ test("an unlimited feature counts for the plan's limit", () => {
   expect(customer.check("2026-01-03", "image").reason).toBe("limit_reached");
 });
 
-test("removing a limit and setting it again does not restart its count, unless it never resets", () => {
+test("removing a limit and setting it again resumes its count, unless the limit never resets", () => {
   const customer = onPro();
   const setLimit = (when: string, period: "day" | "once"): string =>
     customer.override(when, { text: { limit: { quantity: 2, period } } });
@@ -232,7 +232,7 @@ test("removing a limit and setting it again does not restart its count, unless i
   expect(usedAt("2027-01-03")).toBe(0);
 });
 
-test("a reversal lowers both counts", () => {
+test("a reversal lowers both the override's count and the plan's count", () => {
   const customer = onPro();
   customer.override("2026-01-02", { image: { limit: { quantity: 3, period: "day" } } });
   const { entry } = customer.consume("2026-01-02", "image", 3);
@@ -242,7 +242,7 @@ test("a reversal lowers both counts", () => {
   expect(customer.check("2026-01-02", "image").before?.limit).toMatchObject({ quantity: 5, used: 1 });
 });
 
-test("an allowance changes with its next period, and a version published now does not change it back", () => {
+test("an allowance override takes effect in the next period, and a version with reach `now` does not undo it", () => {
   const customer = onPro();
   customer.override("2026-01-10", {}, { credits: 500, endsAt: at("2026-03-15") });
   expect(customer.check("2026-01-31", "image").before?.balance).toBe(100);
@@ -260,14 +260,14 @@ test("an allowance changes with its next period, and a version published now doe
   expect(customer.check("2026-04-01", "image").before?.balance).toBe(200);
 });
 
-test("overrides that end when a period begins leave that period to the plan", () => {
+test("overrides that end when a period starts do not apply to that period", () => {
   const customer = onPro();
   customer.override("2026-01-10", {}, { credits: 500, endsAt: at("2026-02-01") });
   expect(customer.check("2026-02-01", "image").before?.balance).toBe(100);
   expect(customer.check("2026-01-31T23:59:59", "image").before?.balance).toBe(100);
 });
 
-test("the same overrides again change nothing, and an end must be in the future", () => {
+test("setting the same overrides again changes nothing, and an end must be in the future", () => {
   const customer = onPro();
   const terms = { image: { cost: { credits: 2, per: 1 } } };
   const endsAt = at("2026-02-01");

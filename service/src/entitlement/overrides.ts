@@ -50,7 +50,7 @@ function describe({ features, allowances, endsAt }: OverrideTerms): string {
   ]);
 }
 
-/** The credits of an allowance for this customer. Null: as in the plan. */
+/** The overridden credits of an allowance. Null if the plan's credits apply. */
 export function allowanceCredits(
   { overrides }: Pick<Wallet, "overrides">,
   { pool, period }: Pick<Allowance, "pool" | "period">,
@@ -60,8 +60,8 @@ export function allowanceCredits(
 }
 
 /**
- * Removes all overrides. Counters are kept until their period ends, so that setting the same limit again resumes the count. Counters
- * without an end are dropped.
+ * Removes all overrides. Counters are kept until their period ends, so that setting the same limit again resumes the count.
+ * Counters without an end are dropped.
  */
 export function endOverrides(draft: Draft): void {
   draft.wallet = { ...draft.wallet, overrides: null, ownCounters: draft.wallet.ownCounters.filter(hasEnd) };

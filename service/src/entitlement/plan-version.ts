@@ -93,7 +93,7 @@ function restamp(
 
 function newerVersions(catalog: Catalog, current: PlanVersion): readonly PlanVersion[] {
   const { versions } = getPlan(catalog, current.plan);
-  // The usual case, checked at every decision.
+  // Shortcut for the usual case, because every decision checks for due versions.
   if (versions.at(-1) === current) return [];
   return versions.filter(({ number }) => number > current.number);
 }
@@ -123,7 +123,7 @@ function longestAllowance({ allowances }: PlanVersion): Exclude<PeriodKind, "onc
   return BY_LENGTH.find((kind) => allowances.some(({ period }) => period === kind)) ?? null;
 }
 
-/** If a plan has several periods, "the next period" means that of the longest allowance, or else of the longest limit. */
+/** "Next period" means the period of the longest allowance or, without allowances, of the longest limit. */
 function longestPeriod(version: PlanVersion): Exclude<PeriodKind, "once"> | null {
   const longest = longestAllowance(version);
   if (longest !== null) return longest;

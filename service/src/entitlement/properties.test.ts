@@ -69,7 +69,7 @@ function lookOftenAndRarely(script: Script): void {
   let { firstCatalog: catalog, start: clock } = script;
   for (const step of script.steps) {
     lookAtEveryEnd(often, catalog, { from: clock, until: step.clock });
-    // A catalog holds only its latest default plan, so both wallets must see each change.
+    // A catalog holds only its latest default plan, so both wallets must be read before it changes.
     const isChosen = step.catalog.defaultPlan !== catalog.defaultPlan;
     for (const book of isChosen ? [often, rarely] : []) look(book, { catalog, clock: step.clock });
     expect(playStep(often, step).answer).toEqual(playStep(rarely, step).answer);
@@ -78,7 +78,7 @@ function lookOftenAndRarely(script: Script): void {
   }
 }
 
-always("assigning the plan that is active changes nothing", (script) => {
+always("assigning the active plan again changes nothing", (script) => {
   play(script, {
     before: (book, { catalog, clock }) => {
       const { assignment } = wouldBe(book, catalog, clock) ?? { assignment: null };
@@ -101,7 +101,7 @@ always(
         const { catalog } = step;
         const clock = brandAs<Instant>(Math.max(step.clock, book.wallet?.decidedAt ?? 0, catalog.changedAt));
         if (next === null || clock >= next.startsAt) return;
-        // If the plan ends at the same moment, the default plan would start first, with an anchor of its own.
+        // If the plan ends at the same moment, the default plan would start first, with another anchor.
         const endsThen = book.wallet?.assignment?.endsAt === next.startsAt;
         if (endsThen && catalog.defaultPlan.plan === next.plan) return;
         const without = book.copy();
@@ -134,7 +134,7 @@ always("leaving a plan and returning within its period creates no credits", (scr
       const leaves = book.copy();
       const back = brandAs<Instant>(Math.min(now + HOUR_MS, nextEnd(wallet, now) - 1));
       stays.notice(catalog, clock);
-      // A version that takes effect during the absence would apply on return.
+      // A version that takes effect while the customer is away would apply on return.
       if (stays.due(catalog, back) !== null) return;
       const again = { anchor: null, startsAt: null, endsAt: undefined, shorten: false, asOf: null };
       leaves.commit(catalog, { kind: "assign", plan: other, ...again }, clock);
@@ -146,7 +146,7 @@ always("leaving a plan and returning within its period creates no credits", (scr
   });
 });
 
-always("purchased and given credits survive every plan change", (script) => {
+always("purchased and manually added credits survive every plan change", (script) => {
   let before: Wallet["grants"] = [];
   const added = (book: Book): Wallet["grants"] =>
     book.wallet?.grants.filter((grant) => grant.kind !== "allowance") ?? [];

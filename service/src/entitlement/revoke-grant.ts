@@ -58,8 +58,8 @@ function restOf(grant: GrantFacts, slot: readonly GrantFacts[], remaining: numbe
 }
 
 /**
- * A grant's share of what remains in its slot. `later` is the sum of the slot's later grants that are not revoked. First
- * in, first out: the remaining credits belong to the latest grants.
+ * A grant's share of the credits that remain in its slot. `later` is the sum of the slot's later grants that are not revoked.
+ * First in, first out: the remaining credits belong to the latest grants.
  */
 export function shareOf(
   { kind, credits }: Pick<GrantFacts, "kind" | "credits">,

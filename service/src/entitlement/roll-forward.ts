@@ -112,8 +112,8 @@ function toLine({ pool, kind, left, after, grant, consume, expire, revoke, rever
 }
 
 /**
- * Kinds of all grants that due changes can move: open ones, those of paused plans, new ones, and allowances removed by one
- * plan version that a later version may restore.
+ * Kinds of all grants that due changes can move: open grants, grants of paused plans, new grants, and allowances that one plan
+ * version removed and a later version may restore.
  */
 function kindsOf({ grants, assignment, paused }: Wallet, due: Change): ReadonlyMap<number, GrantKind> {
   const assignments = [assignment, ...paused.map((plan) => plan.assignment)];

@@ -20,7 +20,7 @@ export type OverridesRequest = {
   }[];
   readonly allowances: readonly {
     readonly pool: PoolId;
-    /** Null: that of the current plan's allowance. */
+    /** Null uses the period of the current plan's allowance. */
     readonly period: PeriodKind | null;
     readonly credits: number;
   }[];
@@ -32,9 +32,9 @@ export type OverridesOutcome =
   /** The customer has the same overrides already. The change holds only due changes. */
   | { kind: "unchanged"; change: Change | null }
   | { kind: "ends_in_the_past" }
-  /** An archived feature can be used by plans that have it, but not be added. */
+  /** Plans that include an archived feature keep it, but overrides cannot add it. */
   | { kind: "feature_archived"; feature: FeatureKey }
-  /** Without an allowance in the current plan, the period of an overridden one is unknown. */
+  /** The call names no period, and the current plan has no allowance in this pool to take it from. */
   | { kind: "period_unknown"; pool: PoolId };
 
 /** Replaces all overrides of a customer. Features change immediately, allowances with their next period. Safe to repeat. */
@@ -61,7 +61,7 @@ export function setOverrides(
   return change === null ? { kind: "unchanged", change } : { kind: "changed", change };
 }
 
-/** Fills in the present pool and cost of an added feature, the anchor of a limit, and the period of an allowance. */
+/** Fills in the current pool and cost of an added feature, the anchor of a limit, and the period of an allowance. */
 function pinTerms(
   wallet: Wallet,
   version: PlanVersion | null,
@@ -70,7 +70,7 @@ function pinTerms(
 ): OverrideTerms | Extract<OverridesOutcome, { kind: "feature_archived" | "period_unknown" }> {
   const pinned: FeatureOverride[] = [];
   for (const { feature, included, cost, limit } of features) {
-    // The values that were pinned first stay, so that repeating a call changes nothing.
+    // Keeps the values pinned by an earlier call, so that repeating a call changes nothing.
     const known = findOverride(wallet.overrides, feature.id);
     const isPlanned = version?.features.has(feature.id) ?? false;
     if (included && known?.added == null && !isPlanned && feature.archivedAt !== null)
@@ -100,7 +100,7 @@ function pinTerms(
 
 type NamedLimit = Limit & Pick<FeatureOverride, "feature">;
 
-/** A limit keeps its periods while it is set, and while it is counted. A new one has the periods of the plan. */
+/** A limit keeps its anchor while it is set or its counter still runs. A new limit uses the anchor of the plan. */
 function anchorOf(wallet: Wallet, version: PlanVersion | null, limit: NamedLimit, now: Instant): Instant {
   const { assignment, overrides } = wallet;
   const known = findOverride(overrides, limit.feature)?.limit ?? null;
@@ -113,8 +113,8 @@ function anchorOf(wallet: Wallet, version: PlanVersion | null, limit: NamedLimit
 }
 
 /**
- * The counter that a newly set limit starts with: one that is still there from an earlier override, or what the plan has counted, if
- * both limits have the same period. The higher count wins, so that nobody gets a limit twice.
+ * The counter that a newly set limit starts with: one left by an earlier override, or the plan's counter if both limits have the
+ * same period. The higher count wins, so that setting a limit again never resets its usage.
  */
 function findStart(
   { assignment, ownCounters, sequence }: Wallet,
@@ -131,7 +131,7 @@ function findStart(
   return { counter: { ...planned, period, fromSequence: sequence + 1, earlier }, isKept: false };
 }
 
-/** The counters with these terms. Those of limits that are no longer set go on until their period ends. */
+/** All counters under these terms. Counters of limits that are no longer set continue until their period ends. */
 function startCounters(
   wallet: Wallet,
   version: PlanVersion | null,
@@ -155,7 +155,7 @@ function startCounters(
       isAhead(end, now) &&
       !limits.some((limit) => limit.feature === feature && limit.period === period),
   );
-  // Bounded, because every charge writes the wallet. The latest ones stay.
+  // Bounded, because every charge writes the wallet. Keeps the latest counters.
   return [...others.slice(-LEFT_COUNTERS_MAX), ...started];
 }
 

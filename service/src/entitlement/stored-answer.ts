@@ -63,7 +63,7 @@ export type Verdict = {
 /** An item with the key of its pool. */
 export type VerdictItem = StoredItem & { readonly pool: string };
 
-/** A check shows the positions before the decision, a consume request those after it. */
+/** A check shows the positions before the decision. A consume request shows the positions after it. */
 export function verdictOf(decision: Decided, when: "before" | "after"): Verdict {
   const { reason, deniedItem, affordableQuantity } = decision;
   const items = decision.items.map((item): VerdictItem => {

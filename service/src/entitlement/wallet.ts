@@ -24,9 +24,9 @@ export type Wallet = {
   readonly planEvent: PlanEvent;
   /** The pending plan change, or null. */
   readonly next: NextPlan | null;
-  /** The customer's own terms, which take precedence over those of any plan. Null if there are none. */
+  /** The customer's own terms, which take precedence over the terms of any plan. Null if there are none. */
   readonly overrides: Overrides | null;
-  /** Counters of the limits that overrides set. */
+  /** Counters of limits set by overrides. */
   readonly ownCounters: readonly OwnCounter[];
 };
 
@@ -34,7 +34,8 @@ export type Wallet = {
  * - `cut`: an earlier end.
  * - `schedule`: a pending change.
  * - `manual`: a later call without a time set the current plan.
- * - `closed`: no other event of the same time applies. The plan ended immediately, or a later call without a time set the pending change.
+ * - `closed`: no other event with the same time applies. The plan ended immediately, or a later call without a time set the pending
+ *   change.
  */
 export type PlanEvent = "assign" | "cut" | "schedule" | "manual" | "closed";
 
@@ -70,11 +71,11 @@ export type GrantedAllowance = {
   readonly grant: number;
   /** The credits of the grant if none had been used. The used credits are `base - remaining`. */
   readonly base: number;
-  /** The credits that the customer's overrides gave, which a new plan version does not change. Null if the plan gave its own. */
+  /** The credits that overrides granted, which a new plan version does not change. Null if the plan's credits were granted. */
   readonly own: number | null;
 };
 
-/** How much of a limit is used. Ignored once its period has ended. */
+/** How much of a limit is used. Ignored after its period has ended. */
 export type LimitCounter = {
   readonly feature: FeatureId;
   readonly end: Instant | null;
@@ -122,11 +123,11 @@ export type OverrideTerms = {
 
 export type FeatureOverride = {
   readonly feature: FeatureId;
-  /** Null: as in the plan. */
+  /** Null if the plan decides. */
   readonly included: boolean | null;
-  /** Null: as in the plan. */
+  /** Null for the plan's cost. */
   readonly cost: Cost | null;
-  /** Null: no limit. Undefined: as in the plan. */
+  /** Null for no limit. Undefined for the plan's limit. */
   readonly limit: OwnLimit | null | undefined;
   /** The feature's pool and cost when it was included, for plans that do not include it. Null unless `included` is true. */
   readonly added: { readonly pool: PoolId; readonly cost: Cost } | null;

@@ -22,7 +22,7 @@ async function dropMonths(
   );
 }
 
-test("partitions are created three months ahead, once", async () => {
+test("partitions are created three months ahead, and only once", async () => {
   const { database, cell } = await setupCredits();
   await dropMonths(database, { since: 2 });
   expect(await keepPartitions(cell)).toBe(6);
@@ -97,7 +97,7 @@ test("a month can be detached and attached again while the service runs", { time
   expect(await database.count("cell.usage_buckets")).toBe(sums);
 });
 
-test("the first month is reported as missing once it is detached", async () => {
+test("the first month is reported as missing after it is detached", async () => {
   const { database, cell } = await setupCredits();
   await database.query("select cell.ensure_monthly_partitions(1, 0)");
   await keepPartitions(cell);

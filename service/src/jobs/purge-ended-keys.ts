@@ -11,8 +11,8 @@ const STEPS_MAX = 16;
 const REST_MS = 6 * 3_600_000;
 
 /**
- * Deletes expired idempotency keys. Each request checks by time whether its key has expired; this job only frees space. Each run takes a
- * few steps of a sweep over all keys, in one process at a time. Returns how many were deleted.
+ * Deletes expired idempotency keys. Each request checks by time whether its key has expired; this job only frees space. Each run
+ * takes a few steps of a sweep over all keys, in one process at a time. Returns how many were deleted.
  */
 export async function purgeEndedKeys(
   cell: Pool,

@@ -9,7 +9,7 @@ import { readUsageProgress } from "../store/cell/usage/progress.ts";
 import { newUsageBatch, rollUpOnce, rollUpUsage } from "./roll-up-usage.ts";
 
 const TIMEOUT_MS = 500;
-/** Per row: about twenty rows fit into one statement. */
+/** The delay for each row, so that about twenty rows fit into one statement. */
 const SLEEP_MS = 20;
 const CUSTOMERS = 64;
 
@@ -21,7 +21,7 @@ async function setupSlow(): Promise<{ database: TestDatabase; cell: Pool }> {
   return { database, cell };
 }
 
-/** Simulates a disk with cold pages. */
+/** Simulates a slow disk. */
 const slowDown = (database: TestDatabase, table: string) =>
   database.query(`
     create function public.sleep() returns trigger language plpgsql as $$

@@ -19,8 +19,8 @@ const REST_MS = 10 * 60_000;
 export type Sweep = { readonly changed: number; readonly unreadable: number };
 
 /**
- * Writes due expiries for wallets without requests, so that reports are current. Grants nothing. Each call takes one step of a sweep over
- * all wallets, in one process at a time.
+ * Writes due expiries for wallets without requests, so that reports are current. Grants nothing. Each call takes one step of a
+ * sweep over all wallets, in one process at a time.
  */
 export function sweepExpiries(
   cell: Pool,

@@ -68,11 +68,11 @@ test("after a switch to a logical replica no usage is missing, and the alert sta
   await expect(rollUpUsage(replica.pool)).rejects.toThrow("not the database server");
   expect(await doctor(replica.url)).toContain("FAILURE transaction IDs");
   expect(await doctor(replica.url)).toMatch(/FAILURE row numbers: .*cell\.customers/);
-  // Otherwise, new customers would get the numbers of customers in another environment.
+  // New customers are rejected, because they would get the numbers of customers in another environment.
   const live = project.live.key.secret;
   expect((await post(`${second.url}/v1/events`, live, NEWCOMER)).status).toBe(503);
 
-  // The documented recovery.
+  // Follows the documented recovery.
   await migrateCommand({ databaseUrl: replica.url, grantTo: null, print });
   expect(await doctor(replica.url)).toContain("ok      row numbers");
   await send(second.url, live, 1);
@@ -169,7 +169,7 @@ async function openDatabase(url: string, prepare: (query: Query) => Promise<void
     url,
     pool,
     query,
-    /** Deletes all rows, so that the subscription can copy everything. */
+    /** Deletes all rows, so that the subscription can copy all rows from the old server. */
     empty: async () => {
       const tables = await query(
         `select string_agg(format('%I.%I', schemaname, tablename), ', ') as list from pg_tables

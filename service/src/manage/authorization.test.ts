@@ -71,7 +71,7 @@ const narrow =
     return isHere && access.in === "environment" ? withRole(role)(access) : "not_found";
   };
 
-/** An owner of another workspace. */
+/** The expected response to an owner of another workspace. */
 const stranger = (access: Access): Answer =>
   typeof access === "string" || access.in === "workspace" ? "admitted" : "not_found";
 

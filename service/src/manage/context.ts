@@ -12,7 +12,7 @@ export type Context = {
   readonly actor: Actor;
 };
 
-/** Records one audit entry in its own transaction, for work that spans several of them. */
+/** Records one audit entry in a transaction of its own, for operations that span several transactions. */
 export function recordAudit(
   cell: Pool,
   { environmentId, actor }: Context,

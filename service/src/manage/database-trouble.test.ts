@@ -5,7 +5,7 @@ import { MissingData } from "../postgres/missing-data.ts";
 import { single } from "../postgres/transaction.ts";
 import { reportDatabaseErrors } from "./database-trouble.ts";
 
-test("an unreachable database is 503, not 500, for reads and writes", async () => {
+test("an unreachable database gives 503, not 500, for reads and writes", async () => {
   const { manage, database } = await setupManage();
   const name = new URL(database.url).pathname.slice(1);
   const admin = new pg.Client(`postgres://postgres@127.0.0.1:${inject("postgresPort")}/postgres`);
@@ -28,7 +28,7 @@ test("an unreachable database is 503, not 500, for reads and writes", async () =
   expect((await manage("GET", "customers")).status).toBe(200);
 });
 
-test("a wallet locked for too long is 503 overloaded, and nothing is added", async () => {
+test("a wallet that is locked for too long gives 503 overloaded, and nothing is added", async () => {
   const { manage, database } = await setupManage();
   const holder = new pg.Client(database.url);
   await holder.connect();
@@ -39,7 +39,7 @@ test("a wallet locked for too long is 503 overloaded, and nothing is added", asy
   expect((await manage("GET", "customers/ada")).body).toMatchObject({ balances: [{ balance: 100 }] });
 }, 15_000);
 
-test("rejected transactions return their connections", async () => {
+test("rejected transactions return their connections to the pool", async () => {
   const { manage, database } = await setupManage();
   const backends = () =>
     database.query(
@@ -54,7 +54,7 @@ test("rejected transactions return their connections", async () => {
   expect(await backends()).toEqual(expect.arrayContaining(before));
 });
 
-test("a request that keeps missing cached data is rejected as overloaded", async () => {
+test("a request that repeatedly lacks cached data is rejected as overloaded", async () => {
   const { cell } = await setupManage();
   let fetches = 0;
   class Endless extends MissingData {

@@ -12,7 +12,7 @@ import { findLastBefore } from "../store/cell/ledger-balances.ts";
 import { reverseConsume } from "./credits/reverse-consume.ts";
 import { watchReversals } from "./refuse-detached-ledger.ts";
 
-/** Moves all entries except reversals to that time. */
+/** Moves all entries except reversals to the given time. */
 async function moveLedger(database: TestDatabase, at: string): Promise<void> {
   await database.query("set session_replication_role = replica");
   await database.query(
@@ -65,7 +65,7 @@ test("a monthly statement that needs a detached month is rejected", async () => 
     "update cell.wallets set balance = balance + 1 where customer_number = (select number from cell.customers where customer_id = 'new')",
   );
   expect((await manage("GET", "customers/new/proof")).body).toMatchObject({ isSound: false });
-  // The reversal is attached, its charge is not.
+  // The month of the reversal is attached, but the month of its charge is not.
   const { body: ledger } = await manage("GET", "customers/ada/ledger");
   expect(ledger["items"]).toContainEqual(expect.objectContaining({ sequence: 3, reverses: null }));
   const { status, text } = await manage("GET", "exports/ledger?format=ndjson");
@@ -78,7 +78,7 @@ test("a charge whose reversal may be in a detached month is not reversed again",
   const reverse = (id: unknown) =>
     manage("POST", `customers/ada/consumes/${id}/reverse`, { body: { reference: "once" } });
   expect((await reverse(body["consumeId"])).body).toMatchObject({ outcome: "reversed" });
-  // The charge is from last month, its reversal from this one.
+  // The charge is from last month, and its reversal is from this month.
   const [last = "", month = ""] = lastMonths(2);
   await database.query("select cell.ensure_monthly_partitions(1, 0)");
   await keepPartitions(cell);
@@ -161,7 +161,7 @@ test("attaching a month during a reversal does not allow a second reversal", asy
   expect(await database.count("cell.ledger", "kind = 5")).toBe(1);
 });
 
-test("the ledger shown still adds up to the balance when a month is detached", async () => {
+test("the ledger still adds up to the balance when a month is detached", async () => {
   const managed = await setupManage();
   const { consume, topUp, assign, manage, database, cell, project } = managed;
   await assign("bob");
@@ -205,7 +205,7 @@ test("the ledger shown still adds up to the balance when a month is detached", a
   const cut = await shown("ada");
   expect(cut).toMatchObject({ total: ada.total, broughtForward: [{ before }] });
   expect([cut.entries > 0, cut.entries < ada.entries]).toEqual([true, true]);
-  // A customer without later entries has everything brought forward.
+  // For a customer without later entries, the whole balance is brought forward.
   expect(await shown("bob")).toMatchObject({ entries: 0, total: bob.total });
   expect(await ask(managed, history(month))).toMatchObject(told);
   for (const from of [older, last])
@@ -221,7 +221,7 @@ test("the ledger shown still adds up to the balance when a month is detached", a
   expect((await manage("GET", history(older))).status).toBe(200);
 });
 
-test("the grants open at a denial are shown if all entries before it, or all entries after it, are attached", async () => {
+test("open grants at the time of a denial are shown if all entries before or all entries after it are attached", async () => {
   const { manage, consume, topUp, database, cell } = await setupManage();
   const spend = (idempotencyKey: string, quantity: number) =>
     consume({ customerId: "ada", feature: "image.render", quantity, idempotencyKey });
@@ -251,7 +251,7 @@ test("the grants open at a denial are shown if all entries before it, or all ent
   }
 });
 
-/** Spreads each customer's entries over three days, bob's over the first two, and moves all grants to the first. */
+/** Spreads each customer's entries over three days (bob's over the first two), and moves all grants to the first day. */
 async function scatter(database: TestDatabase, days: readonly string[]): Promise<void> {
   const client = await connectTo(database);
   await client.query("set session_replication_role = replica");
@@ -273,7 +273,7 @@ async function scatter(database: TestDatabase, days: readonly string[]): Promise
   await client.query("update cell.grants set effective_at = $1::timestamptz", [`${days[0]}T00:00:00Z`]);
 }
 
-/** Detaches a month of the ledger and returns a function that attaches it. */
+/** Detaches a month of the ledger and returns a function that attaches it again. */
 async function detach(database: TestDatabase, month: string): Promise<() => Promise<unknown>> {
   const partition = `cell.ledger_${month.replace("-", "_")}`;
   const [row] = await database.query(

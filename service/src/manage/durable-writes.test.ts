@@ -8,7 +8,7 @@ const TOP_UP = { kind: "manual", credits: 100 };
 
 type Reply = { readonly status: number; readonly body: Readonly<Record<string, unknown>> };
 
-/** One of each kind of acknowledged write. */
+/** Makes one acknowledged write of each kind. */
 async function writeOneOfEach(managed: Managed): Promise<Reply[]> {
   const { consume, manage } = managed;
   const made = await manage("POST", "api-keys", { body: { name: "Leaked", scopes: ["check"] } });
@@ -43,7 +43,7 @@ test("every acknowledged management write survives a crash with synchronous_comm
   expect(await database.query(STORED)).toEqual([{ top_ups: 1, reversals: 1, customers: 2, revocations: 1 }]);
 });
 
-test("without its synchronous standby, a top-up is not acknowledged, and no further commits wait", async () => {
+test("without its synchronous standby, a top-up is not acknowledged, and the number of waiting commits stays bounded", async () => {
   const server = await startOwnServer();
   const { database } = server;
   const standby = await startStandby(server, "replica");
@@ -74,7 +74,7 @@ test("without its synchronous standby, a top-up is not acknowledged, and no furt
   await expect.poll(async () => (await render()).status).toBe(200);
 }, 120_000);
 
-test("an edit without changes is acknowledged only after the standby has the data it read", async () => {
+test("an edit without changes is acknowledged only after the standby has the data that the edit read", async () => {
   const { database } = await startOwnServer();
   const { manage } = await setupManage({}, database);
   const edit = () => manage("PUT", "default-plan", { body: { plan: "pro" } });

@@ -23,31 +23,34 @@ export type CatalogAudit = {
 
 export type CatalogEdit<T> = {
   readonly outcome: T;
-  /** Empty if nothing was changed: the transaction is rolled back. */
+  /** Empty if nothing was changed. The transaction is then rolled back. */
   readonly audits: readonly CatalogAudit[];
 };
 
 type Edit<T> = (tx: Tx, catalog: Catalog, at: Instant) => Promise<CatalogEdit<T>>;
 
 /**
- * Edits a catalog in one transaction. Raising the version locks the catalog row, so edits run one after another; the catalog is
- * read after that. Other processes see the new version with their next request.
+ * Edits a catalog in one transaction. Raising the version locks the catalog row, so edits run one after another. The catalog is
+ * read after that. Other processes use the new version from their next request on.
  */
 export function editCatalog<T>(cell: Pool, context: Context, edit: Edit<T>): Promise<T> {
   return editLocked(cell, context, edit, () => true);
 }
 
-/** Drafts apply to no customer, so the edit takes the same lock but keeps the version: no process has to reload the catalog. */
+/**
+ * Edits drafts. Drafts apply to no customer, so the edit takes the same lock but keeps the version: no process has to reload the
+ * catalog.
+ */
 export function editDrafts<T>(cell: Pool, context: Context, edit: Edit<T>): Promise<T> {
   return editLocked(cell, context, edit, (isNew) => isNew);
 }
 
-/** The version that callers saw last: the running edit has already raised it. */
+/** The version that callers read last, because the running edit has already raised it. */
 export function versionBefore({ version }: Catalog): number {
   return version - 1;
 }
 
-/** Creates the first pool if no catalog edit has done so. For credits added before anything is defined. */
+/** Creates the first pool if no catalog edit has done so, for credits that are added before anything is defined. */
 export async function ensureFirstPool(tx: Tx, context: Context): Promise<void> {
   if (await ensureCatalog(tx, context)) await upsertPool(tx, context.environmentId, FIRST_POOL);
 }
@@ -80,7 +83,8 @@ async function editLocked<T>(
       return edited;
     },
     ({ audits }) => audits.length > 0,
-    // An edit repeated after `outcome_unknown` changes nothing and is acknowledged, so it must wait for the first to be durable.
+    // An edit repeated after `outcome_unknown` changes nothing and is acknowledged, so it must wait until the first edit is
+    // durable.
     (tx) => lockCatalog(tx, environmentId),
   );
   return outcome;

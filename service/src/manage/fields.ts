@@ -8,7 +8,7 @@ export function nullable<T extends TSchema>(schema: T) {
   return Type.Union([schema, Type.Null()]);
 }
 
-/** Rejects unknown fields. */
+/** An object that rejects unknown fields. */
 export function strictObject<P extends TProperties>(properties: P, options?: TObjectOptions): TObject<P> {
   return Type.Object(properties, { additionalProperties: false, ...options });
 }
@@ -66,7 +66,7 @@ export const actorField = Type.Object({
 
 export const createdByField = nullable({ ...actorField, description: "Null if unknown." });
 
-/** Parses a validated string field. Undefined and null are returned unchanged. */
+/** Parses a time from a validated string field. Undefined and null are returned unchanged. */
 export function readTime<T extends string | null | undefined>(
   field: string,
   text: T,

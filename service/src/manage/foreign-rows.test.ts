@@ -71,7 +71,7 @@ const MISSING: Rows = {
   tokens: "987654",
 };
 
-/** Rows of the test environment and of the workspace, one of each kind. */
+/** Creates rows in the test environment and the workspace, one of each kind. */
 async function plantRows({ consume, record, manage }: Managed): Promise<Rows> {
   const ask = (idempotencyKey: string, quantity: number) =>
     consume({ customerId: "ada", feature: "image.render", quantity, idempotencyKey });
@@ -105,7 +105,7 @@ function pathOf({ path }: Operation, scope: { projectId: number; environment: st
     .replaceAll(/([a-z-]+)\/:\w+/g, (_, folder: string) => `${folder}/${rows[folder]}`);
 }
 
-/** The response without IDs and times. */
+/** The response with IDs and times replaced, so that responses can be compared. */
 function essenceOf({ status, text }: Reply, rows: Rows): string {
   let essence = text
     .replaceAll(/"requestId":"\w+"/g, '"requestId"')
@@ -135,7 +135,7 @@ async function expectAlike(
     missing.push(await ask(MISSING));
   }
   expect(foreign).toEqual(missing);
-  // A 400 would make both responses equal without any look-up.
+  // Two 400 responses would be equal without any look-up.
   expect(missing.filter((line) => / 400 /.test(line))).toEqual([]);
 }
 
@@ -144,7 +144,7 @@ test("a row in the other environment gets the same response as a missing one", a
   const rows = await plantRows(managed);
   const { projectId } = managed.project;
   const scope = { projectId, environment: "live", token: managed.tokens.owner };
-  // Skips `readKey`, which reports the other environment, like the runtime's 409: keys belong to the project.
+  // Skips `readKey`, which reports a use in the other environment, like the runtime's 409, because keys belong to the project.
   await expectAlike(managed, rows, scope, ["readKey", ...OF_THE_WORKSPACE]);
 });
 
@@ -172,7 +172,7 @@ test("a token for one environment cannot see the other, not even used keys", asy
   const { body, text } = await readKey();
   expect(body).toMatchObject({ state: "not_kept", uses: [{ status: 409, refused: { differs: [] } }] });
   expect(text).not.toContain("environment");
-  // The request log does not show a key from the other environment either.
+  // The request log does not show the key, which belongs to the other environment, either.
   const { body: log } = await send(`${base}/requests`, "GET", { token });
   expect(log["items"]).toMatchObject([{ status: 409, idempotencyKey: null }]);
   for (const path of ["", "/test/customers", "/test/keys/planted-charge", "/test/search?q=planted-charge"]) {

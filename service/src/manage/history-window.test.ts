@@ -32,7 +32,7 @@ test("every read operation declares how it applies the history window", () => {
   expect(Object.keys(HISTORY_LINES).sort()).toEqual(READS.map(({ id }) => id).sort());
 });
 
-/** A charge, then a denial, and an event that occurred at this time. */
+/** Makes a charge, a denial, and an event that occurred at the given time. */
 async function live(managed: Managed, name: string, timestamp?: string): Promise<Facts> {
   const { consume, record, manage } = managed;
   const customer = "ada";
@@ -69,7 +69,7 @@ async function ageFacts({ database }: Managed, facts: Facts, ms: number): Promis
   };
 }
 
-/** A window of one day with rows just before it and in it, and a late event from before it. */
+/** Sets up a window of one day, with rows just before it and in it, and a late event that occurred before it. */
 async function setupWindow(): Promise<Managed & { outside: Facts; inside: Facts; late: Facts }> {
   const managed = await setupManage();
   const outside = await ageFacts(managed, await live(managed, "outside"), DAY_MS + 1_000);
@@ -91,7 +91,7 @@ function looksFor(facts: Facts): (Look & { readonly id: string })[] {
   );
 }
 
-/** One line per look-up: `operation path: words found`. */
+/** Runs each look-up and returns one line for each: `operation path: words found`. */
 async function lookFor({ manage }: Managed, facts: Facts): Promise<string[]> {
   const found: string[] = [];
   for (const { id, path, says } of looksFor(facts)) {
@@ -120,7 +120,7 @@ test("rows one second before the window are hidden everywhere, and a larger wind
   expect(await lookFor(managed, outside)).toEqual(all(outside));
 });
 
-test("an event counts at the time it occurred, not when it was recorded", async () => {
+test("an event belongs to the time it occurred, not to the time it was recorded", async () => {
   const managed = await setupWindow();
   const { manage, late } = managed;
   const looks = [
@@ -145,7 +145,7 @@ test("an event counts at the time it occurred, not when it was recorded", async 
   expect(await look()).toEqual(looks.map(() => true));
 });
 
-test("a key counts at the time its event occurred, even if the event was written again", async () => {
+test("a key belongs to the time its event occurred, even if the event was written again", async () => {
   const managed = await setupWindow();
   const { manage, database, late, inside } = managed;
   // Simulates a retry after a commit with an unknown outcome: the event keeps its first time.

@@ -8,7 +8,7 @@ import { type Call, principalOf } from "./operation.ts";
 
 const DAY_MS = 24 * 3_600_000;
 
-/** Rows before this time are kept but not shown. Null if everything is shown. */
+/** Reads the start of the history window. Rows before it are kept but not shown. Null if everything is shown. */
 export function readHistoryStart(control: Pool, workspaceId: number): Promise<Instant | null> {
   return single(control, async (tx) => {
     const { historyDaysMax } = (await getWorkspace(tx, workspaceId)).limits;
@@ -21,7 +21,7 @@ export function historyStartOf(control: Pool, call: Call): Promise<Instant | nul
   return readHistoryStart(control, principalOf(call).workspaceId);
 }
 
-/** The later of the moment and the start of the history window. */
+/** The given time, but not before the start of the history window. */
 export function notBefore(start: Instant | null, at: Instant): Instant {
   return start === null || at > start ? at : start;
 }

@@ -13,7 +13,7 @@ import type { LiveSessions } from "./people/live-sessions.ts";
 const TOUCH_EVERY_MS = 60_000;
 const TOUCHED_MAX = 10_000;
 
-/** Reads the database on every call, so a removed member or revoked token loses access with the next one. */
+/** Reads the database on every call, so a removed member or revoked token loses access at the next call. */
 export function createManagerAuthenticator(control: Pool, sessions: LiveSessions): ManagerAuthenticator {
   const touchedAtMs = new BoundedMap<number, number>(TOUCHED_MAX);
   const touch = async (id: number): Promise<void> => {

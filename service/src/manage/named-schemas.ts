@@ -35,7 +35,7 @@ import { UsageLine } from "./usage/chart-usage.ts";
 import { UsedSum } from "./usage/range.ts";
 import { Workspace } from "./workspace/operations.ts";
 
-/** Names of schemas in the OpenAPI document. Names are part of generated clients: do not change them lightly. */
+/** Names of schemas in the OpenAPI document. Generated clients use these names: do not change them lightly. */
 export const NAMED_SCHEMAS = {
   ...{
     Actor,

@@ -34,7 +34,7 @@ export type Operation = {
   readonly description: string;
   readonly params?: TObject;
   readonly query?: TObject;
-  /** Request headers that the operation reads, such as If-Match. */
+  /** Request headers that the operation uses, such as If-Match. */
   readonly headers?: TObject;
   readonly body?: TSchema;
   /** Overrides the default body limit. */
@@ -44,7 +44,7 @@ export type Operation = {
   /** The body is a CSV file that the operation streams; `body` only documents it. */
   readonly takesCsv?: true;
   readonly answer: TSchema;
-  /** The response is a streamed file; its schema by media type. */
+  /** Set if the response is a streamed file: its schema by media type. */
   readonly files?: Readonly<Record<string, TSchema>>;
   /** Problem codes beyond those common to all operations. */
   readonly codes?: readonly ProblemCode[];
@@ -107,7 +107,7 @@ const CODES_OF_FILES = ["body_too_large", "unsupported_media_type"] as const;
 
 const NO_QUERY = strictObject({});
 
-/** The Fastify route for an operation. */
+/** Builds the Fastify route for an operation. */
 export function toRoute(operation: Operation): RouteOptions {
   const { method, path, access, params, query, body, takesCsv, answer, files, handle } = operation;
   const bodyLimit =
@@ -165,7 +165,7 @@ export function toRoute(operation: Operation): RouteOptions {
 
 const MALFORMED: ReadonlySet<ProblemCode> = new Set([...CODES_OF_BODIES, "invalid_request"]);
 
-/** The error is thrown again for the server's error handler. */
+/** Reports a malformed body, and throws the error again for the server's error handler. */
 function reportMalformed(onMalformed: (address: string) => void): NonNullable<RouteOptions["errorHandler"]> {
   return (error, request) => {
     if (MALFORMED.has(toProblem(error).code)) onMalformed(addressOf(request));

@@ -34,7 +34,7 @@ import { usageOperations } from "./usage/operations.ts";
 import { usageTotalOperations } from "./usage/total-operations.ts";
 import { workspaceOperations } from "./workspace/operations.ts";
 
-/** Every operation of the management API, by noun. */
+/** Every operation of the management API, grouped by noun. */
 export function manageOperations(parts: ManageParts): Operation[] {
   return [
     ...sessionOperations(parts),
@@ -62,7 +62,7 @@ export function manageOperations(parts: ManageParts): Operation[] {
   ];
 }
 
-/** Catalog: pools, features, plans and event keys. */
+/** Operations on the catalog: pools, features, plans and event keys. */
 function catalogNouns(parts: ManageParts): Operation[] {
   return [
     ...poolOperations(parts),
@@ -74,7 +74,7 @@ function catalogNouns(parts: ManageParts): Operation[] {
   ];
 }
 
-/** Access, projects, API keys and audit. */
+/** Operations on access, projects, API keys and the audit log. */
 function controlOperations(parts: ManageParts): Operation[] {
   return [
     ...memberOperations(parts),

@@ -8,7 +8,7 @@ import { strictObject } from "./fields.ts";
 export const PAGE_SIZE_MAX = 200;
 export const PAGE_SIZE = 50;
 
-/** Query of every list. Query parameters are strings. */
+/** Query parameters of every list. They are always strings. */
 export const pageQuery = {
   limit: Type.Optional(
     Type.String({
@@ -35,12 +35,12 @@ export function readLimit(limit: string | undefined): number {
   return limit === undefined ? PAGE_SIZE : Number(limit);
 }
 
-/** The sort values of the last row. Opaque to callers, and validated when they come back. */
+/** Encodes the sort values of the last row. A cursor is opaque to callers, and is validated when they send it back. */
 export function encodeCursor(values: readonly (string | number)[]): string {
   return Buffer.from(JSON.stringify(values)).toString("base64url");
 }
 
-/** `kinds` lists the types of the values in the cursor. */
+/** Decodes a cursor. `kinds` lists the types of its values. */
 export function decodeCursor<const K extends readonly ("string" | "number")[]>(
   cursor: string | undefined,
   kinds: K,
@@ -71,7 +71,7 @@ function parse(cursor: string): unknown {
   }
 }
 
-/** Query of a list whose items can be archived. */
+/** Query parameters of a list whose items can be archived. */
 export const archivableQuery = strictObject({
   ...pageQuery,
   archived: Type.Optional(
@@ -99,7 +99,7 @@ export function pageByKey<T extends { readonly key: string }>(
   };
 }
 
-/** `next` is the sort value of the last row. Null on the last page. */
+/** Builds the next cursor. `next` is the sort value of the last row, or null on the last page. */
 export function cursorOf(next: string | number | null): string | null {
   return next === null ? null : encodeCursor([next]);
 }
@@ -108,13 +108,13 @@ export function toPage<T>(items: readonly T[], next: string | number | null) {
   return { items: [...items], nextCursor: cursorOf(next) };
 }
 
-/** The row ID to continue after. Null for the first page. */
+/** Reads the row ID to continue after. Null for the first page. */
 export function readIdCursor(cursor: string | undefined): number | null {
   const [id = null] = decodeCursor(cursor, ["number"]) ?? [];
   return id;
 }
 
-/** Expects one row more than `limit`, if there are more rows. */
+/** Builds a page. Expects one row more than `limit` if there are more rows. */
 export function pageById<T extends { readonly id: number }, I>(
   rows: readonly T[],
   limit: number,

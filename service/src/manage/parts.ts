@@ -19,8 +19,8 @@ export type ManageParts = {
   readonly sessions: LiveSessions;
   /** The pool of a cell, which holds all rows of a project. */
   readonly cellOf: (cell: string) => Pool;
-  /** Aborted when this process stops: long work that can be resumed elsewhere ends with it. */
+  /** Aborted when this process stops, which ends long work that can be resumed elsewhere. */
   readonly stopping: AbortSignal;
-  /** Runs a request in the runtime. Passed in because `manage` and `runtime` do not import each other. */
+  /** Runs a request in the runtime. Passed in, because `manage` and `runtime` do not import each other. */
   readonly sandboxRequest: SandboxRequest;
 };

@@ -4,7 +4,7 @@ import { brandAs, type Instant } from "../primitives/brand.ts";
 import { formatTimestamp } from "../primitives/timestamp.ts";
 import { findWholeLedgerSince } from "../store/cell/usage/attached-months.ts";
 
-/** Rejects a calculation that needs every entry since `from` (null means since the first) while some are detached. */
+/** Rejects a calculation that needs every entry since `from` (null means since the first entry) while some entries are detached. */
 export async function refuseDetachedLedger(tx: Tx, from: Instant | null): Promise<void> {
   const wholeSince = await findWholeLedgerSince(tx);
   if (wholeSince === null || (from !== null && wholeSince <= from)) return;
@@ -34,8 +34,8 @@ function refuseReversal(wholeSince: Instant | null, chargedAt: Instant): void {
 }
 
 /**
- * The same check around several statements, each with its own snapshot: a month may be detached or attached between them. Call it
- * before them, and the returned function after them.
+ * The same check for several statements, each with its own snapshot, because a month may be detached or attached between them. Call
+ * it before the statements, and the returned function after them.
  */
 export async function watchReversals(tx: Tx, chargedAt: Instant): Promise<() => Promise<void>> {
   const wholeBefore = await findWholeLedgerSince(tx);

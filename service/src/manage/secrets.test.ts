@@ -14,7 +14,7 @@ const serve = ({ serviceUrl }: TestDatabase): Promise<Served> =>
     INIT_OWNER_PASSWORD: PASSWORD,
   });
 
-/** All rows of tables with requests or changes, as text. */
+/** Reads all rows of tables with requests or changes, as text. */
 async function readRecords(database: TestDatabase): Promise<string> {
   const tables = ["control.audit", "cell.audit", "cell.request_log"];
   const rows: unknown[] = [];

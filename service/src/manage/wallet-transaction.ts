@@ -5,14 +5,14 @@ import { transaction } from "../postgres/transaction.ts";
 import type { CustomerId } from "../primitives/brand.ts";
 import type { Context } from "./context.ts";
 
-/** Callers that wait longer get `overloaded`, well before their own timeout. */
+/** Callers that would wait longer get `overloaded`, well before their own timeout. */
 const WAIT_MS_MAX = 8_000;
 const WAITING_MAX = 100;
 
 /**
- * A transaction on one customer's wallet. Within a process, calls for the same customer queue before they take a connection.
- * Otherwise twenty of them would hold every connection in the pool while waiting for one lock. Between processes the wallet's row
- * lock decides.
+ * Runs a transaction on one customer's wallet. Within a process, calls for the same customer queue before they take a connection.
+ * Otherwise twenty of them would hold every connection in the pool while waiting for one lock. Between processes, the row lock of
+ * the wallet has the same effect.
  */
 export function walletTransaction<T>(
   cell: Pool,
@@ -29,7 +29,7 @@ export function walletTransaction<T>(
 const TURNS = new WeakMap<Pool, CustomerTurns>();
 
 class CustomerTurns {
-  /** Waiting callers in order of arrival, by customer with a running transaction. */
+  /** Waiting callers in order of arrival, by customer. A customer is in the map while a transaction is running. */
   readonly #waiting = new Map<string, (() => void)[]>();
 
   async take<T>(customer: string, work: () => Promise<T>): Promise<T> {

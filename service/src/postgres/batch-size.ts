@@ -1,6 +1,6 @@
 import { isTooLong } from "./sql-error.ts";
 
-/** Rows that one statement in a job or check reads or writes: about half a second of work. */
+/** The number of rows that one statement in a job or check reads or writes: about half a second of work. */
 export const ROWS_MAX = 20_000;
 
 type Limits = {
@@ -13,8 +13,8 @@ type Limits = {
 };
 
 /**
- * An adaptive batch size: halved after a timeout or too many rows, increased after few. Without it, a batch that times out
- * would time out at every attempt.
+ * An adaptive batch size: halved after a timeout or too many rows, and increased after few rows. A batch with a fixed size that
+ * times out would time out at every attempt.
  */
 export class BatchSize {
   readonly #least: number;
@@ -33,7 +33,7 @@ export class BatchSize {
     return this.#size;
   }
 
-  /** Throws after a timeout; the next attempt takes less. */
+  /** Runs `work` once. A timeout throws and halves the size for the next attempt. */
   async attempt<T>(work: (size: number) => Promise<T>): Promise<T> {
     try {
       return await work(this.#size);
@@ -43,7 +43,7 @@ export class BatchSize {
     }
   }
 
-  /** Retries after a timeout, down to the smallest size. */
+  /** Runs `work`, and retries after each timeout with half the size, down to the smallest. */
   async fit<T>(work: (size: number) => Promise<T>): Promise<T> {
     for (;;) {
       const isLeast = this.#size === this.#least;
@@ -55,7 +55,7 @@ export class BatchSize {
     }
   }
 
-  /** After a success: `load` is 1 if the statement did as much work as it should. */
+  /** Call after a success. `load` is the work that the statement did, as a share of the work that it should do. */
   adjust(load: number): void {
     if (load > 1) this.#halve();
     else if (load < 0.5)

@@ -18,7 +18,7 @@ async function readBack(
   return rows.map((row) => row["v"]);
 }
 
-/** Random arrays, including the empty one, are returned unchanged. */
+/** Checks that the server returns random arrays unchanged, including the empty one. */
 async function expectRoundTrip<T>(
   element: fc.Arbitrary<T>,
   read: (values: T[]) => Promise<unknown[]>,

@@ -1,7 +1,7 @@
 import { assert } from "../primitives/assert.ts";
 import type { Instant } from "../primitives/brand.ts";
 
-// Arrays in PostgreSQL's binary format. A batch writes its rows by `unnest` of one array per column. With text arrays,
+// Encodes arrays in PostgreSQL's binary format. A batch writes its rows by `unnest` of one array per column. With text arrays,
 // sending 100 events with 9 columns took 2.5 times as long, and 2.6 times the CPU time of this process.
 
 const HEADER_BYTES = 20;

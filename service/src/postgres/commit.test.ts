@@ -8,14 +8,14 @@ import { Session } from "./session.ts";
 import { statement } from "./statement.ts";
 import { transaction } from "./transaction.ts";
 
-// A server whose commits wait for a synchronous standby that does not exist.
+// The server in these tests waits at each commit for a synchronous standby that does not exist.
 
 const INSERT = statement("test.insert", "insert into notes (id) values ($1)");
 const FAIL = statement("test.fail", "select 1 / $1::integer");
 
 let server: TemporaryServer;
 let url: string;
-/** The connection's own commits do not wait. */
+/** A connection whose own commits do not wait for the standby. */
 let admin: pg.Client;
 
 beforeAll(async () => {
@@ -43,7 +43,7 @@ async function openSession(): Promise<Session> {
   return session;
 }
 
-/** Pipelined, as in a lane. */
+/** Sends a transaction without waiting between its statements, as a lane does. */
 async function send(session: Session, id: number): Promise<void> {
   const sent = [session.begin(), session.run(INSERT, [id]), session.commit()];
   await Promise.allSettled(sent);
@@ -100,7 +100,7 @@ test("terminating a waiting backend gives an unknown outcome and closes the sess
   await expect.poll(() => session.isOpen).toBe(false);
 });
 
-test("after 5 s a lane stops waiting: the outcome is unknown and the session closed", async () => {
+test("after 5 s a lane stops waiting: the outcome is unknown and the session is closed", async () => {
   const session = await openSession();
   const startedAtMs = performance.now();
   await expect(send(session, 4)).rejects.toBeInstanceOf(OutcomeUnknown);

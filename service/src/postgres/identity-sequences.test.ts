@@ -35,7 +35,7 @@ test("migrate reports and raises every sequence that is behind its rows, and low
     level: "failure",
     text: expect.stringMatching(/cell\.customers.*control\.api_keys.*purser migrate/),
   });
-  // The service's role sees the same failure.
+  // The check reports the same failure to the service's role.
   const service = await connectTo({ ...database, url: database.serviceUrl });
   expect(await inspectEssentials(service)).toContainEqual(
     expect.objectContaining({ level: "failure", about: "row numbers" }),

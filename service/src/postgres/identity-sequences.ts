@@ -30,9 +30,7 @@ const LIST = `
     and (not $1 or exists (select from pg_index as i where i.indrelid = t.oid and i.indkey[0] = a.attnum))
   order by 2`;
 
-/**
- * Reads the rows and the sequence in one statement: rows visible in its snapshot got their numbers before it reads the sequence.
- */
+/** SQL that reads rows and sequence in one statement: all rows in its snapshot got their numbers before it reads the sequence. */
 function standing({ sequence, table, column, min, max }: Listed): string {
   return `
     from ${sequence} as s
@@ -64,8 +62,8 @@ export async function readIdentitySequences(
 }
 
 /**
- * Raises sequences that are behind above their rows, in a transaction. Never lowers one. Returns the tables whose sequence
- * was behind.
+ * Raises each sequence that is behind, so that new numbers are above the existing ones. Must run in a transaction. Never lowers a
+ * sequence. Returns the tables whose sequence was behind.
  */
 export async function raiseIdentitySequences(client: Client): Promise<string[]> {
   const sequences = await readIdentitySequences(client, { quickly: false });

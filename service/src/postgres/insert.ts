@@ -6,13 +6,13 @@ import { type Parameter, type Rows, type Statement, statement, type Tx } from ".
 /** A column of the rows to insert, and how its values are sent. */
 type InsertColumn<R> = {
   readonly name: string;
-  /** The type that is sent, and the cast to that of the column, if it differs. */
+  /** The type that is sent, and a cast to the column's type if the two differ. */
   readonly type: string;
   readonly cast: string;
   readonly encode: (rows: readonly R[], recordedAt: Instant) => Parameter;
 };
 
-/** Describes columns by name and by the value of one row, recorded at a given time. */
+/** Describes columns: each has a name and a function that returns its value for a row, recorded at a given time. */
 export function columnsOf<R>() {
   const column =
     <T>(type: string, encode: (values: readonly T[]) => Parameter, cast = "") =>
@@ -33,8 +33,8 @@ export function columnsOf<R>() {
 }
 
 /**
- * An insert of many rows into a table of `cell`, by `unnest` of one array per column. If all `rare` columns of all rows are null, they
- * are left out: each array costs time in both processes.
+ * An insert of many rows into a table of `cell`, by `unnest` of one array per column. If all `rare` columns of all rows are null,
+ * they are left out: each array costs time in both processes.
  */
 export class Insert<R> {
   readonly #columns: readonly InsertColumn<R>[];

@@ -28,7 +28,7 @@ export type LocalServerOptions = {
   passwordFile?: string;
   /** Server settings as `name=value`. */
   settings?: readonly string[];
-  /** Environment of the server's process. Default: that of this process. */
+  /** Environment of the server's process. Default: the environment of this process. */
   environment?: Readonly<Record<string, string>>;
 };
 
@@ -51,7 +51,7 @@ export async function startLocalServer(options: LocalServerOptions): Promise<Loc
     cwd: "/",
     ...(options.environment === undefined ? {} : { env: options.environment }),
     stdio: ["ignore", "ignore", "pipe"],
-    // In its own process group: Ctrl C reaches only Purser, which stops the server after its own shutdown.
+    // The server has its own process group: Ctrl C reaches only Purser, which stops the server after its own shutdown.
     detached: true,
   });
   const log: string[] = [];
@@ -111,7 +111,7 @@ async function requirePassword(
   const altered = run(join(bin, "postgres"), flags, { ...owner, cwd: "/" });
   // If the process ends before it reads, its exit code is reported below.
   altered.child.stdin?.on("error", () => {});
-  // Not as an argument, which every process on the machine could read.
+  // The password is not an argument, because every process on the machine could read it there.
   altered.child.stdin?.end(`alter role postgres password '${password}'\n`);
   await altered.catch((error: Error) => {
     const advice = `Could not set a password for PostgreSQL in ${dataDirectory}. If PostgreSQL is still running, stop it, then run purser dev again.`;
@@ -135,7 +135,7 @@ async function packagedBinaries(): Promise<string> {
   return dirname(binaries.postgres);
 }
 
-/** A server that is still running, from an earlier `purser dev` or another terminal. The server is reused. */
+/** The port of a server that still runs, from an earlier `purser dev` or another terminal. That server is reused. */
 async function findRunningPort(dataDirectory: string, password: string | null): Promise<number | null> {
   const lines = await readFile(join(dataDirectory, "postmaster.pid"), "utf8").then(
     (text) => text.split("\n"),

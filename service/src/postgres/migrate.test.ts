@@ -86,7 +86,7 @@ test("a database newer than the files is rejected, and its state is ahead", asyn
   expect(await readMigrationState(client, older)).toEqual({ kind: "ahead", name: "cell 2" });
 });
 
-test("a failed migration is rolled back, and can run again once it is fixed", async () => {
+test("a failed migration is rolled back, and can run again after it is fixed", async () => {
   const { database, client } = await emptyDatabase();
   const broken = { ...THREE, "cell/000002-three.sql": "create table cell.three (); select 1 / 0;" };
   await expect(migrate(client, await writeMigrations(broken))).rejects.toMatchObject({ code: "22012" });

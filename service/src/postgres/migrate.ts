@@ -99,8 +99,8 @@ function firstNumber(ordinal: number): number {
 }
 
 /**
- * Logical replication does not copy sequences, and leaves the sequence of customer numbers in the range for ordinal 0. Raises all sequences
- * above the existing rows. Returns the tables where that was necessary.
+ * Logical replication does not copy sequences, and leaves the sequence of customer numbers in the range for ordinal 0. Raises all
+ * sequences above the numbers of existing rows. Returns the tables where that was necessary.
  */
 export function followNumbers(client: Client): Promise<string[]> {
   return inTransaction(client, async () => {
@@ -133,7 +133,7 @@ export type FormatRaise =
  */
 export function raiseDataFormat(client: Client, to = DATA_FORMAT): Promise<FormatRaise> {
   return inTransaction(client, async () => {
-    // New connections from the service wait for this lock. A long-running reader, such as pg_dump, must not make them wait for long.
+    // New connections from the service queue behind this lock, so it must not wait long for a reader such as pg_dump.
     await client.query("set local lock_timeout = '200ms'");
     await client.query("lock table cell.identity in access exclusive mode");
     const from = (await readDataFormat(client)) ?? 0;

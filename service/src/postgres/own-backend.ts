@@ -7,7 +7,7 @@ import { statement, type Tx } from "./statement.ts";
 // Lanes, readers, pools and commands depend on session settings. This file applies them when a connection opens, and checks
 // at the start of every transaction that it still runs on the same backend.
 
-/** Applied by `set`, not as start-up parameters, which a pooler may reject or silently drop. */
+/** Applied by `set`, because a pooler may reject or silently drop start-up parameters. */
 const SETTINGS = `
   -- A higher level, such as error, would hide the warning that a commit did not reach its standby.
   set client_min_messages = 'warning';
@@ -52,7 +52,7 @@ export class UnfitConnection extends Error {
   }
 }
 
-/** For commands, which are not time-critical. */
+/** The default, for commands, which are not time-critical. */
 const CLAIM_TIMEOUT_MS = 5_000;
 
 type Backend = { readonly mark: string; readonly pid: number };
@@ -100,7 +100,7 @@ export function backendOf(client: ClientBase): number {
   return claimed(client).pid;
 }
 
-/** undefined_object: a backend that was never claimed; protocol_violation: PgBouncer in statement mode. */
+/** Errors on a shared backend: undefined_object if it was never claimed, protocol_violation from PgBouncer in statement mode. */
 const SHARED: ReadonlySet<string> = new Set(["42704", "08P01"]);
 
 /**

@@ -16,7 +16,7 @@ type SessionOptions = {
 export class Session implements Tx {
   readonly #client: pg.Client;
   #isOpen = true;
-  /** The data format of the database when it was last read. It may have risen since. */
+  /** The data format of the database when it was last read. It may have been raised since. */
   dataFormat = 0;
 
   private constructor(client: pg.Client) {
@@ -65,7 +65,7 @@ export class Session implements Tx {
     return backendOf(this.#client);
   }
 
-  /** Outside a transaction each statement would commit by itself. Only reliable while no statement is in flight. */
+  /** Throws outside a transaction, where each statement would commit by itself. Only reliable while no statement is in flight. */
   requireTransaction(): void {
     const isInTransaction = this.#isOpen && this.#client.getTransactionStatus() === "T";
     if (!isInTransaction) throw new Error("the transaction was lost before anything was written");
@@ -74,7 +74,7 @@ export class Session implements Tx {
   run(statement: Statement, parameters: readonly Parameter[] = []): Promise<Rows> {
     const query = { ...statement, values: [...parameters], rowMode: "array" as const };
     const rows = this.#client.query(query).then(toRows);
-    // The sender may fail before it awaits this: an unhandled rejection would end the process.
+    // The sender may fail before it awaits this promise, and an unhandled rejection would end the process.
     rows.catch(() => {});
     return rows;
   }

@@ -109,7 +109,7 @@ test("a query that exceeds the client's timeout is reported as lost", async () =
   await client.end();
 });
 
-test("a server without free connections is out of reach, a slow one is not", async () => {
+test("a server without free connections counts as out of reach, and a slow server does not", async () => {
   const database = await createDatabase();
   const failureOf = (work: Promise<unknown>) => work.then(() => null).catch((error: unknown) => error);
   const nowhere = `postgres://postgres@127.0.0.1:${await freePort()}/postgres`;

@@ -4,7 +4,7 @@ import { UnfitConnection } from "./own-backend.ts";
 
 /** The meaning of a database error for the work that failed. */
 export type SqlFailure =
-  /** Another transaction was first, or a deadlock: rolled back, and safe to run again. */
+  /** Another transaction was first, or there was a deadlock: rolled back, and safe to run again. */
   | { kind: "conflict"; constraint: string | null }
   /** One of the rows is invalid: rolled back. */
   | { kind: "bad_row"; constraint: string | null }
@@ -65,7 +65,7 @@ export function isLockTaken(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === "55P03"; // lock_not_available
 }
 
-/** Whether the server does not know a well-formed value, such as a time zone. */
+/** Whether the server rejected a well-formed value that it does not support, such as a time zone. */
 export function isInvalidParameter(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === "22023"; // invalid_parameter_value
 }

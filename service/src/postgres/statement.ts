@@ -8,10 +8,10 @@ export type Statement = {
 
 export type Parameter = string | number | boolean | Buffer | null | readonly (string | number)[];
 
-/** A transaction to run statements in. Only operations open transactions; the store uses them. */
+/** A transaction to run statements in. Operations open transactions and pass them to the store. */
 export type Tx = {
   run(statement: Statement, parameters?: readonly Parameter[]): Promise<Rows>;
-  /** The pool or session of the connection; key of caches per database. */
+  /** The pool or session of the connection. Caches use it to identify the database. */
   readonly source: object;
 };
 

@@ -30,7 +30,7 @@ test("the result of a transaction is committed", async () => {
   expect([result, await database.count("notes")]).toEqual([1, 1]);
 });
 
-test("a failed statement is rolled back, and its connection is reused", async () => {
+test("after a failed statement, the transaction is rolled back and the connection reused", async () => {
   const { database, pool } = await openNotes();
   const pidBefore = await single(pool, async (tx) => (await tx.run(PID)).rows[0]?.[0]);
   const work = transaction(pool, async (tx) => {
@@ -42,7 +42,7 @@ test("a failed statement is rolled back, and its connection is reused", async ()
   expect(await single(pool, async (tx) => (await tx.run(PID)).rows[0]?.[0])).toBe(pidBefore);
 });
 
-test("an exception in the work is rolled back, and its connection is reused", async () => {
+test("after an exception in the work, the transaction is rolled back and the connection reused", async () => {
   const { database, pool } = await openNotes();
   const pidBefore = await single(pool, async (tx) => (await tx.run(PID)).rows[0]?.[0]);
   const work = transaction(pool, async (tx) => {
@@ -130,7 +130,7 @@ test("a broken idle connection is reported, and later transactions work", async 
   expect(await database.count("notes")).toBe(1);
 });
 
-test("a snapshot sees one instant, rejects writes, and its connection is reused", async () => {
+test("all reads of a snapshot see the same instant, writes are rejected, and the connection is reused", async () => {
   const { database, pool } = await openNotes();
   const count = statement("test.count", "select count(*)::integer from notes");
   const counts = await snapshot(pool, async (tx) => {
@@ -143,7 +143,7 @@ test("a snapshot sees one instant, rejects writes, and its connection is reused"
   expect(await transaction(pool, async (tx) => (await tx.run(INSERT, [2])).rowCount)).toBe(1);
 });
 
-test("all reads of a snapshot share the timeout of one statement, and the next snapshot gets a new one", async () => {
+test("all reads of a snapshot share the timeout of one statement, and the next snapshot gets a new timeout", async () => {
   const { pool } = await openNotes();
   const sleep = statement("test.sleep", "select pg_sleep(1.5)");
   const startedMs = performance.now();

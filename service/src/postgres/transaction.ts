@@ -73,7 +73,7 @@ async function commitOn(pool: Pool, client: PoolClient): Promise<void> {
 
 /** An open snapshot prevents cleanup of dead row versions, so it may last only as long as one statement. */
 const SNAPSHOT_MS = 4_000;
-/** Tolerance, so that short statements do not each need a new timeout. */
+/** Tolerance, so that not every short statement needs a new timeout. */
 const LATE_MS = 200;
 
 /**
@@ -104,13 +104,13 @@ function withinTime(tx: Tx, ms: number): Tx {
   };
 }
 
-/** Runs reads that need no common instant, in a read-only transaction. As fast as without a transaction. */
+/** Runs reads that need not see the same instant, in a read-only transaction. As fast as without a transaction. */
 export async function single<T>(pool: Pool, work: (tx: Tx) => Promise<T>): Promise<T> {
   return withClient(pool, async (client, tx) => {
     const begun = begin(client, "read committed, read only");
     // Sent right behind `begin`, without waiting for its response, which is checked below.
     const working = (async () => work(tx))();
-    // Even after a failed `begin`: no statement may be in flight when the client is reused.
+    // Waits for both even after a failed `begin`: no statement may be in flight when the client is reused.
     await Promise.allSettled([begun, working]);
     await begun;
     const result = await working;

@@ -18,7 +18,7 @@ test("setting an existing key evicts nothing", () => {
   expect([map.find("a"), map.find("b"), map.size]).toEqual([1, 20, 2]);
 });
 
-test("deleting an entry frees its place", () => {
+test("deleting an entry makes room for another", () => {
   const map = new BoundedMap<string, number>(2);
   map.set("a", 1);
   map.set("b", 2);
@@ -27,7 +27,7 @@ test("deleting an entry frees its place", () => {
   expect([map.find("a"), map.find("b"), map.find("c")]).toEqual([1, undefined, 3]);
 });
 
-test("the map never exceeds its bound and holds the last entries", () => {
+test("the map never exceeds its bound and keeps the latest entries", () => {
   const sets = fc.array(fc.tuple(fc.nat({ max: 20 }), fc.nat()), { minLength: 1 });
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 8 }), sets, (sizeMax, entries) => {

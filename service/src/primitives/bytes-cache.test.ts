@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { BytesCache } from "./bytes-cache.ts";
 
-test("the most recently used entries stay within the bound of bytes", () => {
+test("the cache keeps the most recently used entries that fit within its byte limit", () => {
   const cache = new BytesCache<string, number>(100);
   cache.set("a", 1, 40);
   cache.set("b", 2, 40);
@@ -12,7 +12,7 @@ test("the most recently used entries stay within the bound of bytes", () => {
   expect([cache.find("a"), cache.bytes]).toEqual([4, 50]);
 });
 
-test("an entry larger than the bound is kept alone", () => {
+test("an entry larger than the limit is kept alone", () => {
   const cache = new BytesCache<string, number>(100);
   cache.set("a", 1, 40);
   cache.set("large", 2, 1_000);

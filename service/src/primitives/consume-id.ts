@@ -9,7 +9,7 @@ export type ConsumeId = {
   readonly sequence: number;
 };
 
-/** Charges that one request can make. */
+/** The maximum number of charges in one request. */
 export const ITEMS_MAX = 20;
 
 const FIVE_BYTES = 2 ** 40;
@@ -24,7 +24,7 @@ export function consumeId({ recordedAt, customerNumber, sequence }: ConsumeId): 
   return id;
 }
 
-/** The ID of the request that a charge belongs to. The charges of one request are consecutive, and the first identifies the request. */
+/** The ID of the request that a charge belongs to. The charges of one request are consecutive, and the first one has this ID. */
 export function requestIdOf(charge: ConsumeId & { readonly place: { readonly index: number } | null }): Uuid {
   const { recordedAt, customerNumber, sequence, place } = charge;
   return consumeId({ recordedAt, customerNumber, sequence: sequence - (place?.index ?? 0) });

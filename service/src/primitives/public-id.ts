@@ -8,7 +8,7 @@ const CODES = Buffer.from(ALPHABET);
 /** Reused buffer: appending to a string digit by digit would allocate thirty strings. */
 const DIGITS = Buffer.alloc(32);
 
-/** A public ID looks like `evt_01k9…`. The prefix names the type. The 26 characters encode 16 bytes and sort by time, as the bytes do. */
+/** A public ID looks like `evt_01k9…`. The prefix names the type. The 26 characters encode 16 bytes, and sort like the bytes. */
 export type PublicIdPrefix = "con" | "den" | "evt" | "log" | "req";
 
 export function publicId(prefix: PublicIdPrefix, uuid: Uuid): string {

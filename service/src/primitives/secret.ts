@@ -1,7 +1,7 @@
 import { hash, randomInt } from "node:crypto";
 import { crc32 } from "node:zlib";
 
-// Secrets have a prefix for their type, 32 random characters and a checksum of 6, so that a typo is rejected without a
+// Secrets have a prefix for their type, 32 random characters and a 6-character checksum, so that a typo is rejected without a
 // look-up, and secret scanners can recognize them.
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const RANDOM_LENGTH = 32;
@@ -20,7 +20,7 @@ export function makeManagementToken(): string {
   return makeSecret(MANAGEMENT_TOKEN_PREFIX);
 }
 
-/** Also used for session cookies and one-time links. */
+/** Creates a secret with this prefix. Also used for session cookies and one-time links. */
 export function makeSecret(prefix: string): string {
   let secret = prefix;
   for (let i = 0; i < RANDOM_LENGTH; i++) secret += DIGITS[randomInt(DIGITS.length)];

@@ -18,7 +18,7 @@ test("IDs from the same instant are all different, even across refills of the ra
   expect(ids.size).toBe(count);
 });
 
-test("an ID is not changed by later ones", () => {
+test("creating more IDs does not change an earlier one", () => {
   const first = uuidV7(AT);
   const before = first.toString("hex");
   for (let i = 0; i < 5_000; i++) uuidV7(AT);

@@ -15,7 +15,7 @@ export class KeptSession {
     this.#open = open;
   }
 
-  /** Opens at most one connection at a time: a second one would leak. */
+  /** Returns the open connection, or opens one. Opens at most one at a time, because a second one would leak. */
   async get(connectTimeoutMs: number): Promise<Session> {
     if (this.#session?.isOpen) return this.#session;
     this.#opening ??= this.#openNext(connectTimeoutMs).finally(() => {
@@ -26,8 +26,9 @@ export class KeptSession {
   }
 
   /**
-   * A commit that waits for a synchronous standby keeps waiting after its connection is closed. No replacement is used until
-   * that backend has ended: otherwise each retry would add a waiting backend until the server has no connections left.
+   * Opens a connection to replace a broken one. A commit that waits for a synchronous standby keeps waiting after its connection is
+   * closed. The replacement is not used until that backend has ended, because otherwise each retry would add a waiting backend
+   * until the server has no connections left.
    */
   async #openNext(timeoutMs: number): Promise<Session> {
     const giveUpAtMs = performance.now() + timeoutMs;

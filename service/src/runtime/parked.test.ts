@@ -50,14 +50,14 @@ async function expectNeighbourServed(
   const served = (await ask(neighbour)).kind;
   const refused: string[] = [];
   const note = ({ kind }: { kind: string }): void => void refused.push(kind);
-  // In two halves, because all at once would exceed the queue.
+  // Sent in two halves, because all at once would exceed the queue.
   for (const half of times(2, () => times(1_200, () => missing))) {
     for (const environmentId of half) void ask(environmentId).then(note);
     await pause(150);
   }
   const kinds = await Promise.all(times(20, async () => (await ask(neighbour)).kind));
   expect(kinds).toEqual(times(20, () => served));
-  // 1,000 requests wait. The others were rejected immediately, not because of their age.
+  // 1,000 requests wait. The others were rejected immediately, and not because of their age.
   await expect.poll(() => refused.length, { timeout: 1_000 }).toBeGreaterThanOrEqual(1_400);
   expect(new Set(refused)).toEqual(new Set(["overloaded"]));
 }

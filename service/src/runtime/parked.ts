@@ -10,12 +10,12 @@ type ParkedOptions<T> = {
   readonly onFailure: (error: unknown) => void;
 };
 
-/** Requests return after this time even if nothing was loaded, because their queue checks their age. */
+/** Requests return to their queue after this time even if nothing was loaded, because the queue checks their age. */
 const WAIT_MS_MAX = 500;
 const FAILURE_PAUSE_MS = 50;
-/** Maximum per environment, so that one unreadable catalog cannot use up the space for other environments. */
+/** Maximum number of requests per environment, so that one unreadable catalog cannot use up the space for other environments. */
 const ENVIRONMENT_LENGTH_MAX = 1_000;
-/** Maximum over all environments, to bound memory. */
+/** Maximum number of requests in all environments, to bound memory. */
 const LENGTH_MAX = 2_000;
 
 type Parkable = { readonly request: { readonly environmentId: EnvironmentId } };
@@ -34,7 +34,7 @@ export class Parked<T extends Parkable> {
     return this.#size;
   }
 
-  /** Returns the requests that exceed a limit. */
+  /** Lets requests wait for the missing parts. Returns the requests that exceed a limit. */
   park(all: readonly { readonly missing: MissingData; readonly pending: T }[]): T[] {
     const overflow: T[] = [];
     const admitted = all.filter(({ pending }) => {

@@ -5,7 +5,7 @@ import { assertNever } from "../primitives/assert.ts";
 import { brandAs, type MemberId } from "../primitives/brand.ts";
 import { isStorableText, UNSTORABLE_TEXT } from "../primitives/storable-text.ts";
 
-/** Errors in string fields that the JSON schema cannot express. */
+/** Finds errors in string fields that the JSON schema cannot express. */
 export function checkTexts<F extends string>(
   body: Readonly<Record<F, string>>,
   fields: readonly F[],

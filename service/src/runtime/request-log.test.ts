@@ -18,7 +18,7 @@ function poolOf(url: string): Pool {
   return pool;
 }
 
-/** A test server: each request names its environment and the response to send. */
+/** A test server. Each request names its environment and the response to send. */
 function serve(log: RequestLog): FastifyInstance {
   const app = Fastify();
   onTestFinished(() => app.close());
@@ -78,7 +78,7 @@ test("a burst is sampled per environment and bounded in total, and every request
   expect(await database.count("cell.request_log", "reason is null")).toBe(SUCCESSES_MAX + 1);
 });
 
-test("entries from a failed flush are written later, in order, and counted once", async () => {
+test("entries from a failed flush are written later in their order, and are counted once", async () => {
   const database = await createDatabase();
   let pool = poolOf("postgres://nobody@127.0.0.1:1/none");
   const log = new RequestLog({ cellOf: () => pool, onDropped: () => {} });

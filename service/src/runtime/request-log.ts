@@ -22,13 +22,13 @@ import { toItem } from "./consume/route.ts";
 import type { QuestionBody } from "./consume/schema.ts";
 import type { Caller } from "./runtime-route.ts";
 
-/** Bounds memory at any request rate, even while the database is unavailable. */
+/** Bounds memory at any request rate, even while the database is unreachable. */
 export const ENTRIES_MAX = 2_000;
-/** Per environment and second: a sample of successes, and more of denials and errors. */
+/** Entries kept per environment and second: a sample of successes, and more of denials and errors. */
 export const SUCCESSES_MAX = 200;
 export const OTHERS_MAX = 1_000;
 
-/** A request is stored raw. Look-ups, hashing and checks happen when it is written. */
+/** The raw values of a request. Hashing and checks happen when the entry is written. */
 type Entry = Omit<LoggedRequest, "keyHash" | "ageMs" | "occurredAt"> & {
   readonly cell: string;
   readonly idempotencyKey: string | null;
@@ -42,7 +42,7 @@ type Tally = {
   readonly cell: string;
   successesKept: number;
   othersKept: number;
-  /** Counts by outcome. Includes all requests, including dropped ones. */
+  /** Counts by outcome, of all requests including dropped ones. */
   readonly counts: Readonly<Record<LoggedEndpoint, Map<string, number>>>;
 };
 
@@ -78,12 +78,13 @@ export class RequestLog {
     return this.#entries.length;
   }
 
-  /** An `onResponse` hook for a route. */
+  /** Returns an `onResponse` hook for a route. */
   observe(endpoint: LoggedEndpoint) {
     return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
       const { apiKey } = request;
       const { problemCode: code, denialReason: reason } = reply;
-      // Without an API key the environment is unknown. Most requests are only counted, so their details are not read.
+      // Without an API key the environment is unknown. Details are read only for kept entries, because most requests are only
+      // counted.
       if (apiKey !== null && this.#isKept(endpoint, apiKey, { code, reason }))
         this.#keep(endpoint, apiKey, toAnswered(request, reply));
       done();
@@ -124,7 +125,7 @@ export class RequestLog {
 
   #keep(endpoint: LoggedEndpoint, caller: Where, answered: Answered): void {
     const { code, reason } = answered;
-    // Never keeps the body: 2,000 of the largest would take 128 MB.
+    // The body is never kept, because 2,000 of the largest would take 128 MB.
     const body = isObject(answered.body) ? answered.body : NO_BODY;
     this.#entries.push({
       environmentId: caller.environmentId,
@@ -139,7 +140,7 @@ export class RequestLog {
       customerId: textOf(body["customerId"], 255),
       subject: textOf(endpoint === "events" ? body["event"] : firstFeature(body), 120),
       idempotencyKey: textOf(body["idempotencyKey"], 255),
-      // A rejected event is dated by its arrival.
+      // A rejected event is listed by its time of arrival.
       timestamp: endpoint === "events" && code === null ? textOf(body["timestamp"], 50) : null,
       durationMs: answered.durationMs,
       atMs: performance.now(),
@@ -218,14 +219,14 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null;
 }
 
-/** With items, the first one stands for the request. */
+/** For a request with items, returns the first item's feature. */
 function firstFeature({ feature, items }: Readonly<Record<string, unknown>>): unknown {
   if (!Array.isArray(items)) return feature;
   const [first]: unknown[] = items;
   return isObject(first) ? first["feature"] : undefined;
 }
 
-/** A rejected body may contain any value in any field. */
+/** Null unless the value is a string of limited length. A rejected body may contain any value in any field. */
 function textOf(value: unknown, lengthMax: number): string | null {
   return typeof value === "string" && value.length <= lengthMax ? value : null;
 }
@@ -263,7 +264,7 @@ function toCounts({ environmentId, counts }: Tally): RequestCount[] {
   );
 }
 
-/** The fields that a fingerprint covers, for explaining a reused key. The body is valid. */
+/** Reads the fields that a fingerprint covers, to explain a reused key. The body is valid. */
 export function readRefused(body: Readonly<Record<string, unknown>>): Refused {
   const { quantity, idempotencyKey, memberId, metadata, timestamp } = body;
   const question = body as QuestionBody;

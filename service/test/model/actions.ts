@@ -33,13 +33,13 @@ export type Action =
   | { kind: "default"; plan: number | null }
   | { kind: "block" | "unblock" };
 
-/** A feature that an earlier item already names is skipped. */
+/** An item of a request. It is skipped if an earlier item already names its feature. */
 export type AskedItem = { feature: number; quantity: AskedQuantity };
 
 /** `drain` and `fill_limit` request exactly what is available, plus `more`. */
 export type AskedQuantity = { kind: "of"; quantity: number } | { kind: "drain" | "fill_limit"; more: number };
 
-/** Relative to the clock, to the history's start or to 1970; or none. */
+/** A time relative to the clock, to the history's start or to 1970; or none. */
 export type Moment = { kind: "none" } | { kind: "from_now" | "from_start" | "at"; ms: number };
 
 type PeriodEnd = { kind: "period_end" };
@@ -78,7 +78,7 @@ const anchors: fc.Arbitrary<Moment> = fc.oneof(
       .map((days): Moment => ({ kind: "from_now", ms: days * DAY })),
   },
 );
-/** Often now, and otherwise close to the moments at which plans end and periods begin. */
+/** Often now, otherwise close to the times at which plans end and periods begin. */
 const planStarts: fc.Arbitrary<Moment | PeriodEnd> = fc.oneof(
   { weight: 5, arbitrary: fc.constant<Moment>({ kind: "none" }) },
   { weight: 2, arbitrary: fc.constant<PeriodEnd>({ kind: "period_end" }) },
@@ -111,7 +111,7 @@ const overridesEnds: fc.Arbitrary<Moment> = fc.oneof(
   },
 );
 
-/** Within the bound, at it, beyond it, and in the past. */
+/** Times within the allowed range, at its end, beyond it, and in the past. */
 const asOfs: fc.Arbitrary<Moment> = fc.oneof(
   { weight: 5, arbitrary: fc.constant<Moment>({ kind: "none" }) },
   {
@@ -137,7 +137,7 @@ const smallQuantities = fc
   .integer({ min: 1, max: 3 })
   .map((quantity): AskedQuantity => ({ kind: "of", quantity }));
 
-/** Weights of the actions, the number of features, plans and pools they use, and how many of ten requests have several items. */
+/** Weights of the actions, how many features, plans and pools they use, and how many requests in ten have several items. */
 type Mix = { among: number; several: number } & Record<Action["kind"], number>;
 
 const NOTHING: Mix = {
@@ -177,7 +177,7 @@ export const EVERYTHING: Mix = {
   unblock: 3,
 };
 export const CREDITS: Mix = { ...NOTHING, consume: 6, add: 6, revoke: 3, reverse: 3, reverse_request: 2 };
-/** Additions are as large as possible, and consumes make room for more. */
+/** Additions are as large as possible, and charges make room for more. */
 export const NEAR_CAP: Mix = { ...CREDITS, assign: 1, publish: 1 };
 export const ITEMS: Mix = { ...CREDITS, among: 4, several: 8, reverse_request: 4, assign: 1, publish: 1 };
 export const VERSIONS: Mix = { ...NOTHING, consume: 6, publish: 4, reverse: 1, assign: 1, end: 1 };
@@ -284,7 +284,7 @@ export function actionsOf({ among, several, ...weights }: Mix, credits = additio
 
 function itemsOf(feature: fc.Arbitrary<number>, several: number): fc.Arbitrary<readonly AskedItem[]> {
   const item = fc.record({ feature, quantity: quantities });
-  // Small quantities more often: each item must be allowed for the next one to matter.
+  // Small quantities are more frequent, because each item must be allowed for the next one to matter.
   const small = fc.record({ feature, quantity: fc.oneof(smallQuantities, quantities) });
   return fc.oneof(
     { weight: 10 - several, arbitrary: fc.tuple(item) },

@@ -6,8 +6,8 @@ import type { Answer, Asked } from "./request.ts";
 
 const NEVER = Number.POSITIVE_INFINITY;
 
-// Rules of the guide. The event with the latest time decides. Among events with the same time, an assignment gives way to all others,
-// and all others give way to the end of the plan and to later calls without a time.
+// Rules from the guide. The event with the latest time takes effect. Among events with the same time, an assignment yields to all
+// others, and all others yield to the end of the plan and to later calls without a time.
 const GIVES_WAY_TO: Readonly<Record<Heard["what"], readonly Heard["what"][]>> = {
   assign: ["cut", "schedule", "manual", "closed"],
   cut: ["manual", "closed"],
@@ -72,7 +72,7 @@ export function assign(catalog: Catalog, customer: Customer, request: Asked<"ass
   const last = customer.heard.at(-1);
   const isClosed = customer.heard.some((one) => one.asOf === last?.asOf && one.what === "closed");
   const isByPerson = last === undefined || (last.what === "manual" && !isClosed);
-  // The event came so late that its plan is already over. It must not remove another plan that a person assigned.
+  // The event arrived so late that its plan has already ended. It must not remove another plan that a person assigned.
   const isOverByNow = !isLater && (active?.plan !== plan || active.isDefault) && isOver(endsAt, now);
   if (isOverByNow && isByPerson) {
     hear(customer, asOf, "manual");
@@ -104,7 +104,7 @@ export function assign(catalog: Catalog, customer: Customer, request: Asked<"ass
   return { kind: "changed" };
 }
 
-/** A change at the end of a period keeps the anchor if all periods of the new plan then begin at its start. */
+/** The default anchor. A change at the end of a period keeps the anchor if all periods of the new plan then begin at that time. */
 function usualAnchor(
   catalog: Catalog,
   customer: Customer,
@@ -127,18 +127,18 @@ function isOld({ heard }: Customer, asOf: number | null, what: Heard["what"]): b
   return heard.some((one) => one.asOf > asOf || (one.asOf === asOf && GIVES_WAY_TO[what].includes(one.what)));
 }
 
-/** Whether the last event of that time scheduled a plan, which has started since. */
+/** Whether the last event with that time scheduled a plan that has started since. */
 function hasStarted({ heard, next }: Customer, asOf: number | null): boolean {
   return next === null && asOf !== null && heard.findLast((one) => one.asOf === asOf)?.what === "schedule";
 }
 
-/** A call without a time follows the latest event, if there was one. */
+/** Stores an applied event. A call without a time gets the time of the latest event, if there was one. */
 function hear(customer: Customer, asOf: number | null, what: Heard["what"]): void {
   const at = asOf ?? customer.heard.at(-1)?.asOf;
   if (at !== undefined) customer.heard = [...customer.heard, { asOf: at, what }];
 }
 
-/** The end of the running period of the plan's longest allowance. Never, if no allowance renews. */
+/** The end of the current period of the plan's longest allowance. `NEVER` if no allowance renews. */
 function endOfPeriod({ plan, now }: Customer): number {
   const periods = (plan?.version.allowances ?? []).map(({ period }) => period);
   const longest = (["year", "month", "week", "day"] as const).find((period) => periods.includes(period));

@@ -3,7 +3,7 @@ import type { Entry } from "../../src/entitlement/entry.ts";
 import type { Assignment, Grant, LimitCounter, Wallet } from "../../src/entitlement/wallet.ts";
 import type { Book } from "./book.ts";
 
-/** Errors in the rows of one customer. Empty if they are consistent. */
+/** Lists errors in the rows of one customer. Empty if the rows are consistent. */
 export function audit(book: Book): string[] {
   if (book.wallet === null) return book.entries.length === 0 ? [] : ["entries without a wallet"];
   return [
@@ -101,7 +101,7 @@ function auditPlanCounters(book: Book, plan: Assignment): string[] {
     .map((counter) => `the counter of feature ${counter.feature} says ${counter.used}`);
 }
 
-/** The quantity consumed since the counter's first entry, minus reversals. */
+/** Sums the quantity consumed since the counter's first entry, minus reversals. */
 function foldCounter(book: Book, plan: Assignment, counter: LimitCounter): number {
   const counted = book.entries.filter(({ sequence, usage }) => {
     if (usage?.feature !== counter.feature || usage.assignment !== plan.number) return false;
@@ -122,7 +122,10 @@ function auditReversals(book: Book): string[] {
   });
 }
 
-/** The charges of a request follow each other, at one time, each for another feature. A reversal has the place of its charge. */
+/**
+ * The charges of a request must be consecutive entries with the same time, each for another feature. A reversal must have the place
+ * of its charge.
+ */
 function auditItems({ entries }: Book): string[] {
   return entries.flatMap(({ sequence, effectiveAt, usage }) => {
     const place = usage?.place ?? null;
@@ -149,7 +152,7 @@ function sum(amounts: readonly number[]): number {
   return amounts.reduce((total, amount) => total + amount, 0);
 }
 
-/** The plan history must explain the pending change: the last row about one set it, dropped it, or is due. */
+/** The plan history must explain the pending change: its last scheduling row set the change, dropped it, or is due. */
 function auditNextPlan({ assignments }: Book, { next, decidedAt }: Wallet): string[] {
   const row = assignments.findLast(({ kind }) => kind === "scheduled" || kind === "unscheduled");
   const isOpen = row?.kind === "scheduled";

@@ -38,7 +38,7 @@ export class Book {
   /** Decides without writing anything. */
   ask(catalog: Catalog, request: Request, clock: Instant): { answer: Answer; change: Change | null } {
     if (request.kind === "decide") return this.#decide(catalog, request, clock);
-    // The first operation creates the customer.
+    // The first operation on a customer creates the wallet.
     const wallet = this.wallet ?? newWallet(clock);
     switch (request.kind) {
       case "assign": {
@@ -108,7 +108,10 @@ export class Book {
     }
   }
 
-  /** Only the changes that are due. Decides as if blocked, which denies the request and applies what is due. */
+  /**
+   * Returns only the changes that are due. Decides as if the customer were blocked, which denies the request and applies due
+   * changes.
+   */
   due(catalog: Catalog, clock: Instant): Change | null {
     const [feature] = catalog.features.keys();
     if (this.wallet === null || feature === undefined) return null;
@@ -165,7 +168,7 @@ export class Book {
       .reduce((sum, entry) => sum + (entry.usage?.quantity ?? 0), 0);
   }
 
-  /** The charges of the request that this charge belongs to. Their entries follow each other. */
+  /** The charges of the request that this charge belongs to. Their entries are consecutive. */
   #chargesWith({ sequence, usage: { place } }: Charge): Charge[] {
     const first = sequence - (place?.index ?? 0);
     return this.consumes().filter((it) => it.sequence >= first && it.sequence < first + (place?.of ?? 1));

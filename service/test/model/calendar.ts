@@ -3,7 +3,7 @@ import type { PeriodKind } from "../../src/entitlement/period.ts";
 const DAY_MS = 86_400_000;
 const DAYS_IN_MONTH = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] as const;
 
-/** The end of a period and the expiry of its credits. Null if it never ends. */
+/** The end of a period, and the expiry of its credits. Null if it never ends. */
 export type PeriodEnds = { start: number; end: number | null; expiresAt: number | null };
 
 /** The period that contains `at`, found by stepping from the anchor one period at a time. */
@@ -22,7 +22,7 @@ export function periodHolding(
   };
 }
 
-/** The anchor moved by this many periods. */
+/** Moves the anchor by this many periods. */
 function step(period: Exclude<PeriodKind, "once">, anchor: number, steps: number): number {
   switch (period) {
     case "day":

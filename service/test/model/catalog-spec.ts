@@ -32,13 +32,13 @@ export type CatalogSpec = {
 
 type FeatureSpec = { pool: number; cost: Cost };
 
-/** `allowances` by pool and `features` by feature. Those without a pool or feature are ignored. */
+/** `allowances` are listed by pool and `features` by feature. Entries without a pool or feature are ignored. */
 export type VersionSpec = {
   allowances: readonly (Omit<Allowance, "pool"> | null)[];
   features: readonly ({ limit: PlanFeature["limit"]; edited: FeatureSpec | null } | null)[];
 };
 
-/** Overrides by feature and by pool. Null leaves the terms of the plan. */
+/** Overrides by feature and by pool. Null keeps the terms of the plan. */
 export type OverridesSpec = {
   features: readonly (Omit<OverridesRequest["features"][number], "feature"> | null)[];
   allowances: readonly (Omit<OverridesRequest["allowances"][number], "pool"> | null)[];
@@ -86,7 +86,7 @@ const ownTerms = fc.record({
   ),
 });
 
-/** Few kinds of periods, so that the limits of plans and overrides often have the same. */
+/** Few kinds of periods, so that limits of plans and overrides often have the same period. */
 const commonLimits = fc.record({
   quantity: fc.constantFrom(10, 3, 2000),
   period: fc.constantFrom<PeriodKind>("month", "day", "once"),
@@ -244,7 +244,7 @@ export function overridesOf(
   };
 }
 
-/** Any number selects a plan, modulo their count. */
+/** Selects a plan by any number, modulo the number of plans. */
 export function planAt(catalog: Catalog, index: number): PlanId {
   return planId(index % catalog.plans.size);
 }

@@ -60,12 +60,12 @@ function playRequest(
   const found =
     differ("the answer", answers) ??
     (isRefusal(answer) ? null : differ("the wallet", views(model.customer, book, change)));
-  // A wallet that is not written keeps its time. The revocation of a spent grant is not stored in the wallet.
+  // A wallet that is not written keeps its time. If a spent grant is revoked, that is not stored in the wallet.
   const unwritten = answer.kind === "revoked" ? withRevoked(customer, request) : customer;
   return { found, next: isCheck ? customer : change === null ? unwritten : model.customer };
 }
 
-/** After a step, checks of each feature, and of all of them in one request, have the same responses. */
+/** After a step, compares checks of each feature and of all features in one request. */
 function checkEveryFeature(step: ScriptStep, book: Book, customer: Customer | null): Found | null {
   const now = noticed(step.catalog, customer, step.clock);
   const all = [...step.catalog.features.keys()].map((feature) => ({ feature, quantity: 1 }));
@@ -82,7 +82,7 @@ function checkEveryFeature(step: ScriptStep, book: Book, customer: Customer | nu
 
 const NOTHING: View = { decidedAt: 0, planAsOf: null, plan: null, next: null, overrides: null, grants: [] };
 
-/** Without a change nothing was due, so the decision time is ignored. */
+/** The visible states to compare. Without a change nothing was due, so the decision time is ignored. */
 function views(customer: Customer | null, book: Book, change: Change | null): Omit<Found, "about"> {
   const timed = (view: View): View => (change === null ? { ...view, decidedAt: 0 } : view);
   return {

@@ -12,10 +12,13 @@ import type { Answer, Asked, NamedGrant, ReversedItem } from "./request.ts";
 
 const OPEN_GRANTS_MAX = 50;
 
-/** Leaves room for allowances, which are never rejected, below the largest safe integer. */
+/**
+ * Largest balance to which credits can be added. It leaves room below the largest safe integer for allowances, which are never
+ * rejected.
+ */
 export const ADDABLE_BALANCE_MAX = Number.MAX_SAFE_INTEGER - 2 ** 51;
 
-/** Rounded up. Uses big integers, independently of the service's arithmetic. */
+/** Computes the charge, rounded up. Uses big integers, independently of the service's arithmetic. */
 export function charge(cost: Cost, quantity: number): number {
   const per = BigInt(cost.per);
   return Number((BigInt(quantity) * BigInt(cost.credits) + per - 1n) / per);
@@ -114,7 +117,7 @@ export function reverse(customer: Customer, request: Asked<"reverse">): Answer {
   return { kind: "reversed", credits, quantity, items: [{ item, quantity, credits }] };
 }
 
-/** Reverses the charges of a request one after the other. If one of them is refused, none is reversed. */
+/** Reverses the charges of a request one after the other. If one reversal is rejected, nothing is reversed. */
 export function reverseRequest(customer: Customer, request: Asked<"reverse_request">): Answer {
   const { request: first } = getConsume(customer, request.consume);
   const draft = copyOf(customer);
@@ -137,7 +140,7 @@ function getConsume(customer: Customer, index: number): Consume {
   return consume;
 }
 
-/** Credits returned to an expired or revoked grant are lost. */
+/** Returns credits to a grant. Credits returned to an expired or revoked grant are lost. */
 function giveBack(customer: Customer, back: { grant: number; credits: number }): void {
   const grant = customer.grants.find((it) => it.id === back.grant);
   if (grant === undefined || isOver(grant.expiresAt, customer.now)) return;
@@ -146,12 +149,12 @@ function giveBack(customer: Customer, back: { grant: number; credits: number }):
   const credits = isRevoked ? 0 : Math.min(back.credits, room);
   grant.gone -= credits;
   if (grant.isDropped) return;
-  // The plan's version may have changed since: the allowance is then what it gives, minus what is gone.
+  // The plan's version may have changed since then. The allowance is then the new amount, minus used and revoked credits.
   const allowed = allowanceNow(customer, grant);
   grant.remaining = allowed === null ? grant.remaining + credits : Math.max(0, allowed - grant.gone);
 }
 
-/** The credits of a current allowance according to the version of its plan. Null for any other grant. */
+/** The credits of a current allowance according to the plan's current version. Null for any other grant. */
 function allowanceNow({ plan, left }: Customer, { id, pool }: CreditGrant): number | null {
   for (const taken of plan === null ? left : [plan, ...left]) {
     const period = taken.periods.find(({ grant }) => grant === id);

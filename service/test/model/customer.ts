@@ -3,8 +3,8 @@ import type { PeriodKind } from "../../src/entitlement/period.ts";
 import type { GrantKind, OverrideTerms } from "../../src/entitlement/wallet.ts";
 import type { FeatureId, PlanId, PoolId } from "../../src/primitives/brand.ts";
 
-// The model's state of a customer. The state stores facts and derives the rest: a plan that was left is kept as it was, and the use of a
-// limit is the sum of its consumes.
+// The model's state of a customer. The state stores facts and derives the rest: a plan that was left is kept as it was, and the use
+// of a limit is the sum of its charges.
 
 export type Customer = {
   /** Everything due up to this time has been applied. */
@@ -20,7 +20,7 @@ export type Customer = {
   plansTaken: number;
   grantsMade: number;
   next: ScheduledPlan | null;
-  /** Billing events that were applied, and calls without a time that came after one. Later ones never have an earlier time. */
+  /** Billing events that were applied, and calls without a time that came after one. Later entries never have an earlier time. */
   heard: readonly Heard[];
   /** The customer's own terms. Null if there are none. */
   overrides: OverrideTerms | null;
@@ -33,16 +33,16 @@ export type Heard = {
   readonly what: "assign" | "cut" | "schedule" | "manual" | "closed";
 };
 
-/** A limit of an override: which consumes count. It is kept while the limit is set, and until the end of its last period. */
+/** An override's limit and the charges it counts. It is kept while the limit is set, and until the end of its last period. */
 export type Watch = {
   feature: FeatureId;
   period: PeriodKind;
   anchor: number;
-  /** The index of the first consume that can count. */
+  /** The index of the first charge that can be counted. */
   from: number;
-  /** Earlier consumes that count, because the plan's limit had counted them, and until when. */
+  /** Earlier charges that are counted until `end`, because the plan's limit had counted them. */
   seed: { consumes: readonly number[]; end: number | null };
-  /** When it is forgotten. Null while the limit is set. */
+  /** When the limit is forgotten. Null while it is set. */
   stopsAt: number | null;
 };
 
@@ -62,33 +62,33 @@ export type PlanTaken = {
   anchor: number;
   endsAt: number | null;
   isDefault: boolean;
-  /** When the customer left the plan. Cleared when the plan resumes, once missed changes have been applied. */
+  /** When the customer left the plan. Cleared when the plan resumes, after missed changes have been applied. */
   leftAt: number | null;
   /** The current period of each pool's allowance, and its grant. */
   periods: AllowancePeriod[];
   counters: Counter[];
 };
 
-/** `own` is the amount that an override gave instead of the plan's, or null. */
+/** `own` is the amount that an override grants instead of the plan's amount, or null. */
 export type AllowancePeriod = { pool: PoolId; end: number | null; grant: number; own: number | null };
 
-/** The consumes that count against a limit, by their index in `consumes`. */
+/** The charges that a limit counts, by their index in `consumes`. */
 export type Counter = { feature: FeatureId; end: number | null; consumes: number[] };
 
 export type CreditGrant = {
   id: number;
   pool: PoolId;
   kind: GrantKind;
-  /** The number of the plan whose allowance it is. Usable only while that plan is active. */
+  /** The number of the plan that this allowance belongs to. Usable only while that plan is active. */
   allowanceOf: number | null;
   givenAt: number;
   expiresAt: number | null;
   remaining: number;
-  /** Used or revoked. */
+  /** Used or revoked credits. */
   gone: number;
-  /** The version changed to one without this pool. */
+  /** Whether the plan changed to a version without this pool. */
   isDropped: boolean;
-  /** Additions in order. Those of the same kind and expiry join an open grant. */
+  /** Additions in order. Additions of the same kind and expiry join an open grant. */
   additions: Addition[];
 };
 
@@ -103,7 +103,7 @@ export type Consume = {
   pool: PoolId;
   quantity: number;
   reversed: number;
-  /** The terms on which it was charged. */
+  /** The terms under which it was charged. */
   terms: PlanFeature;
   /** In burn order, without returned credits. */
   parts: { grant: number; credits: number }[];
@@ -153,7 +153,7 @@ function copyOfPlan(plan: PlanTaken): PlanTaken {
   };
 }
 
-/** Periods are half-open: at `end` they are over. */
+/** Whether a period is over. Periods are half-open: at `end` they are over. */
 export function isOver(end: number | null, now: number): boolean {
   return end !== null && end <= now;
 }
@@ -163,7 +163,7 @@ export function isSpendable(customer: Customer, grant: CreditGrant): boolean {
   return grant.allowanceOf === null || grant.allowanceOf === customer.plan?.number;
 }
 
-/** Credits that expire first are spent first. Ties: free before purchased, then oldest first. Without spent grants. */
+/** Open grants in spending order. Credits that expire first are spent first. Ties: free before purchased, then oldest first. */
 export function burnList(customer: Customer): CreditGrant[] {
   const never = Number.POSITIVE_INFINITY;
   const order = (grant: CreditGrant): [number, number, number] => [

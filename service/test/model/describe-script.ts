@@ -3,7 +3,7 @@ import type { Catalog, PlanVersion } from "../../src/entitlement/catalog.ts";
 import type { Disagreement } from "./compare.ts";
 import type { Script, ScriptStep } from "./script.ts";
 
-/** A readable script: the catalog, then a line for each step. */
+/** Describes a script: the catalog, then a line for each step. */
 export function describeScript(script: Script): string {
   const lines = [
     `starts ${time(script.start)}, the customer is ${script.isKnown ? "known" : "unknown"}`,
@@ -25,7 +25,7 @@ export function describeDisagreement({ step, about, model, service }: Disagreeme
   return `at step ${step} they disagree about ${about}\nthe model: ${show(model)}\nthe service: ${show(service)}`;
 }
 
-/** The complete value, with readable times. */
+/** Prints the complete value, with readable times. */
 export function show(value: unknown): string {
   const shown = inspect(value, { depth: 8, breakLength: 110, maxArrayLength: null });
   return shown.replaceAll(/\b1[5-9]\d{11}\b/g, (ms) => time(Number(ms)));

@@ -3,7 +3,7 @@ import { describeScript, show } from "./describe-script.ts";
 import { type History, histories } from "./history.ts";
 import { type Script, scriptOf } from "./script.ts";
 
-/** Fails with the shortest failing history, described step by step, and how to repeat it. */
+/** Checks random histories. On failure, shows the shortest failing history step by step, and how to repeat it. */
 export function forEveryHistory(
   runs: number,
   check: (script: Script) => void,
@@ -19,7 +19,7 @@ export function forEveryHistory(
   throw new Error(`${messageOf(run.errorInstance)}\n\n${described}\n\n${again}`);
 }
 
-/** The complete values of a failed expectation, which its message truncates. */
+/** The error message with the complete values, which a failed expectation truncates. */
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (!("actual" in error && "expected" in error)) return error.message;

@@ -25,7 +25,7 @@ export type Step = { wait: Wait; action: Action };
 
 export type Wait =
   | { kind: "pass"; ms: number }
-  /** To the n-th next time at which something is due, or shortly before it. */
+  /** Waits until the n-th next time at which something is due, or shortly before it. */
   | { kind: "due"; nth: number; msBefore: number }
   | { kind: "back"; ms: number };
 
@@ -72,7 +72,7 @@ const historiesWith = (wait: fc.Arbitrary<Wait>): fc.Arbitrary<History> => {
       catalog,
       steps: fc.array(fc.record({ wait, action }), { minLength: 1, maxLength: 40, size: "max" }),
     });
-  // With a default plan and few features, so that rare cases are more common.
+  // Uses a default plan and few features, so that rare cases are more common.
   const simple = catalogSpecs.map((catalog) => ({ ...catalog, defaultPlan: 0 }));
   return fc.oneof(
     { weight: 4, arbitrary: historiesOf(actionsOf(EVERYTHING), catalogSpecs) },
@@ -88,5 +88,5 @@ const historiesWith = (wait: fc.Arbitrary<Wait>): fc.Arbitrary<History> => {
 
 export const histories = historiesWith(waits);
 
-/** Histories in which the clock never goes back. */
+/** Histories in which the clock never moves back. */
 export const steadyHistories = historiesWith(waitsAhead);

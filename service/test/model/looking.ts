@@ -2,7 +2,10 @@ import type { Wallet } from "../../src/entitlement/wallet.ts";
 import type { Book } from "./book.ts";
 import type { ScriptStep } from "./script.ts";
 
-/** Before the first plan, a look would change the customer, because the first decision applies the default plan. */
+/**
+ * Whether the customer has had a plan. Before that, looking would change the customer, because the first decision applies the
+ * default plan.
+ */
 export function hadPlan(book: Book): boolean {
   return (book.wallet?.assignmentCount ?? 0) > 0;
 }
@@ -25,7 +28,9 @@ export function nextEnd({ assignment, grants, next, overrides }: Wallet, after: 
   return Math.min(Number.POSITIVE_INFINITY, ...later);
 }
 
-/** The visible state that must not depend on looks: plan, credits by expiry, and the responses to checks. */
+/**
+ * The visible state that must not depend on when the customer was looked at: plan, credits by expiry, and the responses to checks.
+ */
 export function seen(
   book: Book,
   { catalog, clock }: ScriptStep,

@@ -26,7 +26,7 @@ export function answerNow(catalog: Catalog, customer: Customer, request: Request
   return answerFor(catalog, customer, request);
 }
 
-/** The same customer with everything due applied. */
+/** Returns the customer with everything due applied. */
 export function noticed(catalog: Catalog, customer: Customer | null, clock: number): Customer | null {
   if (customer === null) return null;
   const next = copyOf(customer);
@@ -93,7 +93,7 @@ function answerFor(catalog: Catalog, customer: Customer, request: Request): Answ
 
 type AskedItem = { feature: Feature; quantity: number };
 
-/** Null if a feature does not exist. */
+/** Finds the features of a request. Null if one does not exist. */
 function findItems(catalog: Catalog, { items }: Asked<"decide">): AskedItem[] | null {
   const found = items.flatMap(({ feature: key, quantity }) => {
     const feature = catalog.features.get(key);
@@ -142,9 +142,9 @@ function decide(catalog: Catalog, customer: Customer, request: Asked<"decide">):
 
 type Denial = { reason: string; deniedItem: number; affordableQuantity: number };
 
-/** Charges one item after the other, each on what those before it left. The first denial undoes all of them. */
+/** Charges one item after the other, each with the credits that earlier items left. The first denial undoes all of them. */
 function chargeAll(customer: Customer, asked: readonly AskedItem[]): Denial | null {
-  // A single item leaves nothing to undo. Copies of long histories are slow.
+  // With a single item there is nothing to undo, and copying a long history is slow.
   const draft = asked.length === 1 ? customer : copyOf(customer);
   const request = draft.consumes.length;
   for (const [deniedItem, item] of asked.entries()) {
@@ -166,7 +166,7 @@ function findReason(customer: Customer, item: AskedItem): string | null {
   return null;
 }
 
-/** The largest quantity that would be allowed instead of the denied one. Found by trying. */
+/** The largest quantity that would be allowed instead of the denied one, found by trial. */
 function affordable(customer: Customer, { feature, quantity }: AskedItem): number {
   let [allowed, denied] = [0, quantity];
   while (denied - allowed > 1) {
@@ -181,7 +181,7 @@ function priceOf(customer: Customer, { feature, quantity }: AskedItem): number {
   return charge(pricedBy(customer, feature).cost, quantity);
 }
 
-/** A feature that the customer may not use has the price of the plan, or else of the catalog. */
+/** The terms that price a feature. If the customer may not use it, these are the plan's terms, or else the catalog's. */
 function pricedBy(customer: Customer, feature: Feature): PlanFeature | Feature {
   return termsFor(customer, feature) ?? customer.plan?.version.features.get(feature.id) ?? feature;
 }

@@ -4,7 +4,7 @@ import type { FeatureId } from "../../src/primitives/brand.ts";
 import { periodHolding } from "./calendar.ts";
 import { type Customer, isOver, type Watch } from "./customer.ts";
 
-// The limits of overrides. Their use is the sum of the consumes in the current period, whatever the customer's plan was.
+// Limits set by overrides. Their use is the sum of the charges in the current period, whatever the customer's plan was.
 
 /** Replaces the overrides. A limit that is no longer set is remembered until its period ends, if it was used. */
 export function replaceOverrides(customer: Customer, overrides: OverrideTerms | null): void {
@@ -14,7 +14,7 @@ export function replaceOverrides(customer: Customer, overrides: OverrideTerms | 
     if (watch.stopsAt === null) return limit === undefined ? stop(customer, watch) : [watch];
     if (isOver(watch.stopsAt, customer.now)) return [];
     if (limit === undefined) return [watch];
-    // The plan may have counted more: then the limit starts with that.
+    // If the plan has counted more, the limit starts from the plan's count.
     return isExceeded(customer, watch) ? [] : [resume(customer, watch, limit.anchor)];
   });
   const started = set
@@ -49,7 +49,7 @@ function resume(customer: Customer, watch: Watch, anchor: number): Watch {
   return { ...watch, anchor, from: first, stopsAt: null };
 }
 
-/** Whether the plan's limit has the same period, and has counted more. */
+/** Whether the plan's limit has the same period and has counted more than this limit. */
 function isExceeded(customer: Customer, watch: Watch): boolean {
   const { plan, now } = customer;
   if (plan?.version.features.get(watch.feature)?.limit?.period !== watch.period) return false;
@@ -67,7 +67,7 @@ function quantityOf({ consumes }: Customer, indexes: readonly number[]): number 
   }, 0);
 }
 
-/** The consumes of the current period, by their index. */
+/** The charges of the current period, by their index. */
 function counted({ consumes, now }: Customer, { feature, period, anchor, from, seed }: Watch): number[] {
   const since = period === "once" ? 0 : periodHolding(period, { anchor, at: now }).start;
   const later = consumes.flatMap((consume, index) =>
@@ -85,7 +85,7 @@ export function usedOfOwn(customer: Customer, feature: FeatureId, period: Period
   return quantityOf(customer, counted(customer, watch));
 }
 
-/** A limit keeps its periods while it is set or remembered. A new one has the periods of the plan. */
+/** The anchor of a limit's periods. A limit keeps its periods while it is set or remembered; a new limit has the plan's periods. */
 export function anchorFor(customer: Customer, feature: FeatureId, period: PeriodKind): number {
   const watch = customer.watches.find((it) => it.feature === feature && it.period === period);
   if (watch !== undefined && watch.stopsAt === null) return watch.anchor;

@@ -39,13 +39,13 @@ export function override(catalog: Catalog, customer: Customer, request: Asked<"o
   return { kind: "changed" };
 }
 
-/** The plan that the next decision would use. A new customer gets the default plan with it. */
+/** The plan that the next decision would use. For a new customer, this is the default plan. */
 function planOf(catalog: Catalog, { plan, plansTaken }: Customer): PlanVersion | undefined {
   if (plan !== null || plansTaken > 0) return plan?.version;
   return catalog.plans.get(catalog.defaultPlan.plan ?? brandAs<PlanId>(0))?.versions.at(-1);
 }
 
-/** The terms for the customer: the plan's, changed by the override. Undefined if the customer may not use the feature. */
+/** The terms for this customer: the plan's terms, changed by the override. Undefined if the customer may not use the feature. */
 export function termsFor({ plan, overrides }: Customer, { id }: Feature): PlanFeature | undefined {
   const own = overrides?.features.find((it) => it.feature === id);
   const planned = plan?.version.features.get(id);
@@ -84,7 +84,7 @@ function usedOfPlan({ plan, now, consumes }: Customer, { id }: Feature): number 
   }, 0);
 }
 
-/** Counts a consume for the plan's limit, even while an override replaces it. */
+/** Counts a charge for the plan's limit, even while an override replaces that limit. */
 export function countUse({ plan, now }: Customer, { id }: Feature, consume: number): void {
   if (plan === null) throw new Error("a consume needs a plan");
   const live = plan.counters.find((it) => it.feature === id && !isOver(it.end, now));

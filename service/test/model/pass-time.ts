@@ -5,7 +5,7 @@ import { periodHolding } from "./calendar.ts";
 import { type Customer, isOver, type PlanTaken } from "./customer.ts";
 import { replaceOverrides } from "./own-limits.ts";
 
-/** Applies everything due, one time after the other. */
+/** Applies everything due, in order of time. */
 export function passTime(catalog: Catalog, customer: Customer, to: number): void {
   settle(catalog, customer);
   for (let at = nextMoment(catalog, customer); at !== null && at <= to; at = nextMoment(catalog, customer)) {
@@ -84,12 +84,12 @@ export function takeUpPlan(
   };
 }
 
-/** A plan that was left and resumes when the customer returns. */
+/** Finds a plan that was left and that resumes when the customer returns. */
 export function findResumable(customer: Customer, plan: PlanId): PlanTaken | undefined {
   return customer.left.find((left) => left.plan === plan && isAlive(customer, left));
 }
 
-/** Whether anything of a plan that was left is still running: credits, an allowance's period, or the period of a used limit. */
+/** Whether any part of a plan that was left still runs: credits, an allowance's period, or the period of a used limit. */
 function isAlive(customer: Customer, left: PlanTaken): boolean {
   const { now } = customer;
   const ends = [
@@ -141,14 +141,14 @@ function followDefaultPlan(catalog: Catalog, customer: Customer): void {
   if (customer.plansTaken > 0) takeUpDefaultPlan(catalog, customer);
 }
 
-/** A customer without any plan gets the default plan on the first decision, not when credits are added. */
+/** Gives a customer without any plan the default plan. This happens at the first decision, not when credits are added. */
 export function takeUpDefaultPlan(catalog: Catalog, customer: Customer): void {
   const { plan } = catalog.defaultPlan;
   if (customer.plan !== null || plan === null) return;
   takeUpPlan(catalog, customer, { plan, anchor: customer.now, endsAt: null, isDefault: true });
 }
 
-/** A reversal cannot restore expired allowances. Other expired grants are kept, because reversals need them. */
+/** Removes expired allowances, which a reversal cannot restore. Other expired grants are kept, because reversals need them. */
 function forgetExpiredAllowances(customer: Customer): void {
   customer.grants = customer.grants.filter(
     (grant) => grant.kind !== "allowance" || !isOver(grant.expiresAt, customer.now),
@@ -197,7 +197,7 @@ function switchVersion(customer: Customer, plan: PlanTaken, version: PlanVersion
   }
 }
 
-/** The newest version that reaches this customer now. */
+/** Finds the newest version that reaches this customer now. */
 function findDueVersion(catalog: Catalog, plan: PlanTaken, now: number): PlanVersion | null {
   const newer = newerVersions(catalog, plan);
   if (newer.length === 0) return null;
@@ -206,13 +206,13 @@ function findDueVersion(catalog: Catalog, plan: PlanTaken, now: number): PlanVer
   const atBoundary = newer.filter(
     ({ reach, publishedAt }) => reach !== "new_assignments" && publishedAt <= boundary,
   );
-  // A resumed plan first applies the version of the boundary it missed.
+  // A resumed plan first applies the version of the period boundary it missed.
   const missed = plan.leftAt !== null && boundary > plan.leftAt ? atBoundary.at(-1) : undefined;
   const published = newer.filter(({ reach, publishedAt }) => reach === "now" && publishedAt <= now);
   return missed ?? (boundary === now ? atBoundary : published).at(-1) ?? null;
 }
 
-/** The longest period of a plan's allowances, else of its limits. Null if there is none. */
+/** The longest period of a plan's allowances, or else of its limits. Null if there is none. */
 function boundaryOf(version: PlanVersion): PeriodKind | null {
   const ofAllowances = version.allowances.map((allowance) => allowance.period);
   const ofLimits = [...version.features.values()].flatMap(({ limit }) =>

@@ -2,7 +2,7 @@ import type { OverridesRequest } from "../../src/entitlement/set-overrides.ts";
 import type { OverrideTerms } from "../../src/entitlement/wallet.ts";
 import type { FeatureKey, Instant, PlanId, PlanVersionId, PoolId } from "../../src/primitives/brand.ts";
 
-/** A request, for the model and for the service. */
+/** A request to the model and to the service. */
 export type Request =
   | { kind: "decide"; items: readonly Item[] }
   | {
@@ -25,12 +25,12 @@ export type Request =
     }
   | { kind: "add"; pool: PoolId; source: CreditSource; credits: number; expiresAt: Instant | null }
   | { kind: "revoke"; named: NamedGrant }
-  /** One charge, by its index among all charges. Without a quantity, everything that is left of it. */
+  /** Reverses one charge, by its index among all charges. Without a quantity, reverses everything that is left of it. */
   | { kind: "reverse"; consume: number; quantity: number | null }
-  /** All charges of the request that this charge belongs to. */
+  /** Reverses all charges of the request that this charge belongs to. */
   | { kind: "reverse_request"; consume: number };
 
-/** A request names each feature once. */
+/** An item of a request. A request names each feature at most once. */
 export type Item = { feature: FeatureKey; quantity: number };
 
 export type Asked<Kind extends Request["kind"]> = Extract<Request, { kind: Kind }>;
@@ -88,7 +88,7 @@ export type Answer =
 /** `item` is the index of the charge in its request. */
 export type ReversedItem = { item: number; quantity: number; credits: number };
 
-/** A rejected operation writes nothing, not even changes that are due. */
+/** Whether an operation was rejected. Then it writes nothing, not even changes that are due. */
 export function isRefusal({ kind }: Answer): boolean {
   return /_in_the_past$|_out_of_range$|^would_|_fixed$|_archived$|^no_running_|^too_|_too_large$|^already_revoked$|^nothing_left$|^period_unknown$/.test(
     kind,
@@ -114,7 +114,7 @@ export type View = {
     shorten: boolean;
   };
   overrides: null | OverrideTerms;
-  /** In burn order, without the spent ones. */
+  /** In spending order, without spent grants. */
   grants: {
     pool: PoolId;
     kind: string;

@@ -24,7 +24,7 @@ export type Script = {
   steps: readonly ScriptStep[];
 };
 
-/** `catalog` is the current one. A step that only edits it has no request. */
+/** A step of a script. `catalog` is the current one. A step that only edits the catalog has no request. */
 export type ScriptStep = {
   clock: Instant;
   catalog: Catalog;
@@ -37,7 +37,7 @@ export type ScriptStep = {
 
 const QUANTITY_MAX = 1_000_000;
 const DAY_MS = 86_400_000;
-/** The longest history. The model steps through every period of it. */
+/** Maximum length of a history. The model steps through every period of it. */
 const SPAN_MS = 800 * DAY_MS;
 
 export function scriptOf(history: History): Script {
@@ -106,7 +106,7 @@ function actsOf(action: Action, scene: Scene): ScriptStep["act"][] {
       const endsAt = action.endsAt.kind === "not_said" ? undefined : timeOf(action.endsAt, scene);
       const anchor = instantOf(action.anchor, scene);
       const { shorten } = action;
-      // A billing event gives times, never `period_end`.
+      // A billing event has exact times, never `period_end`.
       const isEvent = startsAt !== "period_end" && endsAt !== "period_end";
       const asOf = isEvent ? instantOf(action.asOf, scene) : null;
       const plan = planAt(catalog, action.plan);
@@ -125,7 +125,7 @@ function actsOf(action: Action, scene: Scene): ScriptStep["act"][] {
     case "revoke": {
       const count = action.named === "addition" ? (customer?.additions.length ?? 0) : openNow(scene).length;
       if (count === 0) return [];
-      // Writes changes that are due first, as a view of the grants would.
+      // First writes changes that are due, as viewing the grants would.
       return [
         { kind: "notice" },
         ...asks({ kind: "revoke", named: { by: action.named, index: action.nth % count } }),
@@ -142,7 +142,7 @@ function actsOf(action: Action, scene: Scene): ScriptStep["act"][] {
   }
 }
 
-/** Additions of one action have different expiries, so that they do not merge. */
+/** The additions of one action have different expiries, so that they do not merge. */
 function addition(action: Extract<Action, { kind: "add" }>, scene: Scene, index: number): Request {
   const { source, credits, times } = action;
   const expiresAt =
@@ -175,7 +175,7 @@ function itemsOf(asked: readonly AskedItem[], scene: Scene): Item[] {
   return items;
 }
 
-/** Computes the available quantity after the items before this one. */
+/** Computes the quantity that is available after the earlier items. */
 function quantityOf(
   asked: AskedQuantity,
   feature: FeatureKey,

@@ -11,7 +11,7 @@ export type Chance = {
   word(alphabet: string, length: number): string;
 };
 
-/** Mulberry32. */
+/** Implements the Mulberry32 generator. */
 export function openChance(seed: number): Chance {
   let state = Math.imul(seed, 0x9e3779b1);
   const fraction = (): number => {

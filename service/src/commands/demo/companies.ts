@@ -1,7 +1,7 @@
 /** A customer of the demo's product. Days count back from today. */
 export type Company = {
   readonly id: string;
-  /** Own random seed, so that one company does not affect another. */
+  /** Each company has its own random seed, so that one company does not affect another. */
   readonly seed: number;
   readonly name: string;
   readonly email: string;
@@ -12,7 +12,7 @@ export type Company = {
   readonly perDay: number;
   /** Plans assigned by billing; before and after them, the default plan applies. */
   readonly plans: readonly PlanStep[];
-  /** Days of credit purchases. */
+  /** The days on which the company buys credits. */
   readonly packs: readonly number[];
 };
 

@@ -80,7 +80,7 @@ type Consume = Extract<Act, { kind: "consume" }>;
 
 /** Requests that appear only in the request log: checks before a charge, retries, and integration bugs. */
 function listHabits(company: Company, acts: readonly Act[], now: Instant): Act[] {
-  // Own seed, so that the rest of the demo does not depend on these requests.
+  // Uses another seed, so that the rest of the demo does not depend on these requests.
   const chance = openChance(-company.seed * 7);
   const consumes = acts.filter((act) => act.kind === "consume");
   const lately = consumes.filter(({ at }) => at >= now - LOG_DAYS * DAY_MS);

@@ -59,7 +59,7 @@ function denials(moments: readonly Moment[] | undefined, reason: Reason, since: 
   return rows.filter((row) => row.reason === reason).length;
 }
 
-/** The result of `purser verify`. */
+/** The first mismatch that `purser verify` would report, or null. */
 function findFlaw(moments: readonly Moment[], catalog: Catalog): string | null {
   const wallet = moments.at(-1)?.wallet;
   assert(wallet !== undefined, "everyone has joined");
@@ -95,7 +95,7 @@ const DAYS = [
   "2028-02-29T17:05:00Z",
 ];
 
-test("on any start date, wallets verify, the three cases exist, and the last day has requests", async () => {
+test("on any start date, wallets verify, the three support cases exist, and the last day has requests", async () => {
   const catalog = await setupCatalog();
   for (const day of DAYS) {
     const now = at(day);

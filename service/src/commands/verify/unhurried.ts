@@ -4,7 +4,7 @@ import type { Parameter, Rows, Statement, Tx } from "../../postgres/statement.ts
 /** Pause after a statement, relative to its duration. */
 const REST_SHARE = 1;
 
-/** Runs one statement at a time, each in its own transaction, and pauses after it, because the service's requests come first. */
+/** Runs one statement at a time, each in its own transaction, and pauses after each, so that the service's requests come first. */
 export class Unhurried implements Tx {
   readonly #session: Session;
   #restUntilMs = 0;

@@ -17,7 +17,7 @@ import type { Checked, Mismatch } from "./report.ts";
 
 export type Catalogs = ReadonlyMap<EnvironmentId, Catalog>;
 
-/** Folds the ledgers of several wallets, or of one large wallet. */
+/** Recomputes several wallets, or one large wallet, from their ledgers and compares them. */
 export async function verifyBatch(
   tx: Tx,
   batch: readonly ReadableRow[],
@@ -85,13 +85,13 @@ async function readNumbered<T>(
   for (const runs of runsOf(batch, countOf)) {
     const found = await list(runs, first);
     for (const [position, { index }] of runs.entries()) rows[index]?.push(...(found[position] ?? []));
-    // The fold reports the missing ones.
+    // `Fold` reports the missing rows.
     if (found.every((some) => some.length === 0)) break;
   }
   return rows;
 }
 
-/** The charges that the entries reverse: from the run if it has the whole ledger, otherwise from the database. */
+/** The charges that the entries reverse: taken from the run if it has the whole ledger, otherwise read from the database. */
 async function readReversed(
   tx: Tx,
   runs: readonly IndexedRun[],

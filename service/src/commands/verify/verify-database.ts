@@ -36,7 +36,7 @@ export async function verifyDatabase(
   }
 }
 
-/** Without its first entries, a ledger proves nothing. */
+/** Throws if months of the ledger are detached, because a wallet cannot be recomputed from a part of its ledger. */
 async function refuseDetached(tx: Tx): Promise<void> {
   const since = await findWholeLedgerSince(tx);
   if (since !== null)
@@ -84,7 +84,7 @@ async function verifyWallets(
 ): Promise<Mismatch | null> {
   let page = await listWallets(tx, BEFORE_ALL, WALLETS_MAX);
   for (let last = page.at(-1); last !== undefined; last = page.at(-1)) {
-    // After the wallets, so that every version they refer to exists. Only for this page: an installation may have thousands.
+    // Read after the wallets, so that every version they refer to exists. Only for this page: an installation may have thousands.
     const catalogs = await loadCatalogs(tx, [...new Set(page.map(({ environmentId }) => environmentId))]);
     const readable: ReadableRow[] = [];
     for (const row of page) {
@@ -103,7 +103,7 @@ async function verifyWallets(
   return null;
 }
 
-/** Folds again after loading a plan version that was not in memory. */
+/** Verifies a batch, and starts it again after loading a plan version that was not in memory. */
 async function verifyWithFetches(
   tx: Tx,
   batch: readonly ReadableRow[],

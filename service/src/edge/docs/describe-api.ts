@@ -12,7 +12,7 @@ const LICENSE = { name: "Apache-2.0", identifier: "Apache-2.0" };
 const SERVERS = [{ url: "/", description: "This installation" }];
 const MANAGE = "/manage/v1/";
 
-/** Must be registered before the routes, so that it sees them. */
+/** Generates the OpenAPI documents. Must be registered before the routes, because it collects them as they are added. */
 export async function describeApi(
   app: FastifyInstance,
   { version, named }: { version: string; named: Readonly<Record<string, object>> },

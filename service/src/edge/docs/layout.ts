@@ -44,7 +44,7 @@ export function layOutSearch(site: Site, query: string, hits: readonly Hit[]): s
   });
 }
 
-/** Shown to a browser at an address without a page. */
+/** Shown to a browser if the URL has no page. */
 export function layOutMissing(site: Site): string {
   return layOut(site.chapters, {
     title: "Page not found",

@@ -103,7 +103,7 @@ function mapParts(schema: Json, map: (part: Json) => Json): Json {
   );
 }
 
-/** Equal for schemas that accept the same values, whatever their descriptions are. */
+/** A string that is equal for schemas that accept the same values, whatever their descriptions are. */
 function formOf(schema: object): string {
   const plain = (part: Json): Json => {
     const { description: _, examples: __, const: literal, patternProperties: patterns, ...rest } = part;

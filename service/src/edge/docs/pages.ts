@@ -16,7 +16,7 @@ const ROOT_PAGES: Readonly<Record<string, string>> = {
 };
 
 export type Page = {
-  /** Path in the repository; with a leading slash, the address of the Markdown. */
+  /** Path in the repository. With a leading slash, it is the URL of the page's Markdown. */
   readonly file: string;
   readonly url: string;
   readonly source: string;
@@ -35,17 +35,17 @@ export type Site = {
   readonly chapters: readonly Chapter[];
   /** All pages, for `/llms.txt`. */
   readonly all: readonly Chapter[];
-  /** Images and examples, as address and file. */
+  /** Images and examples: the path of the file by URL. */
   readonly files: ReadonlyMap<string, string>;
 };
 
-/** Folders with too many pages for the navigation, which shows only their index. */
+/** Folders with too many pages for the navigation, which shows only the index of each folder. */
 const LISTED_APART = [
   ["Error codes", "/docs/errors/"],
   ["Decisions", "/docs/decisions/"],
 ] as const;
 
-/** Reads and renders every page. Takes 100 to 200 ms in all; other requests are served in between. */
+/** Reads and renders every page. This takes 100 to 200 ms in all; other requests are served in between. */
 export async function loadSite(root: string = ROOT): Promise<Site> {
   const paths = globSync("docs/**/*", { cwd: root }).filter((path) => /\.\w+$/.test(path));
   const sources = new Map(
@@ -96,7 +96,7 @@ const OPENAPI: Readonly<Record<string, string>> = {
   "openapi/manage.json": "/openapi/manage.json",
 };
 
-/** Indexes of folders that have none: error codes by status, and a list for the others. */
+/** Generates indexes for folders without one: error codes sorted by status, and a list of pages for other folders. */
 function indexesOf(sources: ReadonlyMap<string, string>): Map<string, string> {
   const indexes = new Map([["docs/errors.md", errorIndex()]]);
   const folders = Map.groupBy([...sources.keys()], (file) => posix.dirname(file));

@@ -28,7 +28,7 @@ test("every link on every page leads to a page, and every anchor to a heading", 
   expect(seen.size).toBeGreaterThan(80);
 });
 
-test("llms.txt lists every page with one line, and every entry is Markdown", async () => {
+test("llms.txt lists every page with a one-line summary, and every entry links to Markdown", async () => {
   const { service } = await setup();
   const list = await (await fetch(`${service.url}/llms.txt`)).text();
   const lines = [...list.matchAll(/^- \[.+?\]\((.+?)\): .{5,}$/gm)].map(([, url]) => url ?? "");
@@ -45,7 +45,7 @@ test("llms.txt lists every page with one line, and every entry is Markdown", asy
   }
 });
 
-test("a page is HTML or Markdown, by its address or by Accept", async () => {
+test("a page is served as HTML or Markdown, depending on its URL or the Accept header", async () => {
   const { service } = await setup();
   const typeOf = async (path: string, accept: string): Promise<string | null> =>
     (await fetch(service.url + path, { headers: { accept } })).headers.get("content-type");
@@ -74,7 +74,7 @@ test("for an unknown page, a browser gets an HTML page and a program gets a prob
   }
 });
 
-test("a cached page gets 304", async () => {
+test("a browser with a page cached gets 304", async () => {
   const { service } = await setup();
   const etag = (await fetch(`${service.url}/docs/`)).headers.get("etag") ?? "";
   expect((await fetch(`${service.url}/docs/`, { headers: { "if-none-match": etag } })).status).toBe(304);

@@ -85,7 +85,7 @@ async function answer(request: FastifyRequest, reply: FastifyReply, path: string
   return reply.type(type).send(body);
 }
 
-/** `/docs/errors/` and `/docs/recipes.md` lead to the page's own address. */
+/** Redirects `/docs/errors/` to the URL of the page, and `/docs/recipes.md` to the page's Markdown. Any other path gets a 404. */
 function answerMissing(
   reply: FastifyReply,
   site: Site,
@@ -147,7 +147,7 @@ function findByFile(site: Site, path: string): Page | undefined {
   return [...site.pages.values()].find(({ file }) => `/${file}` === path);
 }
 
-/** Every page with one line, in the format of llmstxt.org. */
+/** Lists every page with a one-line summary, in the format of llmstxt.org. */
 function listForModels({ all, pages }: Site): string {
   const chapters = all.map(({ name, entries }) => {
     const lines = entries.map(({ title, url, summary }) => {

@@ -22,7 +22,7 @@ type Entry = Omit<Hit, "excerpt"> & {
   readonly names: string;
 };
 
-/** Finds sections that contain all words of a query; the best section on each page. */
+/** Finds sections that contain all words of a query, and returns the best section of each page. */
 export class SearchIndex {
   readonly #entries: readonly Entry[];
 

@@ -16,7 +16,7 @@ type Item = {
   requestId: string | null;
 };
 
-/** All pages, and how many there were. */
+/** Reads all pages, and counts them. */
 async function readAll(
   { manage }: Managed,
   path: string,
@@ -34,7 +34,7 @@ async function readAll(
 
 const actionsOf = ({ items }: { items: Item[] }): string[] => items.map(({ action }) => action);
 
-/** Alternating changes in the control plane, the test environment and a second project. */
+/** Makes alternating changes in the control plane, the test environment and a second project. */
 async function doMuch({ manage }: Managed): Promise<void> {
   const made = await manage("POST", "/manage/v1/projects", { body: { name: "Second" } });
   const { id } = made.body["project"] as { id: string };
@@ -189,7 +189,7 @@ test("audit entries about an erased customer remain without identifying them", a
 test("a filter with few matches returns short pages, and its cursor finds everything", async () => {
   const managed = await setupManage();
   const { database } = managed;
-  // 2,500 entries of which every 1,000th matches, in both schemas.
+  // 2,500 entries in each schema, every 1,000th of which matches.
   for (const [schema, owner] of [
     ["control", "workspace_id"],
     ["cell", "environment_id"],

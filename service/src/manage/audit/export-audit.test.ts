@@ -47,7 +47,7 @@ test("an export is audited with its filters, without a customer ID", async () =>
   expect(JSON.stringify(entry)).not.toContain("ada");
 });
 
-test("an export contains only what its filters select", async () => {
+test("an export contains only the entries that its filters select", async () => {
   const { manage } = await setupManage();
   for (const customer of ["ada", "bob"]) {
     await manage("POST", `customers/${customer}/credits`, { body: { credits: 1, kind: "manual" } });

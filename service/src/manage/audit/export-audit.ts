@@ -8,8 +8,8 @@ import type { ManageParts } from "../parts.ts";
 import { type AuditEntry, type AuditSearch, listAudit } from "./list-audit.ts";
 
 /**
- * One JSON object per line, newest first. Each page is read after the previous one was sent, so a slow reader slows the export
- * down.
+ * Exports one JSON object per line, newest first. Each page is read after the previous one was sent, so a slow reader slows the
+ * export down.
  */
 export async function exportAudit(
   parts: ManageParts,

@@ -34,10 +34,10 @@ export type AuditEntry = AuditRecord & {
 
 export type AuditPage = { readonly entries: readonly AuditEntry[]; readonly next: string | null };
 
-/** Entries scanned for one filtered page. A page that finds few matches is returned short, with a cursor. */
+/** Entries scanned for one filtered page. A page with few matches is returned short, with a cursor. */
 const SCANNED_MAX = 1_000;
 
-/** Merges the audit logs of the control plane and the cells by ID, which sorts by time. */
+/** Merges the audit logs of the control plane and the cells by ID. IDs sort by time. */
 export async function listAudit(parts: ManageParts, search: AuditSearch): Promise<AuditPage> {
   const { control, cellOf } = parts;
   const { workspaceId, scope, filter, before, from, limit } = search;

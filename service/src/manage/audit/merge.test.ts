@@ -18,7 +18,7 @@ const toRecord = (id: string): AuditRecord => ({
   after: null,
 });
 
-/** Scans like the store. */
+/** Scans rows in the same way as the store. */
 function scan(rows: readonly Row[], before: string | null, count: number): AuditScan {
   const looked = rows.filter(({ id }) => before === null || id < before).slice(0, count);
   return {

@@ -255,7 +255,7 @@ function describeEntry(entry: AuditEntry): Static<typeof Entry> {
 
 const ABOUT_BROWSERS: ReadonlySet<string> = new Set(["address", "addresses", "moreAddresses", "userAgent"]);
 
-/** Only admins can see the addresses of logins. */
+/** Removes addresses and user agents of logins, which only admins can see. */
 function withoutAddresses(entry: Static<typeof Entry>): Static<typeof Entry> {
   const strip = (values: Record<string, unknown> | null): Record<string, unknown> | null =>
     values && Object.fromEntries(Object.entries(values).filter(([name]) => !ABOUT_BROWSERS.has(name)));

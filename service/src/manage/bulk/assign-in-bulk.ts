@@ -13,7 +13,7 @@ import { isMeant, matchCustomers } from "./match-customers.ts";
 import { type BulkAssignment, type BulkRefusal, findPlan, findRefusal } from "./preview-assignments.ts";
 import type { Caller } from "./turns.ts";
 
-/** The number of matches may differ by 1% between the preview and the call. */
+/** The number of matches may differ from the preview by at most 1%. */
 const TOLERATED_SHARE = 0.01;
 
 export type BulkOutcome =
@@ -29,8 +29,8 @@ type BulkCounts = {
 };
 
 /**
- * Assigns a plan to all matching customers, one chunk at a time. Safe to repeat and to interrupt: an active plan is unchanged.
- * Customers that stop matching before their turn are skipped; customers that start matching are not included.
+ * Assigns a plan to all matching customers, one chunk at a time. Safe to repeat and to interrupt: a customer who already has the
+ * plan is unchanged. Customers that stop matching before their turn are skipped; customers that start matching are not included.
  */
 export async function assignInBulk(
   cell: Pool,

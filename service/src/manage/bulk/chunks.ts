@@ -12,8 +12,8 @@ const ATTEMPTS_MAX = 8;
 const ATTEMPT_PAUSE_MS = 400;
 
 /**
- * Calls `work` with the remaining items until none is left. `work` returns the items whose wallet was locked. They are retried
- * after a pause, and after several attempts `work` waits for the lock.
+ * Calls `work` with the remaining items until none are left. `work` returns the items whose wallet was locked. They are retried
+ * after a pause. After several attempts, `work` waits for the lock.
  */
 export async function untilDone<T>(
   things: readonly T[],
@@ -36,7 +36,7 @@ export async function rerunTroubled<T>(work: () => Promise<T>): Promise<T> {
     } catch (error) {
       const isTrouble = error instanceof OutcomeUnknown || findDatabaseTrouble(error) !== null;
       if (attempt === ATTEMPTS_MAX || !isTrouble) throw error;
-      // Random, so that two deadlocked transactions do not meet again.
+      // The pause is random, so that two deadlocked transactions do not meet again.
       await pause(attempt * ATTEMPT_PAUSE_MS * Math.random());
     }
   }

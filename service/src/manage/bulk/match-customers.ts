@@ -16,7 +16,7 @@ export type BulkFilter = {
   readonly isBlocked: boolean | null;
 };
 
-/** Plan and block depend on wallet and time, so no index can find them: every customer is checked. */
+/** Maximum number of customers checked per call. Plan and block depend on the wallet and the time, so no index can find them. */
 export const LOOKED_AT_MAX = 100_000;
 const PAGE_SIZE = 1_000;
 
@@ -56,7 +56,7 @@ export async function* matchCustomers<T>(
   return next;
 }
 
-/** The part of the filter that depends on the wallet. */
+/** Whether the customer matches the conditions that depend on the wallet. */
 export function isMeant(filter: BulkFilter, wallet: Wallet, catalog: Catalog, clock: Instant): boolean {
   if (filter.isBlocked !== null && wallet.isBlocked !== filter.isBlocked) return false;
   if (filter.plan === null) return true;

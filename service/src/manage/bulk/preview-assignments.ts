@@ -16,7 +16,7 @@ export type BulkAssignment = {
   readonly plan: string;
   readonly endsAt: Instant | null | undefined;
   readonly shorten: boolean;
-  /** Where the previous call ended. */
+  /** Position at which the previous call ended. */
   readonly before: number | null;
 };
 
@@ -97,7 +97,7 @@ export function findRefusal(
   });
 }
 
-/** Also null for an archived plan: it cannot be assigned in bulk. */
+/** Finds a plan by its key. Also null for an archived plan, which cannot be assigned in bulk. */
 export function findPlan(catalog: Catalog, key: string): PlanId | null {
   return catalog.plans.values().find((plan) => plan.key === key && plan.archivedAt === null)?.id ?? null;
 }

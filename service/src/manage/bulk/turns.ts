@@ -5,7 +5,7 @@ import { admitAgain, type Call } from "../operation.ts";
 
 /** Maximum number of long-running calls per process and per owner, so that CPU and connections remain for other calls. */
 const AT_ONCE_MAX = 2;
-/** Maximum number of calls that mostly wait for the caller's network. Fewer than the connections in the shared pool. */
+/** Maximum number of calls that mostly wait for the caller's network. Lower than the number of connections in the shared pool. */
 export const WAITING_FOR_CALLERS = 6;
 const RETRY_AFTER_SECONDS = 10;
 
@@ -28,7 +28,7 @@ export class Turns {
     }
   }
 
-  /** For work that continues after the response has started. Returns the function that ends the turn. */
+  /** Begins a turn for work that continues after the response has started. Returns the function that ends the turn. */
   begin(owner: number): () => void {
     const own = this.#running.get(owner) ?? 0;
     if (own >= AT_ONCE_MAX) throw full(`${own} of your long-running calls are already in progress.`);
@@ -71,12 +71,12 @@ export function callerOf(call: Call): Caller {
   };
 }
 
-/** Unwraps the database error, so that the retry of a short outage recognizes it. */
+/** Throws the underlying database error, so that the retry after a short outage recognizes it. */
 function throwTrouble(error: unknown): never {
   throw error instanceof Problem && error.cause !== undefined ? error.cause : error;
 }
 
-/** Returns `outcome_unknown` when the database fails after part of the work: repeating the call does the rest. */
+/** Returns `outcome_unknown` if the database fails after part of the work was done. Repeating the call does the rest. */
 export async function reportInterruption<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -22,7 +22,7 @@ import {
   writePool,
 } from "./writing.ts";
 
-/** Reads the catalog to apply: a file, or another environment. */
+/** Reads the catalog to apply, from a file or another environment. */
 export type CatalogSource = (tx: Tx, target: CatalogContent) => Promise<GivenCatalog>;
 
 type Refused = Exclude<CatalogComparison, { kind: "comparable" }>;
@@ -33,7 +33,7 @@ export function exportCatalog(cell: Pool, environmentId: EnvironmentId): Promise
   return single(cell, async (tx) => readContent(tx, environmentId, await loadCatalog(tx, environmentId)));
 }
 
-/** Includes the latest version of each plan, which is read if it is not in memory. */
+/** Reads the catalog's content. The latest version of each plan is read if it is not in memory. */
 export async function readContent(
   tx: Tx,
   environmentId: EnvironmentId,
@@ -44,7 +44,7 @@ export async function readContent(
   return contentOf(complete, await listEventKeys(tx, environmentId));
 }
 
-/** Compares the catalogs. Writes nothing. */
+/** Lists what applying the catalog would change. Writes nothing. */
 export function diffCatalog(
   cell: Pool,
   { environmentId }: Context,
@@ -71,7 +71,7 @@ export type ApplyOutcome =
   | Refused
   | PreconditionFailure;
 
-/** All or nothing, and safe to repeat: unchanged items are not written. */
+/** Applies a catalog completely or not at all. Safe to repeat: unchanged items are not written. */
 export function applyCatalog(
   cell: Pool,
   context: Context,

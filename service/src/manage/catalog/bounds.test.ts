@@ -4,7 +4,7 @@ import { times } from "../../../test/two-services.ts";
 
 const LIVE = "/manage/v1/projects/1/live";
 
-/** Features as if created one by one. */
+/** Inserts features as if they had been created one by one. */
 async function addFeatures({ database, context }: Managed, count: number): Promise<string[]> {
   const keys = times(count, (i) => `feature.${i}`);
   await database.query(
@@ -17,7 +17,7 @@ async function addFeatures({ database, context }: Managed, count: number): Promi
   return keys;
 }
 
-test("a catalog with the maximum size can be exported and applied elsewhere", async () => {
+test("a catalog of the maximum size can be exported and applied elsewhere", async () => {
   const managed = await setupManage();
   const { manage } = managed;
   const keys = await addFeatures(managed, 1_200);

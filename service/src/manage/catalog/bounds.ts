@@ -4,9 +4,9 @@ import type { EnvironmentId } from "../../primitives/brand.ts";
 import { measureCatalog } from "../../store/cell/catalog-row.ts";
 import type { PlanContent } from "./content.ts";
 
-// The same limits for edits and documents: every catalog can be exported, and every export can be applied.
+// Edits and documents have the same limits, so that every catalog can be exported and every export can be applied.
 
-/** Maximum number of pools, features, plans and event keys in an environment, each, and of features in a plan. */
+/** Maximum number each of pools, features, plans and event keys in an environment, and of features in a plan. */
 export const THINGS_MAX = 2_000;
 /** Size of the whole catalog as a document. 200 plans with 1,000 features each take up to 25 MB. */
 export const DOCUMENT_BYTES_MAX = 32 * 1024 * 1024;
@@ -23,7 +23,7 @@ export function planBytes({ key, allowances, features }: PlanContent): number {
   );
 }
 
-/** Throws, which rolls back the edit, if the environment exceeds its limits. */
+/** Throws if the environment exceeds its limits, which rolls back the edit. */
 export async function refuseLargeCatalog(tx: Tx, environmentId: EnvironmentId): Promise<void> {
   const { bytes, counts } = await measureCatalog(tx, environmentId);
   for (const [noun, count] of Object.entries(counts)) {

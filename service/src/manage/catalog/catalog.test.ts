@@ -7,14 +7,14 @@ const LIVE = "/manage/v1/projects/1/live";
 
 type Listed = { noun: string; key: string; change: string; before: unknown; after: unknown };
 
-/** Changed items as `change noun key`. */
+/** Lists the changed items as `change noun key`. */
 function changesOf({ body }: Reply): string[] {
   return (body["changes"] as Listed[])
     .filter(({ change }) => change !== "unchanged")
     .map(({ change, noun, key }) => `${change} ${noun} ${key}`);
 }
 
-/** A catalog with a second pool, an archived plan and feature, an event key, a default plan, and an older pinned cost. */
+/** Creates a catalog with a second pool, an archived plan and feature, an event key, a default plan, and an older pinned cost. */
 async function furnish({ manage, publish }: Managed): Promise<void> {
   const put = async (path: string, body: object, headers: Record<string, string> = {}): Promise<void> => {
     expect((await manage("PUT", path, { body, headers })).status).toBe(200);
@@ -77,7 +77,7 @@ test("a catalog applied to another environment exports the same document there",
   const applied = await manage("POST", `${LIVE}/catalog/apply`, { body });
   expect(applied.body).toEqual({ outcome: "applied", version: 1, changes: compared.body["changes"] });
   expect((await manage("GET", `${LIVE}/catalog`)).text).toBe(exported.text);
-  // The pinned cost is kept beside the feature's current cost.
+  // The plan keeps its pinned cost, although the feature has another cost now.
   expect((await manage("GET", `${LIVE}/plans/talk`)).body["versions"]).toMatchObject([
     { number: 1, features: [{}, { feature: "speech", pool: "seconds", cost: { credits: 2, per: 1 } }] },
   ]);
@@ -214,7 +214,7 @@ test.each([
   expect((await manage("GET", "catalog")).text).toBe(before.text);
 });
 
-test("if files are applied concurrently to the same version, exactly one is applied, and completely", async () => {
+test("if several files are applied concurrently to the same version, exactly one is applied, completely", async () => {
   const { manage } = await setupManage();
   const { body: seen } = await manage("POST", "catalog/diff", { body: { catalog: {} } });
   const replies = await Promise.all(

@@ -74,7 +74,7 @@ const compare = (
   archiveMissing = false,
 ): CatalogComparison => compareCatalogs(current, readDocument(document), { archiveMissing });
 
-/** The catalog after these files; rejected files change nothing. */
+/** The catalog after applying these files. Rejected files change nothing. */
 function applyAll(files: readonly CatalogDocument[]): CatalogContent {
   return files.reduce((current, file) => {
     const compared = compare(current, file);

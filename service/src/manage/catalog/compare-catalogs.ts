@@ -35,9 +35,9 @@ export type CatalogComparison =
   | { kind: "still_default"; key: string };
 
 /**
- * Lists what applying a file would do, in order: an item comes after those it refers to. Nothing is deleted. Items missing from
- * the file stay, or are archived with `archiveMissing`. If the file has no list of plans or features at all, none counts as
- * missing.
+ * Lists what applying a file would do, in order: an item comes after the items it refers to. Nothing is deleted. Items missing from
+ * the file stay, or are archived with `archiveMissing`. If the file omits the whole list of plans or features, none of them is
+ * treated as missing.
  */
 export function compareCatalogs(
   current: CatalogContent,
@@ -82,7 +82,7 @@ function overlay<T extends { readonly key: string }>(
   return sortByKey([...given, ...current.filter(({ key }) => !keys.has(key)).map(lack)]);
 }
 
-/** The first referenced key that neither the file nor the catalog defines. */
+/** Finds the first referenced key that neither the file nor the catalog defines. */
 function findMissing(
   known: CatalogContent,
   given: GivenCatalog,

@@ -10,8 +10,8 @@ import type { FeatureId, FeatureKey, PoolId } from "../../primitives/brand.ts";
 import type { EventKeyName } from "../../store/cell/event-keys.ts";
 import type { PlanTerms } from "../../store/cell/plan-drafts.ts";
 
-// A catalog without internal IDs. Items are identified by key, and lists are sorted: environments that sell the same things have
-// equal content.
+// A catalog without internal IDs. Items are identified by key, and lists are sorted, so that environments with the same catalog
+// have equal content.
 
 export type PoolContent = { readonly key: string; readonly name: string };
 
@@ -35,7 +35,7 @@ export type PlanFeatureContent = PlanTerms["features"][number] & {
   readonly cost: Cost;
 };
 
-/** The latest version. */
+/** A plan with its latest version. */
 export type PlanContent = {
   readonly key: string;
   readonly name: string;
@@ -105,7 +105,7 @@ export function versionContent(
 
 const featureKeysByCatalog = new WeakMap<Catalog["features"], ReadonlyMap<FeatureId, FeatureKey>>();
 
-/** Cached, because each plan of a catalog needs it. */
+/** Feature keys by ID. Cached, because each plan of a catalog needs them. */
 export function featureKeysOf({ features }: Catalog): ReadonlyMap<FeatureId, FeatureKey> {
   const known = featureKeysByCatalog.get(features);
   if (known !== undefined) return known;
@@ -120,7 +120,7 @@ function poolKey({ pools }: Catalog, id: PoolId): string {
   return pool.key;
 }
 
-/** Equal as JSON: -0 is 0, and the order of fields does not matter. */
+/** Whether two values are equal as JSON: -0 is 0, and the order of fields does not matter. */
 export function isSame(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
@@ -137,7 +137,7 @@ export function sortByKey<T extends { readonly key: string }>(values: readonly T
   return values.toSorted((a, b) => compareKeys(a.key, b.key));
 }
 
-/** Independent of the machine's locale. */
+/** Sorts keys independently of the machine's locale. */
 export function compareKeys(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -90,7 +90,7 @@ export const CatalogDocument = strictObject(
 
 export type CatalogDocument = Static<typeof CatalogDocument>;
 
-/** Sorted and without default values, so that equal catalogs have the same text. */
+/** Renders a catalog sorted and without default values, so that equal catalogs have the same text. */
 export function toDocument(content: CatalogContent): CatalogDocument {
   const features = new Map(content.features.map((feature) => [feature.key, feature]));
   return {
@@ -116,7 +116,7 @@ function ifArchived(archived: boolean): { archived?: boolean } {
   return archived ? { archived } : {};
 }
 
-/** A plan in a file. The costs of its features come from the catalog it is applied to. */
+/** A plan in a file. Features without pinned costs use the costs of the catalog that the file is applied to. */
 export type GivenPlan = Omit<PlanContent, "features"> & {
   readonly features: readonly {
     readonly feature: string;
@@ -125,7 +125,7 @@ export type GivenPlan = Omit<PlanContent, "features"> & {
   }[];
 };
 
-/** A document with defaults filled in. Null if the list is omitted. */
+/** A document with defaults filled in. An omitted list is null. */
 export type GivenCatalog = {
   readonly pools: readonly PoolContent[] | null;
   readonly features: readonly FeatureContent[] | null;

@@ -42,7 +42,7 @@ const CODES_OF_APPLY = [...CODES_OF_DIFF, "changed_meanwhile", "catalog_too_larg
 
 /** Export, compare and apply catalogs, and promote Test to Live. */
 export function catalogOperations({ control, cellOf }: ManageParts): Operation[] {
-  /** The live environment of a promotion: the path names only the project. */
+  /** Finds the live environment of a promotion, because the path names only the project. */
   const findLive = async (call: Call): Promise<Scope> => {
     const { projectId } = scopeOf(call);
     const { workspaceId } = principalOf(call);
@@ -204,7 +204,7 @@ function answerApply(outcome: ApplyOutcome): Static<typeof CatalogApplied> {
   }
 }
 
-/** Another environment's catalog as the document to apply. */
+/** Reads another environment's catalog as the document to apply. */
 function catalogOf(environmentId: EnvironmentId): CatalogSource {
   return async (tx, target) => {
     const content = await readContent(tx, environmentId, await loadCatalog(tx, environmentId));
@@ -212,7 +212,7 @@ function catalogOf(environmentId: EnvironmentId): CatalogSource {
   };
 }
 
-/** Removes archived items that the target never had, unless a promoted plan needs them. */
+/** Leaves out archived items that the target never had, unless a promoted plan needs them. */
 function withoutLeftovers(content: CatalogContent, target: CatalogContent): CatalogContent {
   const knownPlans = new Set(target.plans.map(({ key }) => key));
   const plans = content.plans.filter(({ key, archived }) => !archived || knownPlans.has(key));

@@ -23,7 +23,8 @@ export const preconditionHeaders = Type.Object({
 });
 
 /**
- * Covers only fields that an edit to the item itself can change: a plan that adds a feature must not change the feature's ETag.
+ * The ETag of an item. It covers only fields that an edit to the item itself can change: adding a feature to a plan must not change
+ * the feature's ETag.
  */
 export function etagOf(content: object): string {
   const canonical = canonicalize(content);
@@ -31,7 +32,7 @@ export function etagOf(content: object): string {
   return etagOfText(canonical);
 }
 
-/** For text whose order is already fixed, because canonicalizing 200,000 objects takes seconds. */
+/** The ETag of text whose order is already fixed, because canonicalizing 200,000 objects takes seconds. */
 export function etagOfText(text: string): string {
   return `"${hash("sha256", text, "hex")}"`;
 }
@@ -41,8 +42,8 @@ export function readPreconditions({ headers }: FastifyRequest): Preconditions {
 }
 
 /**
- * RFC 9110, section 13. Call it after taking the lock, or two editors could both match. `etag` is the current state, null if
- * there is none; `isReplaced` is true if the edit would overwrite existing work.
+ * Checks the preconditions of RFC 9110, section 13. Call it after taking the lock, because otherwise two editors could both match.
+ * `etag` is the current state, null if there is none. `isReplaced` is true if the edit would overwrite existing work.
  */
 export function judgePreconditions(
   { ifMatch, ifNoneMatch }: Preconditions,

@@ -10,7 +10,7 @@ function changesOf({ body }: Reply): string[] {
     .map(({ change, noun, key }) => `${change} ${noun} ${key}`);
 }
 
-test("a promotion applies the test catalog to Live as previewed, once", async () => {
+test("a promotion applies the test catalog to Live as previewed, and only once", async () => {
   const { manage, assign, topUp } = await setupManage();
   await assign("bob");
   await topUp("bob", 5);

@@ -2,7 +2,8 @@ import { Type } from "typebox";
 import { keyField, nameField, nullable, strictObject } from "../fields.ts";
 import { THINGS_MAX } from "./bounds.ts";
 
-// Fields of a catalog: validator and OpenAPI in one. Their limits match the database's check constraints.
+// Fields of a catalog, used both to validate and to generate the OpenAPI document. Their limits match the database's check
+// constraints.
 
 const credits = Type.Integer({
   minimum: 0,

@@ -126,7 +126,7 @@ test("invalid catalog fields are rejected by name and change nothing", async () 
   expect(await state()).toEqual(before);
 });
 
-/** Nearly valid or random values. */
+/** Generates nearly valid or random values. */
 const odd = fc.oneof(
   fc.constantFrom<unknown>(
     null,
@@ -210,7 +210,7 @@ test("no invalid body causes a 500", { timeout: 120_000 }, async () => {
   expect((await check({ customerId: "ada", feature: "export" })).status).toBe(200);
 });
 
-test("keys with the maximum length work everywhere", async () => {
+test("keys of the maximum length work everywhere", async () => {
   const { manage } = await setupManage();
   const [longest, wide] = ["k".repeat(120), "\u{1f5dd}".repeat(120)];
   expect((await manage("PUT", `features/${longest}`, { body: FEATURE })).status).toBe(200);

@@ -33,7 +33,7 @@ import {
   type PoolContent,
 } from "./content.ts";
 
-/** A running edit to a catalog. New items are added to the maps, so that later ones can refer to them. */
+/** An edit of a catalog in progress. New items are added to the maps, so that later items can refer to them. */
 export type Writing = {
   readonly tx: Tx;
   readonly environmentId: EnvironmentId;
@@ -97,7 +97,7 @@ export const writeEventKey: Write<EventKeyContent> = async ({ tx, environmentId 
   return [{ action: "event_key.named", subject: after.key, before, after }];
 };
 
-/** Changed terms publish a new version; a new name or archiving does not. */
+/** Writes a plan. Changed terms publish a new version; a new name or archiving does not. */
 export async function writePlan(
   writing: Writing,
   before: PlanContent | null,
@@ -121,7 +121,7 @@ export async function writePlan(
   return [...audits, auditArchiving("plan", after)];
 }
 
-/** Publishes even unchanged terms, because the reach may differ. */
+/** Publishes a version even if the terms are unchanged, because the reach may differ. */
 export async function publishVersion(
   writing: Writing,
   before: PlanContent | null,
@@ -147,7 +147,7 @@ export async function publishVersion(
   return { action: "plan.published", subject: after.key, before, after: { ...after, number, reach } };
 }
 
-/** Plan keys, or null for no default plan. */
+/** Sets the default plan. Both values are plan keys, or null for no default plan. */
 export async function writeDefaultPlan(
   writing: Writing,
   before: string | null,

@@ -35,7 +35,7 @@ export async function nameActors(
   });
 }
 
-/** A command's ID is free text. */
+/** Whether the ID is a row's ID. A command's ID is free text. */
 function isRowId(id: string | null): boolean {
   return id !== null && /^[1-9]\d{0,8}$/.test(id);
 }

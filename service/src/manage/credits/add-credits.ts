@@ -70,7 +70,7 @@ export const BALANCE_TOO_LARGE = {
   detail: "The balance would exceed the largest supported number.",
 } as const satisfies CreditsRefusal;
 
-/** Reasons why credits cannot be added. The call and its preview share them. */
+/** Explains why credits cannot be added. The call and its preview share this function. */
 export function explainRefusal(
   kind: Exclude<AddCreditsOutcome["kind"], "added" | "already_added">,
   { pool }: AddCreditsInput,
@@ -115,7 +115,7 @@ export type AddCreditsOutcome =
   | { kind: "pool_not_found" }
   | Exclude<CreditsOutcome, { kind: "added" }>;
 
-/** Each call adds credits again. With a reference, such as a payment ID, a repeated call adds nothing. */
+/** Adds credits. Each call adds them again, unless it repeats the reference of an earlier call, such as a payment ID. */
 export async function addCredits(
   cell: Pool,
   context: Context,
@@ -127,7 +127,7 @@ export async function addCredits(
     const failure = decodeSqlError(error);
     const isTwin = failure.kind === "conflict" && failure.constraint === "grants_reference_key";
     if (!isTwin) throw error;
-    // A concurrent call committed this reference first; the second attempt sees its grant.
+    // A concurrent call committed this reference first. The second attempt finds its grant.
     return addOnce(cell, context, input);
   }
 }
@@ -168,7 +168,9 @@ function addOnce(cell: Pool, context: Context, input: AddCreditsInput): Promise<
   );
 }
 
-/** Leaves out the reference and note. They are stored with the grant, where they can be erased. */
+/**
+ * Describes an addition for the audit log, without reference and note. These are stored with the grant, where they can be erased.
+ */
 export function describeAddition(
   before: Pick<OpenWallet, "catalog" | "wallet" | "clock">,
   { change, grant }: Extract<CreditsOutcome, { kind: "added" }>,
@@ -189,7 +191,7 @@ type Given = Pick<ReferencedGrant, "kind" | "credits" | "pool"> & {
   readonly customerNumber: CustomerNumber | null;
 };
 
-/** Whether the reference was used for the same customer, amount, pool and kind. */
+/** Whether an earlier grant with the same reference is for the same customer, amount, pool and kind. */
 export function isSameGrant(earlier: Given, asked: Given): boolean {
   return (
     earlier.customerNumber === asked.customerNumber &&

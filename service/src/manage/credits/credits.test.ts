@@ -93,7 +93,7 @@ test.each([0.5, 1.5, 0, -1, Number.NaN])(
   },
 );
 
-test("every top-up is audited with before and after, without reference and note", async () => {
+test("every top-up is audited with the values before and after, without reference and note", async () => {
   const { cell, context, database } = await setupCredits();
   const price = { amount: 900, currency: "EUR" };
   const customerId = brandAs<CustomerId>("carol@example.com");
@@ -122,7 +122,7 @@ test("every top-up is audited with before and after, without reference and note"
   expect(await database.count("cell.audit as a", "to_jsonb(a)::text like '%carol%'")).toBe(0);
 });
 
-test("the audit's `before` includes due changes", async () => {
+test("the values before a top-up in the audit log include due changes", async () => {
   const { cell, context, consume, topUp, database } = await setupCredits();
   await consume({ customerId: "ada", feature: "image.render", idempotencyKey: "k" });
   await windBack(database, 40 * DAY_MS);

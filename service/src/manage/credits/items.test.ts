@@ -104,7 +104,7 @@ test.each([
   expect(await database.count("cell.ledger", "kind = 5")).toBe(0);
 });
 
-test("a charge that is not the first of its request has no ID of its own", async () => {
+test("a charge that is not the first of its request cannot be addressed by its own ID", async () => {
   const { manage, consumeId } = await setupCharge();
   const first = readConsumeId(parsePublicId("con", consumeId) ?? Buffer.alloc(16));
   const second = publicId("con", nameConsume({ ...first, sequence: first.sequence + 1 }));
@@ -200,7 +200,7 @@ test("a denied request with items is listed and explained with all of them", asy
   expect(JSON.stringify(story["answer"])).toBe(reply.text);
 });
 
-test("exports name the request and the index of each charge and reversal", async () => {
+test("exports show the request and the index of each charge and reversal", async () => {
   const managed = await setupCharge();
   const { consumeId, reverse, consume } = managed;
   await reverse({ item: 1 });

@@ -61,7 +61,7 @@ test("twenty slow concurrent top-ups for one customer succeed and leave connecti
   await expectSoundBooks(database);
 });
 
-test("twenty concurrent top-ups, reversals and charges for one customer succeed", async () => {
+test("twenty concurrent top-ups, reversals and charges for one customer all succeed", async () => {
   const managed = await setupManage();
   const { database, consume, manage } = managed;
   const charges = await Promise.all(times(5, (i) => render(managed, 1, `earlier-${i}`)));
@@ -176,7 +176,7 @@ test.each([
   expect(await add(managed, body)).toMatchObject({ status: 400, body: { code: "invalid_request" } });
 });
 
-test("a grant is revoked once, by number, for its own customer only", async () => {
+test("a grant is revoked once, by its number, and only for its own customer", async () => {
   const managed = await setupManage();
   const { manage } = managed;
   await add(managed, {});

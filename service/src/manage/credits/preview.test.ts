@@ -18,7 +18,7 @@ async function preview(
   return reply.body;
 }
 
-/** All rows of the cell as text, without background writes: request log, usage roll-ups and job positions. */
+/** Dumps all rows of the cell as text, without background writes: request log, usage roll-ups and job positions. */
 async function dump(database: TestDatabase): Promise<string> {
   const tables = await database.query(
     `select table_name as name from information_schema.tables

@@ -25,13 +25,13 @@ import { walletTransaction } from "../wallet-transaction.ts";
 
 export type ReverseInput = {
   readonly consumeId: string;
-  /** The index of one charge among those of the request. Null reverses all of them. */
+  /** Index of the charge among the charges of the request. Null reverses all of them. */
   readonly item?: number | null;
   /** Null reverses everything not yet reversed. */
   readonly quantity: number | null;
   /** Must be the customer of the charge. Undefined allows any customer. */
   readonly customerId?: CustomerId;
-  /** Identifies this reversal. Repeating it reverses nothing more. */
+  /** Identifies this reversal. Repeating the call with the same reference reverses nothing more. */
   readonly reference?: string | null;
   readonly note?: string | null;
 };
@@ -49,7 +49,7 @@ export function reverseConsume(cell: Pool, context: Context, input: ReverseInput
     const id = uuid === null ? null : readConsumeId(uuid);
     const open = await openOwner(tx, context, input, id);
     if (open === null && input.customerId !== undefined) return { kind: "customer_not_found" };
-    // The customer ID may have been erased and reused between the two look-ups.
+    // Between the two look-ups, the customer may have been erased and the ID reused.
     if (id === null || open === null || open.customerNumber !== id.customerNumber)
       return { kind: "consume_not_found" };
     const refuseUnknown = await watchReversals(tx, id.recordedAt);
@@ -99,7 +99,7 @@ async function findEarlier(
   const earlier = await listReversals(tx, id, reference);
   const [first] = earlier;
   if (first === undefined) return null;
-  // A repeated request to reverse everything that is left is the same request, even if nothing is left now.
+  // Repeating a reversal of everything that was left is the same request, even if nothing is left now.
   const isWhole = item === null && quantity === null;
   const isFirst = (item ?? first.item) === first.item && (quantity ?? first.quantity) === first.quantity;
   const isSame = isWhole || (earlier.length === 1 && isFirst);
@@ -141,12 +141,12 @@ async function reverse(
   return { kind: "reversed", quantity, credits, items };
 }
 
-/** The grants that the charges took credits from. */
+/** Numbers of the grants that the charges took credits from. */
 export function slotsOf(consumes: readonly ConsumeFacts[]): number[] {
   return [...new Set(consumes.flatMap(({ parts }) => parts.map(({ grant }) => grant)))];
 }
 
-/** The overrides that priced the charges. */
+/** Numbers of the overrides that priced the charges. */
 export function overridesOf(consumes: readonly ConsumeFacts[]): number[] {
   return [...new Set(consumes.flatMap(({ overrides }) => overrides ?? []))];
 }

@@ -22,7 +22,7 @@ export type AssignPlanInput = {
   /** The plan's key. */
   readonly plan: string;
   readonly anchor: Instant | null;
-  /** Null for now. */
+  /** Null starts the plan now. */
   readonly startsAt?: PlanTime | null;
   /** Null for no end. Undefined keeps the current end. */
   readonly endsAt?: PlanTime | null | undefined;
@@ -39,7 +39,7 @@ export type AssignPlanOutcome =
 /** The first format in which a wallet can have a pending plan change. */
 const DATA_FORMAT_OF_NEXT = 2;
 
-/** Safe to repeat. Creates the customer if it does not exist. */
+/** Assigns a plan now or later. Safe to repeat. Creates the customer if it does not exist. */
 export function assignPlan(cell: Pool, context: Context, input: AssignPlanInput): Promise<AssignPlanOutcome> {
   return walletTransaction<AssignPlanOutcome>(
     cell,
@@ -70,7 +70,7 @@ function auditOf(open: OpenWallet, plan: string, { wallet }: Change): AuditLine 
   return { action: actionOf(open, wallet), subject: plan, ...compareWallets(open, wallet) };
 }
 
-/** Compares with the wallet after due changes, because the call did not cause those. */
+/** Chooses the audit action. Compares with the wallet after due changes, because the call did not cause those. */
 function actionOf({ catalog, wallet, clock }: OpenWallet, after: Wallet): string {
   const before = viewWallet(catalog, wallet, clock);
   if (after.next !== null && !isDeepStrictEqual(before.next, after.next)) return "plan.scheduled";
@@ -87,8 +87,8 @@ type EndPlanOutcome = {
 };
 
 /**
- * Ends a customer's plan now. Purchased credits stay. With `asOf`, a missing customer is created to store it, because an older
- * event that started the plan may still arrive.
+ * Ends a customer's plan now. Purchased credits stay. With `asOf`, a missing customer is created to store that time, because an
+ * older event that started the plan may still arrive.
  */
 export function endPlan(
   cell: Pool,

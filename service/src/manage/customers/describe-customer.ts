@@ -62,7 +62,7 @@ export const Customer = Type.Object({
 
 export type Customer = Static<typeof Customer>;
 
-/** Describes the customer as the next decision would see them: due changes are applied but not written. */
+/** Describes the customer as of now: due changes are applied but not written. */
 export function describeCustomer(record: CustomerRecord, catalog: Catalog, clock: Instant): Customer {
   const wallet = viewWallet(catalog, record.wallet, clock);
   const { assignment } = wallet;

@@ -39,21 +39,21 @@ export type EraseOutcome = { kind: "erased"; rows: number } | { kind: "customer_
 type Input = { readonly customerId: CustomerId };
 
 const WRITERS_END_MS = 12_000;
-/** An erasure whose customer was hidden longer ago than this is no longer running. */
+/** An erasure that hid its customer longer ago than this is no longer running. */
 const HIDDEN_MS = 5 * 60_000;
 
-// Each change is a transaction that takes a few tens of milliseconds: no old snapshot slows down a busy wallet, and no statement
-// comes near its timeout, however large the tables are.
+// Each change is a transaction of a few tens of milliseconds. No old snapshot slows down a busy wallet, and no statement comes near
+// its timeout, however large the tables are.
 const ROWS_MAX = 1_000;
-/** Events whose keys are found by one scan. */
+/** Number of events whose keys are found by one scan. */
 const EVENTS_MAX = 20_000;
 /** Pages of keyed requests that one statement scans: 32 MB, which a busy disk reads within a second. */
 const PAGES_MAX = 4_000;
 
 /**
- * Erases a customer's ID, profile, members, all metadata, notes, references and the text of idempotency keys. Amounts stay, under a number
- * that identifies no person. The ID is erased first, so that no new request finds the customer; once the requests in flight have
- * ended, one sweep erases the rest. A job finishes an erasure that was interrupted (decision 18).
+ * Erases a customer's ID, profile, members, all metadata, notes, references and the text of idempotency keys. Amounts stay, under a
+ * number that identifies no person. The ID is erased first, so that no new request finds the customer. After the requests in flight
+ * have ended, one sweep erases the rest. A job finishes an erasure that was interrupted (decision 18).
  */
 export async function eraseCustomer(cell: Pool, context: Context, input: Input): Promise<EraseOutcome> {
   const hidden = await hide(cell, context, input);
@@ -82,7 +82,9 @@ export async function finishErasures(cell: Pool, { hiddenMs = HIDDEN_MS } = {}):
   return hidden.length;
 }
 
-/** Under the wallet's lock: an operation that waits for it finds no customer afterwards, and writes nothing. */
+/**
+ * Hides the customer under the wallet's lock, so that an operation that waits for the lock finds no customer and writes nothing.
+ */
 function hide(cell: Pool, context: Context, { customerId }: Input): Promise<HiddenCustomer | null> {
   const { projectId } = context;
   return walletTransaction(cell, context, customerId, async (tx) => {
@@ -174,7 +176,7 @@ async function sweepEvents(sweep: Sweep): Promise<number> {
     const page: EventsToErase = await single(cell, (tx) =>
       listEventsToErase(tx, customer, { after: start, rowsMax }),
     );
-    // The index has no IDs, so each page reads all events with the same time as its last one. Large pages read them less often.
+    // The index has no IDs, so each page reads all events with the same time as its last event. Large pages read them less often.
     rowsMax = page.haveSameTime ? EVENTS_MAX : ROWS_MAX;
     const doomed = page.events.filter(({ isErasable }) => isErasable);
     for (let at = 0; at < doomed.length; at += ROWS_MAX) {

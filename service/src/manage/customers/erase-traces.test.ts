@@ -46,7 +46,7 @@ async function live({ manage, consume, record }: Managed): Promise<Reply[]> {
   const charged = await consume(charge(2, "charge"));
   const answers = [charged, await consume(charge(900, "denial")), await record(EVENT)];
   for (const { status } of answers) expect(status).toBe(200);
-  // With a member, and without metadata.
+  // Requests with a member but no metadata.
   const { metadata: _, ...bare } = charge(1, "member");
   for (const reply of [
     await consume({ ...bare, memberId: JANE }),
@@ -63,7 +63,7 @@ async function live({ manage, consume, record }: Managed): Promise<Reply[]> {
   return answers;
 }
 
-/** All columns in both schemas that contain the marker. */
+/** Finds all columns in both schemas that contain the marker. */
 async function findTraces(database: TestDatabase): Promise<string[]> {
   const columns = await database.query(`
     select format('%I.%I', c.table_schema, c.table_name) as name, quote_ident(c.column_name) as column

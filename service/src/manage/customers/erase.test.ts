@@ -43,7 +43,7 @@ test("the amounts of an erased customer stay, under a number without an ID", asy
   await expectSoundBooks(database);
 });
 
-test("the ID of an erased customer can be used again, and starts with an empty wallet", async () => {
+test("the ID of an erased customer can be used again, and the new customer starts with an empty wallet", async () => {
   const credits = await setupCredits();
   const { cell, context, consume, check, assign } = credits;
   await live(credits);
@@ -181,7 +181,7 @@ async function live({ assign, consume, record, cell, context, database }: Credit
   expect(await database.count("cell.customers", `customer_id = '${ADA}'`)).toBe(1);
 }
 
-/** Tables that contain the customer's ID or metadata. */
+/** Finds tables that contain the customer's ID or metadata. */
 async function findTraces(database: TestDatabase): Promise<string[]> {
   const tables = await database.query(`
     select format('%I.%I', n.nspname, c.relname) as name

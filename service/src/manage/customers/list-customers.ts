@@ -25,12 +25,12 @@ export type CustomerFilter = {
 export type CustomerPage = { readonly customers: readonly Customer[]; readonly next: number | null };
 
 /**
- * Rows scanned for one page. Plan and balance depend on the time, so no index can hold them: a page that finds few matches in
- * this many rows is returned short, with a cursor.
+ * Rows scanned for one page. Plan and balance depend on the time, so no index can hold them. A page with few matches in this many
+ * rows is returned short, with a cursor.
  */
 const SCANNED_MAX = 1_000;
 
-/** Newest first, below the customer number `before`. */
+/** Lists customers, newest first, below the customer number `before`. */
 export function listCustomers(
   cell: Pool,
   environmentId: EnvironmentId,
@@ -56,7 +56,7 @@ export function listCustomers(
   });
 }
 
-/** Compares the wallet as the next decision would see it. */
+/** Whether the customer matches, with due changes applied to the wallet. */
 function matches(
   { wallet }: CustomerRecord,
   catalog: Catalog,

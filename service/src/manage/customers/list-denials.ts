@@ -54,7 +54,7 @@ export type Denial = Static<typeof Denial>;
 
 export type DenialPage = { readonly denials: readonly Denial[]; readonly next: string | null };
 
-/** Newest first, older than the denial `before`, back to `since`. Null if the customer does not exist. */
+/** Lists denials, newest first, older than the denial `before`, back to `since`. Null if the customer does not exist. */
 export function listDenials(
   cell: Pool,
   scope: { readonly projectId: ProjectId; readonly environmentId: EnvironmentId },
@@ -88,7 +88,7 @@ const BEFORE_ALL = brandAs<Instant>(0);
 const YEAR_9999 = 253_402_300_799_999;
 const AFTER_ALL = { recordedAt: brandAs<Instant>(YEAR_9999), id: "f".repeat(32) };
 
-/** The first 48 bits of an ID are its timestamp. */
+/** Reads the position of a denial from its ID, whose first 48 bits are its timestamp. */
 function readPosition(denialId: string): typeof AFTER_ALL {
   const id = parsePublicId("den", denialId);
   if (id === null)

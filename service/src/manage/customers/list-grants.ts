@@ -46,8 +46,8 @@ export type Grant = Static<typeof Grant>;
 export type GrantPage = { readonly grants: readonly Grant[]; readonly next: number | null };
 
 /**
- * Newest first, below the grant number `before`, back to `since`. Older grants are listed only if credits are left, because those
- * are part of the balance. Null if the customer does not exist.
+ * Lists grants, newest first, below the grant number `before`, back to `since`. Older grants are listed only if they have credits
+ * left, because those are part of the balance. Null if the customer does not exist.
  */
 export function listGrants(
   cell: Pool,
@@ -81,7 +81,7 @@ export function listGrants(
 
 const BEFORE_ALL = brandAs<Instant>(0);
 
-/** Call it from the newest grant to the oldest: `later` accumulates. */
+/** The remaining credits of a grant. Must be called from the newest grant to the oldest, because `later` accumulates. */
 function takeShare(record: GrantRecord, wallet: Wallet, later: Map<number, number>): number {
   const { slot, kind, credits, revokedAt } = record;
   const remaining = wallet.grants.find(({ number }) => number === slot)?.remaining ?? 0;

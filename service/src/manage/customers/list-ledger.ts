@@ -116,10 +116,10 @@ export type LedgerPage = {
 
 const BEFORE_ALL = brandAs<Instant>(0);
 
-/** Entries scanned for one page of a filtered list. A page that finds few matches is returned short. */
+/** Entries scanned for one page of a filtered list. A page with few matches is returned short. */
 const SCANNED_MAX = 10_000;
 
-/** Newest first, below the entry `before`, back to `since`. Null if the customer does not exist. */
+/** Lists ledger entries, newest first, below the entry `before`, back to `since`. Null if the customer does not exist. */
 export function listLedger(
   cell: Pool,
   scope: { readonly projectId: ProjectId; readonly environmentId: EnvironmentId },
@@ -140,10 +140,10 @@ export function listLedger(
     const name = { environmentId, customerNumber: customer.customerNumber };
     const newest = customer.wallet.sequence + 1;
     const before = page.before === null ? newest : Math.min(page.before, newest);
-    // Sequence numbers have no gaps, so their differences count entries.
+    // Sequence numbers have no gaps, so their difference is a number of entries.
     const isScan = kind !== null || feature !== null;
     const wholeSince = await findWholeLedgerSince(tx);
-    // Entries before a detached month are hidden: together with the later ones, they would not add up to the balance.
+    // Entries before a detached month are hidden, because the visible entries would not add up to the balance.
     const since = notBefore(wholeSince, page.since ?? BEFORE_ALL);
     const isCut = since > BEFORE_ALL;
     const start = isCut

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type Managed, setupManage } from "../../../test/manage.ts";
 
-/** Creates customers `old-1` and so on, then more other customers than one page scans. */
+/** Creates customers `old-1`, `old-2` and so on, then more other customers than one page scans. */
 async function setupLong(old: number, others: number): Promise<Managed> {
   const managed = await setupManage();
   const { database, context } = managed;
@@ -21,7 +21,7 @@ async function setupLong(old: number, others: number): Promise<Managed> {
   return managed;
 }
 
-/** All customers of the list, and the number of pages. */
+/** Reads all customers of the list, and counts the pages. */
 async function walk({ manage }: Managed, query: string): Promise<{ ids: string[]; pages: number }> {
   const ids: string[] = [];
   let pages = 0;
@@ -42,14 +42,14 @@ test("a search over many old customers finds each once", async () => {
   const { ids, pages } = await walk(managed, "search=OLD-");
   expect(ids).toEqual(Array.from({ length: 1_500 }, (_, i) => `old-${1_500 - i}`));
   expect(pages).toBeLessThan(12);
-  // Few matches are found in one page, in the same order and without duplicates.
+  // A few matches fit on one page, in the same order and without duplicates.
   expect((await walk(managed, "search=old-77")).ids).toEqual(
     [779, 778, 777, 776, 775, 774, 773, 772, 771, 770, 77].map((n) => `old-${n}`),
   );
   expect((await walk(managed, "search=name%201199")).ids).toHaveLength(11);
 });
 
-test("a filter without matches ends, however long the list is", async () => {
+test("listing with a filter without matches ends, however many customers there are", async () => {
   const managed = await setupLong(2_100, 0);
   const { ids, pages } = await walk(managed, "blocked=true");
   expect([ids, pages]).toEqual([[], 3]);

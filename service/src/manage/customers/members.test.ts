@@ -2,11 +2,11 @@ import { expect, test } from "vitest";
 import { read } from "../../../test/exports.ts";
 import { type Managed, setupManage } from "../../../test/manage.ts";
 
-// How the management API shows the members that requests named.
+// These tests cover how the management API shows the members named in requests.
 
 const ADA = { customerId: "ada", feature: "image.render" };
 
-/** Two charges of user_7, one of them partly reversed; a charge without a member; a denial and two events of user_8. */
+/** Creates two charges by user_7, one of them partly reversed; a charge without a member; a denial and two events by user_8. */
 async function live({ consume, record, manage }: Managed): Promise<void> {
   const { body } = await consume({ ...ADA, memberId: "user_7", quantity: 3, idempotencyKey: "a" });
   const reversal = { quantity: 1 };
@@ -28,7 +28,7 @@ async function list({ manage }: Managed, path: string): Promise<Record<string, u
 
 const membersOf = (rows: readonly Record<string, unknown>[]) => rows.map(({ memberId }) => memberId);
 
-test("the ledger, denials and events show the member, and a reversal has that of its charge", async () => {
+test("the ledger, denials and events show the member, and a reversal shows the member of its charge", async () => {
   const managed = await setupManage();
   await live(managed);
   const ledger = await list(managed, "customers/ada/ledger");
@@ -93,7 +93,7 @@ test("a key shows the member of its request, and that a reuse named another one"
   expect((await managed.manage("GET", "keys/d")).body).toMatchObject({ denial: { memberId: "user_8" } });
 });
 
-test("exports of charges, the ledger and events have the member", async () => {
+test("exports of charges, the ledger and events include the member", async () => {
   const managed = await setupManage();
   await live(managed);
   expect(membersOf(await read(managed, "charges?format=ndjson"))).toEqual([

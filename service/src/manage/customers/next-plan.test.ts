@@ -91,7 +91,7 @@ test("a downgrade and a cancellation at the period's end take effect without any
   await expectSoundBooks(database);
 });
 
-test("customers with a due pending change count for the new plan before the change is written", async () => {
+test("customers with a due pending change are counted under the new plan before the change is written", async () => {
   const { assignTo, manage, database } = await setup();
   const count = async (plan: string): Promise<unknown> => {
     await manage("PUT", `plans/${plan}/draft`, { body: { name: plan, allowances: [], features: [] } });
@@ -124,7 +124,7 @@ test("an end that is not after the start is rejected", async () => {
   expect(await read()).toEqual(before);
 });
 
-test("until the upgrade is finished, a pending change is rejected, and everything else works", async () => {
+test("until the upgrade is finished, pending changes are rejected, and everything else works", async () => {
   const { assignTo, read, database } = await setup();
   await database.query("update cell.identity set data_format = 1");
   const before = await read();

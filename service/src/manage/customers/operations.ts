@@ -136,7 +136,7 @@ export function customerOperations({ cellOf }: ManageParts): Operation[] {
 
 const METADATA_BYTES_MAX = 8_192;
 
-/** An empty object counts as absent. */
+/** Reads metadata. An empty object is treated as absent. */
 function readMetadata(metadata: Record<string, unknown> | null): Record<string, unknown> | null {
   if (metadata === null) return null;
   const parsed = parseMetadata(metadata);
@@ -158,7 +158,7 @@ export function customerIdOf({ params }: CustomerCall): CustomerId {
   return brandAs<CustomerId>(params.customerId);
 }
 
-/** The same response for a missing, erased or foreign customer. */
+/** The same response for a missing or erased customer, and for one in another environment. */
 export function customerNotFound(): Problem {
   return new Problem("not_found", { detail: "There is no such customer in this environment." });
 }
@@ -206,7 +206,7 @@ function isSame(a: CustomerProfile, b: CustomerProfile): boolean {
   );
 }
 
-/** PostgreSQL returns the fields of a JSON object in its own order. */
+/** Metadata as canonical text, because PostgreSQL returns the fields of a JSON object in its own order. */
 function canonical(metadata: CustomerProfile["metadata"]): string | null {
   const parsed = metadata === null ? null : parseMetadata(metadata);
   return parsed?.kind === "metadata" ? parsed.metadata.canonical : null;

@@ -21,7 +21,7 @@ import {
   setOverrides,
 } from "./overrides.ts";
 
-/** Gives customers their own terms, and lists them. */
+/** Sets and lists customers' own terms (overrides). */
 export function customerOverridesOperations(parts: ManageParts): Operation[] {
   return [setting(parts), listing(parts)];
 }

@@ -56,7 +56,7 @@ test("overrides are shown with the customer, the charge, the denial and in the a
   expect((await verifyDatabase(database.url)).mismatch).toBeNull();
 });
 
-test("the same overrides again change nothing, also after the feature's price changed", async () => {
+test("setting the same overrides again changes nothing, even after the feature's price has changed", async () => {
   const { put, manage, database } = await setup();
   await manage("PUT", "features/disk", { body: { name: "Disk", cost: { credits: 5 } } });
   const terms = { features: { disk: { included: true } } };
@@ -68,7 +68,7 @@ test("the same overrides again change nothing, also after the feature's price ch
   expect(await database.count("cell.audit", "action = 'overrides.set'")).toBe(1);
 });
 
-test("all overrides that were set are listed, newest first", async () => {
+test("all overrides that were ever set are listed, newest first", async () => {
   const { put, manage } = await setup();
   for (const credits of [1, 2, 3]) await put({ features: { "image.render": { cost: { credits } } } });
   await put({});
@@ -83,7 +83,7 @@ test("all overrides that were set are listed, newest first", async () => {
   expect((await manage("GET", "customers/nobody/overrides")).status).toBe(404);
 });
 
-test("the period of an allowance is required if the plan does not have one", async () => {
+test("the period of an allowance is required if no plan sets it", async () => {
   const { put, manage } = await setup();
   await manage("DELETE", "customers/ada/plan");
   const allowances = { credits: { credits: 5 } };
@@ -117,7 +117,7 @@ test("an overridden price applies to a reversal after the overrides have ended",
   await consume({ ...RENDER, quantity: 2, idempotencyKey: "a" });
   await ageHistory(database, 2 * DAY_MS);
   expect((await check(RENDER)).body["creditsRequired"]).toBe(10);
-  // Its ID contains the time, which has changed.
+  // The ID of the charge contains its time, which has changed.
   const { body: ledger } = await manage("GET", "customers/ada/ledger?kind=consume");
   const [{ consumeId } = { consumeId: "" }] = ledger["items"] as { consumeId: string }[];
   const reverse = await manage("POST", `customers/ada/consumes/${consumeId}/reverse`, { body: {} });

@@ -128,7 +128,7 @@ export const SetOverrides = Type.Object({
   setAt: timeOf("When they took effect. The next ones, or `endsAt`, ended them."),
 });
 
-/** Newest first, older than the number `before`. Null if the customer does not exist. */
+/** Lists overrides, newest first, older than the number `before`. Null if the customer does not exist. */
 export function listSetOverrides(
   cell: Pool,
   { environmentId, customerId }: CustomerName,
@@ -206,7 +206,7 @@ export function setOverrides(
   );
 }
 
-/** Finds what the keys name. */
+/** Looks up the features and pools that the terms name by key. */
 function findNamed(
   catalog: Catalog,
   { terms, endsAt }: Pick<SetOverridesInput, "terms" | "endsAt">,

@@ -115,7 +115,7 @@ function assigning({ cellOf }: ManageParts): Operation {
   });
 }
 
-/** Rejects `period_end` for a billing event, which may arrive in a later period. The billing system knows the exact time. */
+/** Rejects `period_end` for a billing event, which may arrive in a later period. The billing system can send the exact time. */
 function refusePeriodEnd(times: Readonly<Record<string, string | null | undefined>>): void {
   const field = Object.keys(times).find((name) => times[name] === PERIOD_END);
   if (field === undefined) return;

@@ -40,7 +40,7 @@ test("a new customer is sound, and an erased one is not found", async () => {
   expect((await managed.manage("GET", "customers/new/proof")).status).toBe(404);
 });
 
-/** Tampering that sums and sequences reveal. `purser verify` finds the rest, such as a wrong price. */
+/** Tampering that is visible in sums and sequences. `purser verify` finds the rest, such as a wrong price. */
 const SHOWN = [
   "a balance after an entry",
   "an amount",

@@ -47,7 +47,7 @@ export const Proof = Type.Object({
 
 export type Proof = Static<typeof Proof>;
 
-/** Checks the whole ledger; `entries` counts only those from `since` on. Null if the customer does not exist. */
+/** Checks the whole ledger of a customer; `entries` counts only entries from `since` on. Null if the customer does not exist. */
 export function proveWallet(cell: Pool, name: CustomerName, since: Instant | null): Promise<Proof | null> {
   return snapshot(cell, async (tx) => {
     await holdLedger(tx);

@@ -195,7 +195,7 @@ type PlanChange = Static<typeof PlanChange>;
 
 type PlanChangePage = { readonly changes: readonly PlanChange[]; readonly next: number | null };
 
-/** Newest first, older than the change `before`. Null if the customer does not exist. */
+/** Lists plan changes, newest first, older than the change `before`. Null if the customer does not exist. */
 function listPlanChanges(
   cell: Pool,
   environmentId: EnvironmentId,

@@ -5,7 +5,7 @@ import { setDefaultPlan } from "../plans/operations.ts";
 
 type Row = Record<string, unknown>;
 
-/** Every page of a list, and how many there were. */
+/** Reads every page of a list, and counts the pages. */
 async function readAll({ manage }: Managed, path: string): Promise<{ items: Row[]; pages: number }> {
   const items: Row[] = [];
   const sign = path.includes("?") ? "&" : "?";
@@ -19,7 +19,7 @@ async function readAll({ manage }: Managed, path: string): Promise<{ items: Row[
   }
 }
 
-/** Charges, a denial, top-ups, a reversal, a revocation and two changes of plan. */
+/** Makes charges, a denial, top-ups, a reversal, a revocation and two changes of plan. */
 async function live(managed: Managed): Promise<string> {
   const { manage, consume, publish } = managed;
   const charge = (feature: string, quantity: number, key: string) =>
@@ -124,7 +124,7 @@ test("a filter with few matches in a long ledger returns a cursor that finds the
   expect([items.length, items[0]?.["sequence"], pages]).toEqual([1, 2, 2]);
 });
 
-test("grants are listed with the remaining credits that the next request would see", async () => {
+test("grants are listed with the credits that are left for the next request", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   const add = (body: object) => manage("POST", "customers/ada/credits", { body });
@@ -197,7 +197,7 @@ test("the plan history lists every change, newest first", async () => {
   });
 });
 
-test("denials are listed with their numbers", async () => {
+test("denials are listed with the balance, cost and limit at that time", async () => {
   const managed = await setupManage();
   await live(managed);
   const { items } = await readAll(managed, "customers/ada/denials?limit=1");

@@ -78,7 +78,7 @@ function erasing({ cellOf }: ManageParts): Operation {
 
 type BlockOutcome = { kind: "changed" | "unchanged" | "customer_not_found" };
 
-/** A blocked customer is denied everything but keeps plan and credits. */
+/** Blocks a customer, who is then denied everything but keeps plan and credits, or unblocks them. */
 export function blockCustomer(
   cell: Pool,
   context: Context,

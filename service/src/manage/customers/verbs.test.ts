@@ -32,7 +32,7 @@ test("a repeated assignment changes nothing, and a later end extends the plan", 
   await expectSoundBooks(database);
 });
 
-test("an earlier end is rejected without shorten, and applied with it", async () => {
+test("an earlier end is rejected without `shorten`, and applied with it", async () => {
   const { manage, database } = await setupManage();
   const assign = (body: object) => manage("POST", "customers/ada/plan", { body: { plan: "pro", ...body } });
   expect(await assign({ endsAt: EVEN_LATER })).toMatchObject({
@@ -63,7 +63,7 @@ test("an earlier end is rejected without shorten, and applied with it", async ()
   await expectSoundBooks(database);
 });
 
-test("another anchor is rejected for an active plan and for one left within its period", async () => {
+test("another anchor is rejected for an active plan, and for a plan left within its current period", async () => {
   const { manage, publish, database } = await setupManage();
   await publish({ key: "free", name: "Free", allowances: [] });
   const assign = (body: object) => manage("POST", "customers/bob/plan", { body });
@@ -121,7 +121,7 @@ test("a redelivered renewal does not undo a cancellation with the same time", as
   expect((await end()).body["outcome"]).toBe("no_assignment");
 });
 
-test("a cancellation for an unknown customer is kept, and an older assignment is ignored", async () => {
+test("a cancellation for an unknown customer is stored, and an older assignment is then ignored", async () => {
   const { manage, database } = await setupManage();
   const end = (asOf: string) => manage("DELETE", `customers/new/plan?asOf=${asOf}`);
   expect((await manage("DELETE", "customers/new/plan")).status).toBe(404);
@@ -277,7 +277,7 @@ test("changes are audited with actor, request ID, before and after", async () =>
   for (const { actor_id } of audits) expect(actor_id).toMatch(/^\d+$/);
 });
 
-test("a customer's metadata is limited, and another field order is no change", async () => {
+test("a customer's metadata is limited in size, and fields in another order are no change", async () => {
   const { manage, database } = await setupManage();
   const put = (metadata: object) => manage("PUT", "customers/bob", { body: { metadata } });
   expect(await put({ a: "x".repeat(8_192) })).toMatchObject({

@@ -25,7 +25,7 @@ import type { ManageParts } from "../parts.ts";
 const NOUN = "Event keys";
 const count = (value: number): string => value.toLocaleString("en");
 
-/** Names of event keys. Events need no definition; a name is for display. */
+/** Lists and names event keys. Events do not need a definition; a name is only for display. */
 export function eventKeyOperations({ control, cellOf }: ManageParts): Operation[] {
   return [
     operation({
@@ -120,7 +120,7 @@ type EventKey = Static<typeof EventKey>;
 
 const SEEN = { eventsMax: 20_000, rowsMax: 100_000 } as const;
 
-/** Named keys, and keys seen recently, back to `start`. */
+/** Lists named keys, and keys used recently, back to `start`. */
 function listEventKeys(cell: Pool, environmentId: EnvironmentId, start: Instant | null): Promise<EventKey[]> {
   const range = { ...SEEN, since: start ?? brandAs<Instant>(0) };
   return single(cell, async (tx) => {

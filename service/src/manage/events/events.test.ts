@@ -12,7 +12,7 @@ type Item = {
   metadata: Record<string, unknown> | null;
 };
 
-/** All items of the list, and the number of pages. */
+/** Reads all items of the list, and counts the pages. */
 async function walk({ manage }: Managed, path: string): Promise<{ items: Item[]; pages: number }> {
   const items: Item[] = [];
   let pages = 0;
@@ -29,7 +29,7 @@ async function walk({ manage }: Managed, path: string): Promise<{ items: Item[];
 const quantities = ({ items }: { items: Item[] }): number[] => items.map(({ quantity }) => quantity);
 const at = (hoursAgo: number): string => new Date(Date.now() - hoursAgo * 3_600_000).toISOString();
 
-/** Five events for two customers, identified by quantity; the oldest arrived last. */
+/** Records five events for two customers, identified by quantity. The oldest arrives last. */
 async function setupEvents(): Promise<Managed> {
   const managed = await setupManage();
   const { record } = managed;
@@ -72,7 +72,7 @@ test("events are filtered by key, customer, time and metadata, alone and combine
   expect(await find("customerId=bob")).toEqual([3]);
   expect(await find("customerId=nobody")).toEqual([]);
   expect(await find(times(25, 1.5))).toEqual([2, 3]);
-  // Arrived 34 days late, but is found by the time it occurred.
+  // This event arrived 34 days late, but is found by the time it occurred.
   expect(await find(times(24 * 35, 24 * 33))).toEqual([5]);
   expect(await find("metadata=model%3Dlarge")).toEqual([2, 4]);
   expect(await find("metadata=n%3D3")).toEqual([2]);
@@ -107,7 +107,7 @@ test("a filter with few matches returns a cursor that finds the rest", async () 
   expect((await walk(managed, "events?limit=200")).items).toHaveLength(5_501);
 });
 
-test("an invalid cursor, a time without offset and metadata without value are rejected", async () => {
+test("an invalid cursor, a time without an offset, and a metadata filter without a value are rejected", async () => {
   const { manage } = await setupManage();
   for (const query of ["cursor=nonsense", "cursor=WzEsMl0", "from=2026-01-01T00:00:00", "metadata=model"]) {
     expect((await manage("GET", `events?${query}`)).status, query).toBe(400);

@@ -55,7 +55,7 @@ export type EventFilter = {
 
 export type EventPage = { readonly events: readonly UsageEvent[]; readonly next: EventPosition | null };
 
-/** Position after all events. */
+/** The position after all events. */
 export const AFTER_ALL: EventPosition = {
   occurredAt: brandAs<Instant>(TIME_MAX),
   id: Buffer.alloc(16, 0xff),
@@ -68,7 +68,7 @@ export const AFTER_ALL: EventPosition = {
 const WALKED_MAX = 2_000;
 const WALKED_OF_CUSTOMER_MAX = 500;
 
-/** Ordered by `occurredAt`, newest first. Null if the customer does not exist. */
+/** Lists events by `occurredAt`, newest first. Null if the customer does not exist. */
 export function listEvents(
   cell: Pool,
   environmentId: EnvironmentId,
@@ -100,7 +100,7 @@ export function listEvents(
   });
 }
 
-/** Null if the event does not exist in this environment or is older than `since`. */
+/** Reads an event. Null if it does not exist in this environment or is older than `since`. */
 export function readEvent(
   cell: Pool,
   environmentId: EnvironmentId,

@@ -136,7 +136,7 @@ function read({ control, cellOf }: ManageParts): Operation {
 
 type Query = Partial<Record<"limit" | "cursor" | keyof typeof filterQuery, string>>;
 
-/** Applies the history window. `found` is null if the customer does not exist. */
+/** Lists events within the history window. `found` is null if the customer does not exist. */
 async function find(
   { control, cellOf }: ManageParts,
   call: Call<unknown, Query>,
@@ -164,7 +164,7 @@ async function find(
   return { found: { items: [...events], nextCursor: next === null ? null : writeCursor(next) }, start };
 }
 
-/** Splits at the first `=`. */
+/** Reads a metadata filter, split at the first `=`. */
 function readMetadata(text: string | undefined): EventFilter["metadata"] {
   if (text === undefined) return null;
   const end = text.indexOf("=");

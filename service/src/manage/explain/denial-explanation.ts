@@ -101,7 +101,7 @@ export type DenialExplanation = Static<typeof DenialExplanation>;
 type Facts = Omit<DenialExplanation, "sentences"> & {
   /** The override of the feature. Null if there is none. */
   readonly override: FeatureOverride | null;
-  /** Whether the price is that of the overrides. */
+  /** Whether the price comes from the overrides. */
   readonly isOwnPrice: boolean;
 };
 

@@ -8,7 +8,7 @@ const ADA = brandAs<CustomerId>("ada");
 
 type Explained = Record<string, unknown> & { readonly sentences: string[] };
 
-/** The newest denial of ada. */
+/** Explains the newest denial of ada. */
 async function explain({ manage }: Managed): Promise<Explained> {
   const { body } = await manage("GET", "customers/ada/requests");
   const newest = (body["items"] as { kind: string; id: string }[]).find(({ kind }) => kind === "denial");
@@ -21,7 +21,7 @@ let count = 0;
 const ask = (managed: Managed, feature: string, quantity = 1) =>
   managed.consume({ customerId: "ada", feature, quantity, idempotencyKey: `ask-${count++}` });
 
-test("a denial for credits shows numbers, grants and earlier charges that add up", async () => {
+test("a denial for lack of credits shows the numbers, grants and earlier charges, and they add up", async () => {
   const managed = await setupManage();
   await managed.topUp("ada", 7);
   await ask(managed, "image.render", 9);
@@ -59,7 +59,7 @@ test("a denial for credits shows numbers, grants and earlier charges that add up
   expect(Number(month)).toBeGreaterThan(0);
 });
 
-test("after a top-up the same request would be allowed, and the past numbers stay", async () => {
+test("after a top-up the same request would be allowed, and the numbers of the denial stay", async () => {
   const managed = await setupManage();
   await ask(managed, "image.render", 11);
   await managed.topUp("ada", 10);
@@ -74,7 +74,7 @@ test("after a top-up the same request would be allowed, and the past numbers sta
   expect(await managed.database.count("cell.ledger", "kind = 2")).toBe(0);
 });
 
-test("a changed price is shown for the same request now", async () => {
+test("after a price change, the explanation shows what the same request would cost now", async () => {
   const managed = await setupManage();
   const { cell, context, publish } = managed;
   await ask(managed, "image.render", 11);

@@ -29,7 +29,7 @@ import { type DenialExplanation, denialSentences } from "./denial-explanation.ts
 import { describeCharge, parseMetadata } from "./key-story.ts";
 
 const CHARGES_MAX = 10;
-/** The most ledger entries to sum when computing the grants at a given time. Summing them takes a few tens of milliseconds. */
+/** Maximum number of ledger entries to sum for the grants at a given time. Summing them takes a few tens of milliseconds. */
 const ENTRIES_MAX = 20_000;
 
 /** Explains a denial, and how the same request would be decided now. Null if the denial does not exist in this environment. */
@@ -65,7 +65,7 @@ export function explainDenial(
       plan: describePlan(catalog, denial),
       overrides: denial.overrides,
       pool: poolKey(catalog, poolOf(catalog, denial, override)),
-      // An expired key may have been reused.
+      // The response is used only if it is the denial's own, because an expired key may have been reused.
       ...describePosition(denial, kept?.answer.subjectId.equals(denial.id) ? kept : null),
       openGrants: await describeGrants(tx, catalog, name, { sequence, wallet }),
       chargesBefore: charges.filter(({ recordedAt }) => recordedAt >= (since ?? 0)).map(describeCharge),
@@ -83,7 +83,7 @@ function describePlan(catalog: Catalog, { planVersion }: Denial): DenialExplanat
   return { key: plan.key, name: plan.name, version: version.number };
 }
 
-/** The override of the denied feature at that time. */
+/** Finds the override of the denied feature at that time. */
 async function findOverrideOf(
   tx: Tx,
   catalog: Catalog,
@@ -103,7 +103,7 @@ function isPlanned(catalog: Catalog, { planVersion, feature: key }: Denial): boo
   return feature !== undefined && (version?.features.has(feature.id) ?? false);
 }
 
-/** The pool pinned by the plan version, by the overrides, or the feature's current one. */
+/** The pool pinned by the plan version or by the overrides, otherwise the feature's current pool. */
 function poolOf(
   catalog: Catalog,
   { planVersion, feature: key }: Denial,
@@ -121,7 +121,7 @@ function poolKey(catalog: Catalog, id: PoolId | null): string {
 
 type PositionFacts = Pick<DenialExplanation, "reason" | "creditsRequired" | "balance" | "resetsAt" | "limit">;
 
-/** The denial stores one of the two reset times; the response kept under its key has both. */
+/** Describes the numbers of a denial. The denial stores one of the two reset times; the response stored under its key has both. */
 function describePosition(denial: Denial, kept: KeptRequest | null): PositionFacts {
   const { reason, creditsRequired, balance, limit } = denial;
   const position = kept === null ? null : positionIn(kept.answer, denial);
@@ -140,7 +140,7 @@ function describePosition(denial: Denial, kept: KeptRequest | null): PositionFac
   };
 }
 
-/** The position of the denied item in the stored response. */
+/** Finds the position of the denied item in the stored response. */
 function positionIn({ verdict }: StoredAnswer, { request }: Denial): StoredPosition | null {
   if (verdict === null || request === null) return verdict?.single?.position ?? null;
   return unpackVerdict(verdict).items[request.deniedItem]?.position ?? null;
@@ -177,7 +177,7 @@ type Moment = {
   readonly wallet: Wallet | null;
 };
 
-/** The credits left in each grant. Null if there are too many entries, or some are detached. */
+/** Sums the credits left in each grant from the first entry on. Null if there are too many entries, or if some are detached. */
 async function sumFromStart(
   tx: Tx,
   name: WalletName,
@@ -186,7 +186,7 @@ async function sumFromStart(
   return sequence > ENTRIES_MAX ? null : sumParts(tx, name, { after: 0, until: sequence });
 }
 
-/** The same result, computed backwards from the current wallet. */
+/** Computes the same sums backwards from the current wallet. */
 async function sumFromEnd(
   tx: Tx,
   name: WalletName,
@@ -200,7 +200,7 @@ async function sumFromEnd(
   return held;
 }
 
-/** Decides the request as a check would, and writes nothing. */
+/** Decides the request like a check, and writes nothing. */
 function decideNow(
   catalog: Catalog,
   wallet: Wallet,

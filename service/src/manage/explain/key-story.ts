@@ -102,7 +102,7 @@ export const KeyStory = Type.Object({
 
 export type KeyStory = Static<typeof KeyStory>;
 
-/** The row behind a key's response. */
+/** The row that a key's response was about. */
 export type Subject =
   /** All charges of the request; `row` is the first. */
   | { readonly kind: "charge"; readonly row: Charge; readonly rows: readonly Charge[] }

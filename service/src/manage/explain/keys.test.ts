@@ -60,7 +60,7 @@ test("a charge's key shows its exact response, its uses, and how a rejected reus
   );
 });
 
-test("a key shows a reversed charge, and a denial leads to its explanation", async () => {
+test("a key shows how much of its charge was reversed, and a denied request's key shows the denial ID", async () => {
   const managed = await setupManage();
   const { consume, cell, context, manage } = managed;
   const { consumeId } = (await consume({ ...BODY, quantity: 3 })).body;

@@ -31,7 +31,7 @@ import { describeSubject, type KeyStory, type Subject } from "./key-story.ts";
 
 const USES_MAX = 50;
 
-/** Describes how a key was used in this project, limited to what the caller may see. Null if it was not used. */
+/** Describes how a key was used in this project, limited to what the caller may see. Null if the key was not used. */
 export function readKey(
   cell: Pool,
   scope: Scope,
@@ -103,7 +103,10 @@ async function describeKept(
   };
 }
 
-/** An event counts at the time it occurred. If its month is detached, that time is unknown and therefore outside every window. */
+/**
+ * The time that decides whether a request is in the history window: for an event, when it occurred. If its month is detached, that
+ * time is unknown and therefore outside every window.
+ */
 function timeOf({ endpoint, recordedAt }: KeptRequest, subject: Subject | null): Instant {
   if (endpoint !== "events") return recordedAt;
   return subject?.kind === "event" ? subject.row.occurredAt : brandAs<Instant>(0);
@@ -124,7 +127,7 @@ const NOTHING = {
   event: null,
 };
 
-/** The row behind the response. Null if its month is detached. */
+/** Finds the row that the response was about. Null if its month is detached. */
 async function findSubject(
   tx: Tx,
   environmentId: EnvironmentId,
@@ -144,7 +147,7 @@ async function findSubject(
   return row === null ? null : { kind: "denial", row };
 }
 
-/** The original response; without the customer ID if the customer was erased. */
+/** Renders the original response, without the customer ID if the customer was erased. */
 function renderKept(
   { answer, endpoint }: KeptRequest,
   subject: Subject | null,
@@ -171,7 +174,7 @@ function itemsOf(subject: Exclude<Subject, { kind: "event" }>): ConsumptionItem[
   }));
 }
 
-/** Null if it was written by a newer release during a rollout. */
+/** Renders a stored response. Null if it was written by a newer release during a rollout. */
 function render(answer: StoredAnswer, asked: Asked | null): Record<string, unknown> | null {
   try {
     return JSON.parse(renderAnswer(answer, asked));
@@ -222,7 +225,7 @@ async function describeUses(
   });
 }
 
-/** The original request with a key. */
+/** The original request that used a key. */
 type AskedBefore = {
   readonly endpoint: "consume" | "events";
   readonly customerNumber: CustomerNumber;
@@ -239,14 +242,14 @@ type AskedBefore = {
   readonly timestamp: Instant | null;
 };
 
-/** Fields in which a rejected request differs from the original one. */
+/** Lists the fields in which a rejected request differs from the original one. */
 function differingFields(asked: AskedBefore, sent: LogRecord): string[] {
   if (sent.endpoint !== asked.endpoint) return ["endpoint"];
   if (sent.refused === null) return [];
   const { quantity, memberHash = null, metadataHash, timestamp } = sent.refused;
   const { isErased } = asked;
   const isEvent = asked.endpoint === "events";
-  // Entries in the log from before 0.2 have neither items nor members.
+  // Log entries from before 0.2 have neither items nor members.
   const items = sent.refused.items ?? null;
   const isSingle = items === null && asked.items === null;
   const differing = [

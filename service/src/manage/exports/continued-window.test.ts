@@ -12,7 +12,7 @@ test("rows that leave the history window are still in a file resumed within a da
     const { headers, text } = await manage("GET", `exports/${kind}?format=csv`);
     const whole = text.trimEnd().split("\n").slice(1);
     const [first = ""] = whole;
-    // Simulates a file that started earlier: its window starts earlier by the same time.
+    // Simulates a file that started earlier, whose window therefore starts earlier too.
     const earlier = (ms: number): string => {
       const values = JSON.parse(Buffer.from(first.slice(first.lastIndexOf(",") + 1), "base64url").toString());
       values[2] = String(values[2] - ms);
@@ -27,7 +27,7 @@ test("rows that leave the history window are still in a file resumed within a da
     expect(hour.text.trimEnd().split("\n").filter(Boolean)).toHaveLength(whole.length - 1);
     const { status, body } = await manage("GET", `exports/${kind}?cursor=${earlier(25 * 3_600_000)}`);
     expect([status, body["detail"]]).toEqual([400, expect.stringContaining("start a new one")]);
-    // A cursor from a time without a history window.
+    // A cursor from a time when there was no history window.
     const values = JSON.parse(Buffer.from(earlier(0), "base64url").toString()).with(2, "none");
     const unlimited = Buffer.from(JSON.stringify(values)).toString("base64url");
     expect((await manage("GET", `exports/${kind}?cursor=${unlimited}`)).status).toBe(400);
@@ -37,7 +37,7 @@ test("rows that leave the history window are still in a file resumed within a da
   }
 });
 
-test("a file resumed an hour later has the rows that left the window, for any window size", async () => {
+test("a file resumed an hour later has the rows that have left the window since, for any window size", async () => {
   const managed = await setupExport();
   const { database, manage } = managed;
   await database.query("update control.workspace_plans set history_days_max = 3000");

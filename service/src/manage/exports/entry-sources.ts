@@ -29,7 +29,7 @@ import {
 type Row = ExportedEntry & {
   readonly names: CatalogNames;
   readonly key: string | null;
-  /** Start of the export. The IDs of earlier charges are left out. */
+  /** Start of the export. IDs of charges before it are left out. */
   readonly from: Instant;
 };
 
@@ -154,7 +154,7 @@ async function* readPages(
       yield await single(cell, async (tx) => {
         const entries = await listExportedEntries(tx, job, { runs, kind });
         if (entries.length === 0) return [];
-        // After the entries, so that everything they refer to exists.
+        // Read after the entries, so that everything they refer to exists.
         const names = new CatalogNames(await loadCatalog(tx, environmentId));
         const hashes = kind === null ? [] : entries.flatMap(({ keyHash }) => keyHash ?? []);
         const keys = await listKeyTexts(tx, { projectId, environmentId }, hashes);
@@ -170,7 +170,8 @@ async function* readPages(
 const OWNERS_MAX = 500;
 
 /**
- * Splits an environment's ledgers into runs for one statement each. May yield an empty list, so that the export can be stopped.
+ * Splits an environment's ledgers into runs, one statement each. May yield an empty list, so that the export can be stopped
+ * meanwhile.
  */
 export async function* entryRuns(
   { cell, environmentId, from }: { cell: Pool; environmentId: EnvironmentId; from: Instant },
@@ -204,7 +205,7 @@ export async function* entryRuns(
   if (runs.length > 0) yield runs;
 }
 
-/** The entry before the export's start, so that a long ledger is not read from its beginning. */
+/** Finds the last entry before the export's start, so that a long ledger is not read from its beginning. */
 async function skipTo(
   cell: Pool,
   { environmentId, owner, from }: { environmentId: EnvironmentId; owner: LedgerOwner; from: Instant },

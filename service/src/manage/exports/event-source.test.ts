@@ -9,7 +9,7 @@ import { readSettled } from "../../store/cell/export-range.ts";
 import { eventSource } from "./event-source.ts";
 import type { ExportJob } from "./source.ts";
 
-/** Inserts $1 events, recorded $2 and occurred $3 after the first event, but recorded no earlier than its month. */
+/** Inserts $1 events, recorded $2 and occurred $3 after the first event, but recorded no earlier than the first event's month. */
 const MANY = `insert into cell.events (recorded_at, id, occurred_at, customer_number, environment_id, quantity, event, request_id)
   select greatest(e.recorded_at + $2::interval, date_trunc('month', e.recorded_at, 'UTC')), gen_random_uuid(), e.recorded_at + $3::interval, e.customer_number, e.environment_id, 1, 'later', ''
   from cell.events as e
@@ -36,7 +36,7 @@ async function setupJob(before = 0) {
     windowStart: null,
     about: "",
   };
-  /** Scanned rows. Statistics are reported late, so connections flush them first. */
+  /** Counts the scanned rows. Statistics are reported late, so connections flush them first. */
   const walked = async (): Promise<number> => {
     const flush = "select pg_stat_force_next_flush()";
     await single(cell, (tx) => tx.run({ name: "", text: flush }));

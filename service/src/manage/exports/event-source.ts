@@ -84,7 +84,7 @@ function endOf({ to, settled }: ExportJob): Instant {
   return brandAs<Instant>(Math.min(to, settled.latestEvent + TIMESTAMP_FUTURE_MAX_MS + 1));
 }
 
-/** A cursor before the window must not reveal older events. */
+/** The position after which to start. A cursor before the window must not reveal older events. */
 function startAfter({ from }: ExportJob, start: Position | null) {
   const [at, text] = start ?? [0, ""];
   const id = parsePublicId("evt", String(text));

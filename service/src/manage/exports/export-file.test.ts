@@ -8,7 +8,7 @@ import { entryRuns } from "./entry-sources.ts";
 import { type Ends, exportFile } from "./export-file.ts";
 import type { Source } from "./source.ts";
 
-/** Skips rows endlessly. */
+/** Yields empty pages endlessly. */
 async function* passBy(): AsyncGenerator<readonly []> {
   for (;;) {
     yield [];

@@ -28,7 +28,7 @@ export type ExportedFile = {
 };
 
 export type Ends = {
-  /** Aborted when the reader disconnects or the process stops. The stream itself notices neither while it skips empty pages. */
+  /** Aborted when the reader disconnects or the process stops. The stream itself detects neither while it skips empty pages. */
   readonly ended: AbortSignal;
   /** Throws if the reader has lost access. */
   readonly admitAgain: () => Promise<void>;
@@ -66,12 +66,12 @@ function* linesOf<Row>(page: readonly Positioned<Row>[], job: ExportJob): Genera
 
 async function readMoment(tx: Tx): Promise<Settlement> {
   await refuseOtherServer(tx);
-  // Reads the clock first: requests that returned before this time are settled when `readSettled` runs.
+  // The clock is read first: requests that returned before this time are settled when `readSettled` runs.
   const asOf = await readSettledClock(tx);
   return { asOf, settled: await readSettled(tx) };
 }
 
-/** A forged cursor must not reveal unsettled rows. */
+/** The earlier of two settlements. A forged cursor must not reveal unsettled rows. */
 function earlierOf(then: Settlement, now: Settlement): Settlement {
   return {
     asOf: brandAs<Instant>(Math.min(then.asOf, now.asOf)),

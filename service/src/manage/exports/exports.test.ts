@@ -113,7 +113,7 @@ test("rows not committed when an export starts are only in the next one", async 
   expect(await read(managed, "events?format=ndjson")).toHaveLength(9);
 });
 
-test("an event written again with its first recording time does not enter a running export", async () => {
+test("an event that is retried with its first recording time does not enter a running export", async () => {
   const managed = await setupExport();
   const whole = await read(managed, "events?format=ndjson");
   // Simulates a retry after a commit with an unknown outcome: `recorded_at` is from the first attempt.
@@ -133,7 +133,7 @@ test("an export shows the start of the history window", async () => {
   expect(Date.now() - Date.parse(String(await start()))).toBeLessThan(86_400_000 + 60_000);
 });
 
-test("from and to limit an export by the time the rows took effect", async () => {
+test("`from` and `to` limit an export by the time at which the rows took effect", async () => {
   const managed = await setupExport();
   const visits = await read(managed, `events?format=ndjson&to=${sinceVisit(1)}`);
   expect(visits.map(({ event }) => event)).toEqual(["visits"]);
@@ -199,7 +199,8 @@ test("two exports run at a time; a slow reader slows only its own, and a disconn
   const [one, two] = [await askAndStall(managed), await askAndStall(managed)];
   const ask = async (): Promise<number> => (await manage("GET", "exports/grants")).status;
   await expect.poll(ask, { timeout: 10_000 }).toBe(503);
-  // Both exports wait for their readers, so nothing is read meanwhile. An idle connection may report its earlier reads seconds later.
+  // Both exports wait for their readers, so no rows are read meanwhile. An idle connection may report its earlier reads seconds
+  // later.
   const reads = async (): Promise<number> => {
     const [row] = await database.query("select sum(idx_tup_read)::integer as n from pg_stat_user_indexes");
     return Number(row?.["n"]);

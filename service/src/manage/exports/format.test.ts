@@ -40,7 +40,7 @@ test.each([
   expect(parse(csv(cell), { columns: true })).toEqual([{ value: text, cursor: "WzFd" }]);
 });
 
-test("a number is not quoted, and the cursor ends the line", () => {
+test("a number is not quoted, and the cursor is at the end of the line", () => {
   expect(csv(-30)).toBe("value,cursor\n-30,WzFd\n");
 });
 

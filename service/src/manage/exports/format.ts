@@ -13,7 +13,7 @@ export function mediaType(format: Format, hasHeader: boolean): string {
 
 export type Line<Row> = { readonly row: Row; readonly cursor: string };
 
-/** The CSV header. A resumed file already has it. */
+/** The CSV header. Left out when a file is resumed, because the file already has it. */
 export function formatHeader(format: Format, columns: readonly { readonly name: string }[]): string {
   return format === "ndjson" ? "" : `${[...columns.map(({ name }) => name), CURSOR].join(",")}\n`;
 }
@@ -58,12 +58,15 @@ function toJson(cell: Cell): string {
 }
 
 /**
- * A spreadsheet runs cells that start with these characters, full-width forms included, as formulas. Where the comma is the
- * decimal separator, spreadsheets split at semicolons or tabs instead and ignore quotes, so a cell may start there too.
+ * Spreadsheets run cells that start with these characters, including full-width forms, as formulas. Where the comma is the decimal
+ * separator, spreadsheets split at semicolons or tabs instead and ignore quotes, so a cell may start there too.
  */
 const FORMULA = /(?<=^|[;\t\r\n]"*)(?=[=+\-@\t\r\n＝＋－＠])/g;
 
-/** Negative numbers stay numbers. RFC 4180: quotes are doubled, and cells with quotes, commas or line breaks are quoted. */
+/**
+ * Formats a cell. Negative numbers stay numbers. RFC 4180: quotes are doubled, and cells with quotes, commas or line breaks are
+ * quoted.
+ */
 function toCsv(cell: Cell): string | number {
   if (cell === null) return "";
   if (typeof cell === "number") return cell;

@@ -17,7 +17,7 @@ type Row = ExportedGrant & { readonly names: CatalogNames };
 /** Largest value the column can hold. */
 const GRANT_NUMBER_MAX = 2 ** 31 - 1;
 
-/** Grants as created. The remaining credits are not exported, because they change over time. */
+/** Grants as they were created. The remaining credits are not exported, because they change over time. */
 export const grantSource: Source<Row> = {
   kind: "grants",
   about: "Grants by customer, oldest first.",
@@ -81,7 +81,7 @@ function isMeant({ effectiveAt, recordedAt }: ExportedGrant, { from, to, asOf }:
   return effectiveAt >= from && effectiveAt < to && recordedAt < asOf;
 }
 
-/** Hides later revocations, the only change ever made to a grant. */
+/** Hides a revocation after the export's start. Revocation is the only change ever made to a grant. */
 function asOf(row: Row, { asOf }: ExportJob): Row {
   return row.revokedAt !== null && row.revokedAt >= asOf ? { ...row, revokedAt: null } : row;
 }

@@ -12,7 +12,7 @@ export type Column<Row> = {
   readonly of: (row: Row) => Cell;
 };
 
-/** Last column of each row: an export can resume after any complete row. */
+/** Name of the last column of each row. An export can resume after any complete row. */
 export const CURSOR = "cursor";
 
 export function describeColumns(columns: readonly Column<never>[]): string {
@@ -20,7 +20,7 @@ export function describeColumns(columns: readonly Column<never>[]): string {
   return [...lines, `- \`${CURSOR}\`: cursor for resuming the export after this row.`].join("\n");
 }
 
-/** The rows an export selects, and the cell that holds them. */
+/** The rows that an export selects, and the database that holds them. */
 export type ExportJob = ExportRange & Moment & { readonly cell: Pool; readonly projectId: ProjectId };
 
 /** When an export started, and which rows existed. */
@@ -34,7 +34,7 @@ export type Moment = Pick<ExportRange, "asOf" | "settled"> & {
 /** The two sort values of a row. */
 export type Position = readonly [number, string | number];
 
-/** An interrupted export and its last row. */
+/** Where an interrupted export resumes: its start and its last row. */
 export type Resume = Moment & { readonly after: Position };
 
 export type Positioned<Row> = { readonly row: Row; readonly position: Position };

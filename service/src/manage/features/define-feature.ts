@@ -39,7 +39,7 @@ export function defineFeature(
     const { name, unit, pool, cost } = input;
     const after = { key, name, unit, pool, cost, archived: before?.archived ?? false };
     const audits = await writeFeature(writing, before, after);
-    // Read in this transaction: a later read could return the next edit's ETag.
+    // Read in this transaction, because a later read could return the next edit's ETag.
     const edited = await loadCatalog(tx, context.environmentId);
     return { outcome: { kind: "defined", id: featureId(writing, key), catalog: edited }, audits };
   });
@@ -50,7 +50,7 @@ type ArchiveFeatureOutcome =
   | { kind: "feature_not_found" }
   | PreconditionFailure;
 
-/** An archived feature cannot be added to further plans. Plans that include it keep it. */
+/** Archives or unarchives a feature. An archived feature cannot be added to further plans; plans that include it keep it. */
 export function archiveFeature(
   cell: Pool,
   context: Context,

@@ -164,7 +164,7 @@ async function answer(
   return described;
 }
 
-/** The plans that use a feature are read from the database, by version IDs that never change. */
+/** Describes features. The plans that use a feature are read from the database, by version IDs that never change. */
 async function describeFeatures(
   cellOf: ManageParts["cellOf"],
   call: Call,

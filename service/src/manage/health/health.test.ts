@@ -37,7 +37,7 @@ test("the ten largest tables are listed with their partitions, largest first", a
   const { manage, database, record } = await setupManage();
   const metadata = { text: "x".repeat(2_000) };
   await record({ customerId: "ada", event: "visit", quantity: 1, metadata });
-  // In another month, so that the table has several non-empty partitions.
+  // Inserted in another month, so that the table has several non-empty partitions.
   await database.query(`
     insert into cell.events (recorded_at, id, environment_id, customer_number, event, quantity, occurred_at, request_id, metadata)
     select date_trunc('month', recorded_at) + interval '1 month 1 day', gen_random_uuid(), environment_id, customer_number,
@@ -55,7 +55,7 @@ test("the ten largest tables are listed with their partitions, largest first", a
   expect(body["databaseBytes"]).toBeGreaterThan(sum);
 });
 
-test("a proxy not covered by TRUST_PROXY is shown with advice", async () => {
+test("a proxy that TRUST_PROXY does not cover is reported with advice", async () => {
   const { manage, service } = await setupManage({ TRUST_PROXY: "10.0.0.0/8" });
   expect((await manage("GET", HEALTH)).body["untrustedProxy"]).toBeNull();
   const headers = { "x-forwarded-for": "203.0.113.9" };

@@ -8,7 +8,7 @@ import { nullable, timeField, timeOf } from "../fields.ts";
 import { type Operation, operation } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
 
-/** For operators. Load balancers use `/livez` and `/readyz`. */
+/** Health information for operators. Load balancers use `/livez` and `/readyz`. */
 export function healthOperations(parts: ManageParts): Operation[] {
   return [
     operation({
@@ -29,7 +29,7 @@ export function healthOperations(parts: ManageParts): Operation[] {
 
 const TABLES_MAX = 10;
 
-/** There is only one cell so far, and it holds all projects. */
+/** The only cell so far. It holds all projects. */
 const MAIN_CELL = "main";
 
 export const Installation = Type.Object({

@@ -38,7 +38,7 @@ type Unchanged = { readonly kind: "unchanged"; readonly change: null };
 
 const UNCHANGED: Unchanged = { kind: "unchanged", change: null };
 
-/** An imported opening balance is neither a purchase nor a promotion. */
+/** Imported opening balances are neither purchases nor promotions. */
 const KIND = "manual" as const;
 
 /** Applies a row's profile, plan and credits, all or nothing. Repeating it changes nothing. */
@@ -80,7 +80,7 @@ export function decideRow(
   return { kind: "decided", profile, isPlanChanged: change !== null, areCreditsAdded, edits };
 }
 
-/** Null if nothing changes. */
+/** Merges the imported profile into the current one. Null if nothing changes. */
 function mergeProfile(before: ImportedProfile, imported: ImportedProfile): ImportedProfile | null {
   const after = {
     name: imported.name ?? before.name,

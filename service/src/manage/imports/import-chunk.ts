@@ -46,7 +46,7 @@ export type RowOutcome =
       readonly areCreditsAdded: boolean;
     };
 
-/** Imports a few hundred rows, each all or nothing. */
+/** Imports a few hundred rows. Each row is imported completely or not at all. */
 export async function importChunk(job: ImportJob, rows: readonly ImportRow[]): Promise<RowOutcome[]> {
   if (job.isDryRun) return cutAtFailure(job, await single(job.cell, (tx) => tryChunk(tx, job, rows)));
   const outcomes: RowOutcome[] = [];
@@ -58,7 +58,7 @@ export async function importChunk(job: ImportJob, rows: readonly ImportRow[]): P
         outcomes.push(...written.outcomes);
         return written.held;
       }
-      // Rolled back, including new customers: failed rows must leave no trace.
+      // Rolled back, including new customers, because failed rows must leave no trace.
       const failed = cutAtFailure(job, written.failed);
       outcomes.push(...failed);
       wanted = wanted.filter(({ row }) => canStillBeDone(job, row, failed));
@@ -67,7 +67,7 @@ export async function importChunk(job: ImportJob, rows: readonly ImportRow[]): P
   return outcomes;
 }
 
-/** An import that stops on an error still completes the rows before it. */
+/** Drops the outcomes after the first failure if the import stops on errors. Rows before it are still completed. */
 function cutAtFailure(job: ImportJob, outcomes: readonly RowOutcome[]): RowOutcome[] {
   const sorted = outcomes.toSorted((a, b) => a.row - b.row);
   const first = sorted.findIndex(({ kind }) => kind === "failed");
@@ -112,7 +112,7 @@ async function createMissing(
     environmentId,
     rows.map(({ customerId }) => customerId),
   );
-  // Look up first: an insert that conflicts uses up a customer number.
+  // Looks up customers first, because an insert that conflicts uses up a customer number.
   const known = new Set((await findCustomers(tx, names)).map(({ customerId }) => customerId));
   const profiles = new Map(rows.map(({ customerId, profile }) => [customerId, profile]));
   const missing = names.flatMap(({ customerId }) => {
@@ -203,8 +203,8 @@ async function readFacts(
 }
 
 /**
- * Contains our customer number, not the caller's ID, because a reference is kept forever and must not contain an erased ID. Null
- * for a row without credits, and in a dry run for a new customer.
+ * The reference of a row's credits. It contains our customer number, not the caller's ID, because a reference is kept forever and
+ * must not contain an erased ID. Null for a row without credits, and in a dry run for a new customer.
  */
 function referenceOf(
   { name }: ImportJob,

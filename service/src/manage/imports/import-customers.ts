@@ -5,7 +5,7 @@ import { type ImportJob, importChunk, type RowOutcome } from "./import-chunk.ts"
 import type { ImportRow, RowError } from "./import-row.ts";
 import type { ReadRow } from "./read-rows.ts";
 
-/** The number of errors returned, which is enough to fix a file. */
+/** Maximum number of errors returned: enough to fix a file. */
 const ERRORS_SHOWN_MAX = 50;
 
 export type ImportReport = {
@@ -126,7 +126,7 @@ class Tally {
   }
 }
 
-/** One audit entry for the whole import. The changes to each customer have their own entries. */
+/** Records one audit entry for the whole import. The changes to each customer have their own entries. */
 function auditImport({ cell, context, name }: ImportJob, report: ImportReport): Promise<void> {
   const { errors: _, outcome: __, ...counts } = report;
   return recordAudit(cell, context, { action: "customers.imported", subject: name, after: counts });

@@ -18,7 +18,7 @@ export const COLUMNS = [
 
 export type Column = (typeof COLUMNS)[number];
 
-/** Rows are numbered as in a spreadsheet: the header is row 1. */
+/** An error in a row. Rows are numbered as in a spreadsheet: the header is row 1. */
 export type RowError = {
   readonly row: number;
   /** Null if the error concerns the whole row. */
@@ -27,7 +27,7 @@ export type RowError = {
   readonly message: string;
 };
 
-/** Null and undefined leave the current value. */
+/** A parsed row. Null and undefined leave the current value unchanged. */
 export type ImportRow = {
   readonly row: number;
   readonly customerId: CustomerId;
@@ -87,7 +87,7 @@ function readCredits(reader: RowReader): ImportedCredits | null {
   const pool = reader.text("pool", KEY_LENGTH_MAX) ?? FIRST_POOL;
   const expiresAt = reader.time("expiresAt");
   const reference = reader.text("reference", LENGTH_MAX.reference);
-  // Prefix of erased references.
+  // `erased:` is the prefix of erased references.
   if (reference?.startsWith("erased:") === true)
     reader.fail("reference", "wrong_form", "must not begin with erased:");
   if (credits === null) {
@@ -99,7 +99,7 @@ function readCredits(reader: RowReader): ImportedCredits | null {
   return credits === 0 ? null : { credits, pool, expiresAt, reference };
 }
 
-/** Reads the cells of one row by column and collects errors. An empty cell counts as absent. */
+/** Reads the cells of one row by column and collects errors. An empty cell is treated as absent. */
 class RowReader {
   readonly errors: RowError[] = [];
   readonly #row: number;
@@ -150,7 +150,7 @@ class RowReader {
 
 const QUOTED_MAX = 40;
 
-/** A value for an error message, so that it can be found in a large file. */
+/** Quotes a value in an error message, so that it can be found in a large file. */
 export function quote(text: string): string {
   const characters = [...text];
   const isLong = characters.length > QUOTED_MAX;

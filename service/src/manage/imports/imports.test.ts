@@ -3,7 +3,7 @@ import { expectSoundBooks } from "../../../test/books.ts";
 import { balanceOf, FILE, sendFile } from "../../../test/imports.ts";
 import { type Managed, setupManage } from "../../../test/manage.ts";
 
-/** Row counts of every table that an import could write to. */
+/** Counts the rows of every table that an import could write to. */
 async function countAll({ database }: Managed): Promise<number[]> {
   const counts: number[] = [];
   for (const table of ["customers", "wallets", "ledger", "grants", "assignments", "audit"])
@@ -62,7 +62,7 @@ test("the same file with the same name adds nothing", async () => {
     expect(body).toMatchObject({ rows: 4, unchanged: 4, created: 0, changed: 0, failed: 0, creditsAdded: 0 });
   }
   expect(await countAll(managed)).toEqual(before);
-  // Another name is another import; an explicit reference is still the same.
+  // Another name makes it another import, but an explicit reference is still the same.
   const { body } = await sendFile(managed, FILE, "name=second");
   expect(body).toMatchObject({ changed: 2, unchanged: 2, creditsAdded: 2 });
   expect(await balanceOf(managed, "c1")).toBe(600);
@@ -85,7 +85,7 @@ test("a dry run checks every row and writes nothing", async () => {
   expect(done).toEqual({ ...body, isDryRun: false });
 });
 
-test("an error names row and column, and the row changes nothing", async () => {
+test("an error names its row and column, and that row changes nothing", async () => {
   const managed = await setupManage();
   const { database } = managed;
   await sendFile(managed, "customerId,credits,reference\nada,5,used\n");
@@ -156,7 +156,7 @@ test("with onError=stop, only rows before the first error are imported", async (
   expect(rows.map((row) => row["customer_id"])).toEqual(["a", "ada", "b"]);
 });
 
-test("an invalid header is rejected as a whole", async () => {
+test("a file with an invalid header is rejected as a whole", async () => {
   const managed = await setupManage();
   const headers: [string | Uint8Array<ArrayBuffer>, string, string][] = [
     ["", "header", "required"],
@@ -230,7 +230,7 @@ test("every change is audited by customer, without names or IDs", async () => {
     expect(JSON.stringify(rows)).not.toContain(word);
 });
 
-test("the audit shows when imported credits expire", async () => {
+test("the audit log shows when imported credits expire", async () => {
   const managed = await setupManage();
   await sendFile(managed, "customerId,credits,expiresAt\nc9,5,2099-01-01T00:00:00Z\n");
   const { body } = await managed.manage("GET", "audit?action=credits.added");

@@ -88,7 +88,7 @@ test("broken connections do not stop an import", async () => {
   await expectSoundBooks(database);
 });
 
-test("a third concurrent import is rejected, and accepted once the others finish", async () => {
+test("a third concurrent import is rejected, and accepted after the others finish", async () => {
   const managed = await setupManage();
   const client = await connectTo(managed.database);
   await client.query("begin");
@@ -105,7 +105,7 @@ test("a third concurrent import is rejected, and accepted once the others finish
   expect(await balanceOf(managed, "ada")).toBe(103);
 });
 
-test("a disconnected upload leaves complete chunks and can be sent again", async () => {
+test("a disconnected upload leaves complete chunks, and the file can be sent again", async () => {
   const managed = await setupManage();
   const { service, here, tokens, database } = managed;
   const row = (i: number): string => `v${i},5\n`;

@@ -6,7 +6,7 @@ import { COLUMNS, type Column, type ImportRow, parseRow, type RowError } from ".
 
 /** Limits memory use: all customer IDs in a file are kept to find duplicates. */
 export const ROWS_MAX = 200_000;
-/** Only commas and double quotes: guessing the format could read the same file in two ways. */
+/** Accepts only commas and double quotes, because guessing the format could read the same file in two ways. */
 const STRICT = {
   record_delimiter: ["\r\n", "\n"],
   // `parseRow` reports rows with a different number of columns.
@@ -20,7 +20,9 @@ export type ReadRow =
   /** The rest of the file cannot be parsed. */
   | { readonly kind: "broken"; readonly error: RowError };
 
-/** Streams the rows of a file, validated and checked for duplicates. An invalid header throws: nothing was imported yet. */
+/**
+ * Streams the rows of a file, validated and checked for duplicates. An invalid header throws an error before anything is imported.
+ */
 export async function* readRows(text: AsyncIterable<string>): AsyncGenerator<ReadRow> {
   const parser = parse(STRICT);
   // The loop below receives the error from the parser.
@@ -81,7 +83,7 @@ function readHeader(cells: readonly string[]): readonly Column[] {
   return header;
 }
 
-/** In many countries, spreadsheets export semicolons. */
+/** Rejects other separators. In many countries, spreadsheets export semicolons. */
 function refuseOtherSeparators(cells: readonly string[]): void {
   const [first = ""] = cells;
   if (cells.length !== 1 || COLUMNS.some((known) => known === first)) return;
@@ -98,7 +100,7 @@ function invalidHeader(errors: readonly FieldError[]): Problem {
   return new Problem("invalid_request", { detail, errors: errors.slice(0, 10) });
 }
 
-/** Null if the error has another cause. */
+/** Describes why the file cannot be read further. Null if the error has another cause. */
 function describeBreak(error: unknown, row: number): RowError | null {
   if (error instanceof BrokenFile) return { row, column: null, code: error.code, message: error.message };
   if (!(error instanceof CsvError)) return null;

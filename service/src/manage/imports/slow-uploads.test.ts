@@ -5,7 +5,7 @@ import { type Managed, setupManage } from "../../../test/manage.ts";
 
 const DRIP_MS = 200;
 
-/** An upload over its own socket that sends single bytes slowly. Resolves with the response. */
+/** Uploads over its own socket, slowly, one byte at a time. Resolves with the response. */
 async function drip(managed: Managed, name: string): Promise<string> {
   const answer = await dripOnce(managed, name);
   // The test's own imports count towards the limit too, so a rejected upload is retried.
@@ -33,7 +33,7 @@ test("slow uploads are stopped and do not block other environments", async () =>
   const managed = await setupManage();
   const csv = "customerId,name\nbert,Bert\n";
   const slow = [drip(managed, "a"), drip(managed, "b")];
-  // Both uploads are running once a third one is rejected.
+  // Both uploads are running when a third one is rejected.
   await expect.poll(async () => (await sendFile(managed, csv)).status, { interval: 300 }).toBe(503);
   const live = { ...managed, here: managed.here.replace(/test$/, "live") };
   expect(await sendFile(live, csv)).toMatchObject({ status: 200, body: { created: 1 } });

@@ -22,7 +22,7 @@ export type RotateOutcome =
   | { kind: "rotated"; key: CreatedApiKey; replaced: ApiKeyRecord }
   | { kind: Refusal | "ends_in_the_past" };
 
-/** Creates a key with the same name. The old one stays valid for the overlap, so that callers can switch one by one. */
+/** Creates a key with the same name. The old key stays valid for the overlap, so that callers can switch one by one. */
 export function rotateApiKey(
   control: Pool,
   { author, scope }: { author: Author; scope: Scope },
@@ -62,7 +62,7 @@ export function rotateApiKey(
   });
 }
 
-/** Safe to repeat. Null if the environment has no such key. */
+/** Revokes a key. Safe to repeat. Null if the environment has no such key. */
 export function endApiKey(
   control: Pool,
   { actor, scope }: { actor: Actor; scope: Scope },
@@ -81,7 +81,7 @@ export async function endApiKeyIn(
   return revoke(tx, actor, key);
 }
 
-/** Finds the key by its secret. False if it does not exist or is already revoked. */
+/** Revokes a key by its secret. False if it does not exist or is already revoked. */
 export function endApiKeyBySecret(control: Pool, actor: Actor, secret: string): Promise<boolean> {
   return transaction(control, async (tx) => {
     const key = await lockApiKeyBySecret(tx, hashSecret(secret));

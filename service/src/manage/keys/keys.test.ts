@@ -68,7 +68,7 @@ test("both keys work during a rotation, and only the new one after the overlap",
     replaced: { id: old.apiKey.id, expiresAt: expect.any(String), revokedAt: null, isValid: true },
   });
   const { secret } = rotated.body as unknown as Created;
-  // Uses both keys all the time, like a backend that switches keys.
+  // Uses both keys continuously, like a backend that switches keys.
   const seen: [number, number, number][] = [];
   while (performance.now() - startedAtMs < 11_500) {
     const elapsedMs = performance.now() - startedAtMs;

@@ -135,7 +135,7 @@ function rotateOperation({ control }: Pick<ManageParts, "control">): Operation {
   });
 }
 
-/** The same response for missing and foreign keys and, when rotating, for revoked and expired ones. */
+/** The same response for a missing key, for a key in another environment and, when rotating, for a revoked or expired key. */
 function keyNotFound(): Problem {
   return new Problem("not_found", {
     detail: "There is no such API key in this environment, or it is revoked or expired.",

@@ -11,7 +11,7 @@ import { CatalogNames } from "../customers/catalog-names.ts";
 import { refuseDetachedLedger } from "../refuse-detached-ledger.ts";
 
 const WALLETS_MAX = 500;
-/** Entries summed by one statement. This takes milliseconds, and well below a second from a cold disk. */
+/** Entries summed by one statement. This takes milliseconds, and well under a second from a cold disk. */
 const ENTRIES_MAX = 5_000;
 
 export type MonthRange = { readonly from: Instant; readonly to: Instant };
@@ -36,7 +36,7 @@ export async function closeMonth(
   const asOf = await single(cell, readSettledClock);
   const until = brandAs<Instant>(Math.min(to, asOf));
   if (until <= from) return null;
-  // The statement is computed backwards from now: with a month missing in between, its figures would be wrong.
+  // The statement is computed backwards from now. If a month in between were missing, its figures would be wrong.
   await single(cell, (tx) => refuseDetachedLedger(tx, from));
   const roll = new RollForward({ from, until });
   for (let after: number | null = 0; after !== null; ) {
@@ -63,12 +63,12 @@ type Walk = {
   readonly asOf: Instant;
 };
 
-/** Returns the customer to continue after. Null if all are done. */
+/** Adds a page of wallets. Returns the customer to continue after, or null if all are done. */
 async function addPage(walk: Walk, after: number): Promise<number | null> {
   const { cell, environmentId, roll, asOf } = walk;
   const page = await single(cell, async (tx) => {
     const owned = await listMonthWallets(tx, environmentId, { after, limit: WALLETS_MAX });
-    // After the wallets, so that every version they refer to exists.
+    // Read after the wallets, so that every version they refer to exists.
     const catalog = await loadCatalog(tx, environmentId);
     return owned.map((one) => ({ ...one, due: viewDue(catalog, one.wallet, asOf) }));
   });
@@ -81,7 +81,7 @@ async function addPage(walk: Walk, after: number): Promise<number | null> {
   return last === undefined || page.length < WALLETS_MAX ? null : last.customerNumber;
 }
 
-/** Splits the entries since the start of the month into runs that one statement reads. */
+/** Splits the entries since the start of the month into runs, one statement each. */
 async function* runsOf(walk: Walk, page: readonly OwnedWallet[]): AsyncGenerator<readonly MovedRun[]> {
   let runs: MovedRun[] = [];
   let room = ENTRIES_MAX;
@@ -103,8 +103,8 @@ async function* runsOf(walk: Walk, page: readonly OwnedWallet[]): AsyncGenerator
 }
 
 /**
- * The entry before the month, so that a long ledger is not read from its beginning. A wallet has no entries after its last
- * decision.
+ * Finds the last entry before the month, so that a long ledger is not read from its beginning. A wallet has no entries after its
+ * last decision.
  */
 async function skipTo({ cell, environmentId, from }: Walk, { customerNumber, wallet }: OwnedWallet) {
   const { sequence: last, decidedAt } = wallet;

@@ -72,7 +72,7 @@ async function setupDemo(): Promise<Demo> {
   };
 }
 
-test("the demo's monthly statements match the ledger, and each opening is the previous closing", {
+test("the demo's monthly statements match the ledger, and each opening balance is the previous closing balance", {
   timeout: 120_000,
 }, async () => {
   const { database, read, sumBalances } = await setupDemo();
@@ -91,7 +91,7 @@ test("the demo's monthly statements match the ledger, and each opening is the pr
   expect(used).toBeGreaterThan(1_000);
   expect(kinds.size).toBeGreaterThan(2);
 
-  // Compares with the written entries, which are complete in months without due changes.
+  // Compares with the written entries, which are complete for months without due changes.
   for (const month of months.filter(({ completeTo, to }) => completeTo === to)) {
     const rows = await database.query(
       `select l.kind, sum(l.amount)::integer as amount
@@ -108,12 +108,12 @@ test("the demo's monthly statements match the ledger, and each opening is the pr
     expect(sum(({ expired }) => expired)).toBe(0 - (written.get(3) ?? 0));
   }
   expect(months.filter(({ isFinal }) => isFinal).length).toBeGreaterThan(1);
-  // The last closing must equal the current balances.
+  // The last closing balance must equal the current balances.
   const total = Object.values(closings(months.at(-1) as Month)).reduce((sum, closing) => sum + closing, 0);
   expect(total).toBe(await sumBalances());
 });
 
-test("due changes are included, and the statement shows until when it is complete", async () => {
+test("due changes are included, and the statement shows up to when it is complete", async () => {
   const managed = await setupManage();
   const { database, manage, consume, topUp } = managed;
   // Pauses the expiry job, which could write the due changes first.
@@ -128,7 +128,7 @@ test("due changes are included, and the statement shows until when it is complet
     { kind: "allowance", opening: 0, granted: 100, used: 10, closing: 90 },
     { kind: "manual", opening: 0, granted: 30, used: 0, closing: 30 },
   ]);
-  // Moves everything back 40 days: the period ended and a new one started, but neither is written yet.
+  // Moves everything back 40 days. A period has ended and a new one has started, but neither change is written yet.
   await ageHistory(database, 40 * DAY_MS);
   const count = await database.count("cell.ledger");
   const due = await read();
@@ -162,7 +162,7 @@ test("an allowance removed by one version and restored by a later one is in the 
   expect((await read()).lines).toEqual(due.lines);
 });
 
-test("a future month, one before the history window and an invalid one are rejected", async () => {
+test("a future month, a month before the history window and an invalid month are rejected", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   const [before = "", month = ""] = lastMonths(2);
@@ -185,7 +185,7 @@ test("a future month, one before the history window and an invalid one are rejec
   expect(body["lines"]).toMatchObject([{ opening: 0, granted: 100, closing: 100 }]);
 });
 
-test("a statement whose pool sum is not exact in JSON is rejected", async () => {
+test("a statement in which the sum of a pool is not exact in JSON is rejected", async () => {
   const { manage, topUp } = await setupManage();
   const read = async () => manage("GET", `months/${lastMonths(1)[0]}`);
   // Ada's allowance of 100 credits is also in the sum.
@@ -195,7 +195,7 @@ test("a statement whose pool sum is not exact in JSON is rejected", async () => 
   const { status, text } = await read();
   expect([status, text]).toEqual([200, expect.stringContaining(`"granted":${2 * half + 1},`)]);
   expect(text).toContain(`"closing":${2 * half + 1}`);
-  // Each kind is exact, their sum is not.
+  // The amount of each kind is exact, but their sum is not.
   await topUp("dora", 1);
   expect(await read()).toMatchObject({ status: 422, body: { code: "total_too_large" } });
 });

@@ -92,7 +92,7 @@ export function monthOperations({ control, cellOf }: ManageParts): Operation[] {
   ];
 }
 
-/** Null if the whole month is before the history window. */
+/** The part of the month within the history window. Null if the whole month is before it. */
 function rangeOf(month: string, start: Instant | null): MonthRange | null {
   const first = firstOf(month);
   const to = nextUtcMonth(first);
@@ -119,7 +119,10 @@ function describe(
   };
 }
 
-/** Also checks the sum of each pool: callers add up its kinds and must not round. No amount is negative. */
+/**
+ * Converts the amounts for JSON. Also checks the sum of each pool, because callers add up its kinds and must not round. No amount
+ * is negative.
+ */
 function exactLines(lines: ClosedMonth["lines"]): Static<typeof Month>["lines"] {
   for (const ofPool of Map.groupBy(lines, ({ pool }) => pool).values())
     for (const amount of AMOUNTS) exactTotal(ofPool.reduce((total, line) => total + line[amount], 0n));

@@ -28,7 +28,7 @@ export type AcceptOutcome =
 
 type Purpose = "invitation" | "password" | "sign_in";
 
-/** Logs in with an invitation, password reset or login link, once. */
+/** Uses an invitation, password reset or login link, which works once, and logs the member in. */
 export async function acceptLink(
   control: Pool,
   input: LinkInput,
@@ -36,7 +36,8 @@ export async function acceptLink(
   hash: HashNew,
 ): Promise<AcceptOutcome> {
   const tokenHash = hashSecret(input.token);
-  // Checked before the expensive password hash, so that strangers cannot use up CPU; the link is used only under the lock.
+  // Checked before the expensive password hash, so that strangers cannot use up CPU. The link is used up only later, under the
+  // lock.
   const found = await single(control, (tx) => findLink(tx, tokenHash));
   if (found === null || found.purpose === "setup") return { kind: "link_invalid" };
   const invited = await transaction(control, (tx) => findMemberOf(tx, found));
@@ -74,7 +75,10 @@ export async function acceptLink(
   );
 }
 
-/** The member of a valid link. A link ends when its creator is removed or demoted or the creating token is revoked. */
+/**
+ * Finds the member of a valid link. A link ends when its creator is removed or demoted, or when the token that created it is
+ * revoked.
+ */
 async function findMemberOf(
   tx: Tx,
   { memberId, createdBy }: Pick<FoundLink, "memberId" | "createdBy">,

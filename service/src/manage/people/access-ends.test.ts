@@ -15,7 +15,7 @@ const inSeconds = (seconds: number): string => new Date(Date.now() + seconds * 1
 const accept = ({ service }: Managed, token: string) =>
   send(`${service.url}/manage/v1/links`, "POST", { body: { token, password: PASSWORD } });
 
-/** A token for this member, created in their own session. */
+/** Creates a token for this member, in the member's own session. */
 async function createToken({ call }: JoinedMember, body: object): Promise<Created> {
   const reply = await call("POST", TOKENS, { name: "Hers", role: "admin", ...body });
   expect(reply.status, reply.text).toBe(200);
@@ -181,7 +181,7 @@ test.each(["demoted", "removed", "demoted by hand"] as const)(
   },
 );
 
-test("the access that a demotion or removal would end can be listed, and API keys are kept unless named", async () => {
+test("the access that a demotion or removal would end can be listed, and only named API keys are revoked", async () => {
   const managed = await setupManage();
   const { manage, service, here } = managed;
   const adam = await join(managed, "admin", "adam");

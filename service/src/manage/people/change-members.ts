@@ -23,7 +23,7 @@ export type LinkOutcome = { kind: "done"; member: Member; link: MadeLink } | { k
 
 const isDone = ({ kind }: { kind: string }): boolean => kind === "done";
 
-/** `email` must be in lower case. */
+/** Invites a member. `email` must be in lower case. */
 export function inviteMember(
   control: Pool,
   author: Author,
@@ -55,7 +55,7 @@ type MemberChange = {
   readonly revokeApiKeys?: readonly number[];
 };
 
-/** Omitted fields stay. A demotion ends the member's sessions, links and tokens. Safe to repeat. */
+/** Changes a member. Omitted fields stay unchanged. A demotion ends the member's sessions, links and tokens. Safe to repeat. */
 export function changeMember(control: Pool, author: Author, input: MemberChange): Promise<ChangeOutcome> {
   return transaction<ChangeOutcome>(
     control,
@@ -68,13 +68,13 @@ export function changeMember(control: Pool, author: Author, input: MemberChange)
       if (role !== "owner" && (await isLastOwner(tx, before))) return { kind: "last_owner" };
       const isDemoted = !mayActAs(role, before.role);
       if (isDemoted) await endAccess(tx, author.actor, before);
-      // A repeated demotion names the role the member already has.
+      // A repeated demotion names the role that the member already has.
       const mayNameKeys = isDemoted || input.role === before.role;
       if (!mayNameKeys && revokeApiKeys.length > 0) return { kind: "not_demoted" };
       if (!(await endApiKeysOf(tx, author.actor, before, revokeApiKeys))) return { kind: "not_found" };
       if (name === before.name && role === before.role) return { kind: "done", member: before };
       await updateMember(tx, { id: before.id, name, role });
-      // A link created for a lower role must not grant the higher one.
+      // A link created for a lower role must not grant a higher one.
       if (!mayActAs(before.role, role)) await endLinksOf(tx, before.id);
       const after = { ...before, name, role };
       await audit(tx, author, { action: "member.changed", before, after });
@@ -84,7 +84,7 @@ export function changeMember(control: Pool, author: Author, input: MemberChange)
   );
 }
 
-/** Ends the member's sessions, links and tokens, and revokes the named API keys. */
+/** Removes a member. Ends the member's sessions, links and tokens, and revokes the named API keys. */
 export function expelMember(
   control: Pool,
   author: Author,
@@ -97,7 +97,7 @@ export function expelMember(
       if (found.kind !== "found") return found;
       const { member } = found;
       if (await isLastOwner(tx, member)) return { kind: "last_owner" };
-      // Before the removal: a removed member's tokens are no longer found.
+      // Must come before the removal, because a removed member's tokens are no longer found.
       await endAccess(tx, author.actor, member);
       if (!(await endApiKeysOf(tx, author.actor, member, revokeApiKeys))) return { kind: "not_found" };
       await removeMember(tx, id);
@@ -108,7 +108,7 @@ export function expelMember(
   );
 }
 
-/** A new invitation if the member has not accepted one, otherwise a password reset link. */
+/** Creates a new invitation if the member has not accepted one, otherwise a password reset link. */
 export function renewLink(control: Pool, author: Author, id: number): Promise<LinkOutcome> {
   return transaction<LinkOutcome>(
     control,
@@ -131,7 +131,10 @@ type Found =
   | { kind: "found"; member: Member; authority: Authority }
   | { kind: "author_gone" | "author_demoted" | "not_found" | "above_own_role" };
 
-/** Rejects changes to a member with a higher role: a password reset link would let the caller take over the account. */
+/**
+ * Finds a member to change. Rejects a member with a higher role, because a password reset link would let the caller take over the
+ * account.
+ */
 async function openMember(tx: Tx, author: Author, id: number): Promise<Found> {
   const opened = await openMembership(tx, author);
   if (opened.kind !== "open") return opened;

@@ -19,7 +19,7 @@ import { createManagementToken } from "./management-tokens.ts";
 import { makeLinkFor } from "./member-access.ts";
 import { hashPassword } from "./password.ts";
 
-/** Credentials of a developer. The database stores only their hashes. */
+/** Credentials for development. The database stores only their hashes. */
 export type DevelopmentAccess = {
   readonly owner: { readonly email: string; readonly password: string };
   readonly managementToken: string;
@@ -40,7 +40,7 @@ export async function openDevelopment(
     await lockMembership(tx);
     const found = await findMemberByEmail(tx, owner.email);
     if (found === null) return insertOwner(tx, { workspaceId, email: owner.email, passwordHash });
-    // Without saved credentials the old password is unknown, so replace it. Otherwise leave it alone: it may have been
+    // Without saved credentials the old password is unknown, so it is replaced. Otherwise it is kept, because it may have been
     // changed by hand.
     if (last === null) await replacePassword(tx, found, passwordHash);
     return found;
@@ -57,7 +57,7 @@ export async function openDevelopment(
 async function keepToken(control: Pool, workspaceId: number, last: string | null): Promise<string> {
   const token =
     last === null ? null : await single(control, (tx) => findLiveManagementToken(tx, hashSecret(last)));
-  // Replaces a token from a release before `managesAccess`.
+  // Replaces a token from a release that did not have `managesAccess`.
   if (last !== null && token?.managesAccess === true) return last;
   const input = {
     workspaceId,

@@ -2,7 +2,7 @@ import { invalidField } from "../fields.ts";
 
 export const EMAIL_LENGTH_MIN = 3;
 export const EMAIL_LENGTH_MAX = 254;
-/** Loose on purpose: Purser sends no mail. */
+/** Loose on purpose, because Purser sends no mail. */
 export const EMAIL_PATTERN = "^[^\\s@]+@[^\\s@]+$";
 
 export function isEmail(text: string): boolean {

@@ -5,7 +5,7 @@ import { findMemberByEmail } from "../../store/control/members.ts";
 import { getFirstWorkspace } from "../../store/control/projects.ts";
 import type { Visit } from "./sign-in.ts";
 
-/** At most one row per member in this time, and one for all unknown emails. */
+/** In this time, at most one row is written per member, and one for all unknown emails. */
 const WINDOW_MS = 60_000;
 const ADDRESSES_SHOWN_MAX = 8;
 const ADDRESSES_COUNTED_MAX = 1_000;
@@ -23,8 +23,8 @@ type Subject = {
 type Pending = { attempts: number; readonly addresses: Set<string>; readonly untilMs: number };
 
 /**
- * Records wrong passwords in the audit log. The first is written immediately; more within a minute become one row with a count,
- * so that guessing cannot fill the table. The response must not wait for the row, because its duration would reveal which emails
+ * Records wrong passwords in the audit log. The first is written immediately. More within a minute become one row with a count, so
+ * that guessing cannot fill the table. The response must not wait for the row, because its duration would reveal which emails
  * exist.
  */
 export class FailedLogIns {
@@ -64,7 +64,7 @@ export class FailedLogIns {
     try {
       await this.#write(subject, { attempts: 1, addresses: new Set([visit.address]) }, visit.requestId);
     } catch (error) {
-      // Counted in the next row.
+      // The attempt is counted in the next row.
       countIn(entry.pending, visit);
       throw error;
     }
@@ -84,7 +84,7 @@ export class FailedLogIns {
       try {
         await this.#write(entry.subject, pending, null);
       } catch (error) {
-        // Merged with new attempts for the next flush.
+        // Merged with newer attempts and written at the next flush.
         for (const address of entry.pending.addresses) pending.addresses.add(address);
         pending.attempts += entry.pending.attempts;
         entry.pending = pending;

@@ -1,4 +1,7 @@
-/** The usual parts of passwords. Each covers its variants: with digits, years or symbols, doubled, or with letters as digits. */
+/**
+ * Common parts of passwords. Each also covers its variants: with digits, years or symbols, doubled, or with digits instead of
+ * letters.
+ */
 const COMMON_WORDS = `
   password passwort passwd passphrase passw pass motdepasse contrasena senha parola wachtwoord haslo salasana losenord
   admin administrator administrador root user username guest login logon signin welcome willkommen bienvenue letmein opensesame
@@ -62,16 +65,16 @@ const LETTERS: Readonly<Record<string, string>> = {
   "|": "l",
 };
 
-/** Characters a password needs besides common parts. */
+/** Characters that a password needs besides common parts. */
 const OWN_LETTERS_MIN = 4;
 const OWN_CHARACTERS_MIN = 6;
 const DISTINCT_MIN = 5;
 const WORDS_MIN = 3;
-/** NFKC can expand one character to 18, and anyone can send 200 of them. */
+/** Maximum length that is checked. NFKC can expand one character to 18, and anyone can send 200 of them. */
 const JUDGED_LENGTH_MAX = 200;
 
 /**
- * Whether the password would be in a list of common passwords and their usual variations. Needs no network. `own` are known words
+ * Whether a list of common passwords and their usual variations would contain the password. Needs no network. `own` are known words
  * about this member, such as the email.
  */
 export function isGuessablePassword(password: string, own: readonly string[] = []): boolean {
@@ -91,13 +94,13 @@ function toLetters(text: string, one: "i" | "l"): string {
   return [...text].map((character) => (character === "1" ? one : (LETTERS[character] ?? character))).join("");
 }
 
-/** Removes common words, sequences, years and repetitions, and counts the rest. */
+/** Removes common words, sequences, years and repetitions, and checks whether too little is left. */
 function isPredictable(text: string, own: readonly string[]): boolean {
   const found = new Set<string>();
   let rest = text;
   for (const word of [...own, ...COMMON_WORDS]) {
     if (!rest.includes(word)) continue;
-    // All parts of the member's email count as one known word.
+    // All parts of the member's email are treated as one known word.
     found.add(own.includes(word) ? "" : word);
     rest = rest.replaceAll(word, " ");
   }
@@ -121,7 +124,7 @@ function withoutWalks(text: string): string {
   return rest;
 }
 
-/** How far the text follows the sequence from here. */
+/** How many characters of the text follow the sequence from here. */
 function commonLength(text: string, at: number, walk: string): number {
   let length = WALK_LENGTH_MIN;
   while (length < walk.length && text[at + length] === walk[length]) length += 1;

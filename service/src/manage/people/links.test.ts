@@ -34,7 +34,7 @@ test("an unknown link reveals nothing about the password", async () => {
   expect(replies.map(({ body }) => body["code"])).toEqual(["link_invalid", "link_invalid"]);
 });
 
-test("an invalid link does not check or hash a password", async () => {
+test("for an invalid link, no password is checked or hashed", async () => {
   const managed = await setupManage();
   const { manage, database, service } = managed;
   const common = "Password2026!";
@@ -57,7 +57,7 @@ test("an invalid link does not check or hash a password", async () => {
   expect(reply.body["code"]).toBe("link_invalid");
 });
 
-test("a member's own email is rejected as password, by invitation and by link", async () => {
+test("a member's own email is rejected as a password, by invitation and by link", async () => {
   const managed = await setupManage();
   const password = "wilhelmina.zwick-2026";
   const body = { email: "wilhelmina.zwick@example.com", name: "W", role: "viewer" };
@@ -169,7 +169,7 @@ test("changing the password ends all other sessions", async () => {
   expect([token.status, token.body["code"]]).toEqual([403, "role_missing"]);
 });
 
-test("guesses at the old password count as failed logins", async () => {
+test("guesses at the old password are counted as failed logins", async () => {
   const managed = await setupManage();
   const ada = await join(managed, "viewer", "ada");
   const guess = () => ada.call("POST", `${SESSION}/password`, { current: "wrong", new: PASSWORD });
@@ -177,7 +177,7 @@ test("guesses at the old password count as failed logins", async () => {
   expect((await guess()).status).toBe(429);
 });
 
-test("a checked password opens no session and changes nothing if it was changed after the check", async () => {
+test("if the password is changed after it was checked, the earlier check opens no session and changes nothing", async () => {
   const { cell, database } = await setupManage();
   const checked = await checkPassword(cell, OWNER);
   if (checked === null) throw new Error("the owner has this password");

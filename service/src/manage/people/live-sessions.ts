@@ -9,7 +9,7 @@ import {
   touchSessions,
 } from "../../store/control/sessions.ts";
 
-/** Open sessions: not logged out, not expired, and used within the idle time. */
+/** Open sessions: not logged out, not expired, and used within the idle timeout. */
 export class LiveSessions {
   readonly #control: Pool;
   readonly #idleSeconds: number;
@@ -21,7 +21,7 @@ export class LiveSessions {
     this.#idleSeconds = idleSeconds;
   }
 
-  /** Finds the session's principal. The use is written later, so that no request waits for it. */
+  /** Finds the session's principal. The last use is written later, so that no request waits for it. */
   async find(token: string, address: string): Promise<Principal | null> {
     const tokenHash = hashSecret(token);
     const sought = { tokenHash, idleSeconds: this.#idleSeconds };

@@ -19,7 +19,7 @@ async function readFailures({ database }: Managed): Promise<Record<string, unkno
   );
 }
 
-/** Waits for failures in the audit log, which are written after the response. */
+/** Waits until failures are in the audit log. They are written after the response. */
 async function waitForFailures({ database }: Managed, count: number): Promise<void> {
   const where = "action in ('member.sign_in_failed', 'member.password_refused')";
   await expect

@@ -43,7 +43,7 @@ test("guesses from many addresses do not lock out a device that logged in before
   expect((await logIn("198.51.100.9", OWNER.password)).status).toBe(429);
   const back = await logIn("198.51.100.1", OWNER.password, { device: deviceOf(reply) });
   expect(back.status).toBe(200);
-  // The device can use any network, including the guesser's, with the cookie of its last log-in.
+  // With the cookie of its last login, the device can use any network, including the guesser's.
   expect((await logIn("203.0.113.1", OWNER.password, { device: deviceOf(back) })).status).toBe(200);
 });
 
@@ -63,7 +63,7 @@ test("a known device has five attempts a minute, for its own member only", async
   const { logIn, guess } = await setup();
   const device = deviceOf(await logIn("198.51.100.1", OWNER.password));
   expect(await guess(6, (i) => `203.0.113.${i}`, { device })).toEqual([...times(5, 401), 429]);
-  // For another email or with a forged cookie, the device is unknown.
+  // With another email or a forged cookie, the device is unknown.
   for (const stranger of [{ email: "nobody@example.com", device }, { device: `${device}x` }]) {
     await guess(5, () => "192.0.2.1", stranger);
     expect((await logIn("192.0.2.1", WRONG, stranger)).status).toBe(429);
@@ -99,7 +99,7 @@ test("a logged-in member can change the password while others guess it", async (
   expect((await change(OWNER.password)).status).toBe(200);
 });
 
-test("all addresses of an IPv6 /64 count as one", async () => {
+test("all addresses of an IPv6 /64 are counted as one", async () => {
   const { logIn, guess } = await setup();
   expect(await guess(6, (i) => `2001:db8:1:2::${i}`)).toEqual([...times(5, 401), 429]);
   expect((await logIn("2001:db8:1:3::1", WRONG)).status).toBe(401);
@@ -109,7 +109,7 @@ test("all addresses of an IPv6 /64 count as one", async () => {
   ]);
 });
 
-test("attempts rejected by a full queue do not count as guesses", async () => {
+test("attempts rejected by a full queue are not counted as guesses", async () => {
   const guard = new LogInGuard();
   let release = (): void => {};
   const held = new Promise<null>((resolve) => {
@@ -204,7 +204,7 @@ test("a member's known devices share one place in the queue, and unknown devices
   expect(served.map((email) => email[0]).join("")).toBe("axbyc");
 });
 
-test("a browser shared by two members has five guesses for each", async () => {
+test("a browser shared by two members has five guesses for each of them", async () => {
   const guard = new LogInGuard();
   const refused = (email: string) =>
     isRefused(guard.guard({ email, address: "203.0.113.1", known: "device" }, 0, async () => null));
@@ -225,7 +225,7 @@ test("a new password is hashed after the running check", async () => {
   expect(done).toEqual(["checked", "hashed"]);
 });
 
-test("forged addresses behind a proxy count as the proxy and are not stored", async () => {
+test("forged addresses are counted as the proxy's address and are not stored", async () => {
   const { logIn, guess, database } = await setup();
   expect(await guess(6, (i) => `made up ${i}`)).toEqual([...times(5, 401), 429]);
   expect((await logIn("198.51.100.1", OWNER.password)).status).toBe(200);
@@ -245,7 +245,7 @@ test("invalid logins do not evict a guesser's count", async () => {
   expect(await isRefused(guard.guard(attempt, 60_001, wrong))).toBe(false);
 });
 
-test("a check that fails with an error does not count as a guess", async () => {
+test("a check that fails with an error is not counted as a guess", async () => {
   const guard = new LogInGuard();
   const attempt = { email: OWNER.email, address: "203.0.113.1", known: null };
   const outage = () => Promise.reject(new Error("the database is gone"));
@@ -253,7 +253,7 @@ test("a check that fails with an error does not count as a guess", async () => {
   expect(await isRefused(guard.guard(attempt, 0, async () => null))).toBe(false);
 });
 
-test("malformed attempts are counted by network and block its logins", async () => {
+test("malformed attempts are counted by network, and too many block its logins", async () => {
   const guard = new LogInGuard();
   const refused = (address: string) => isRefused((async () => guard.countMalformed(address, 0))());
   for (let i = 0; i < 60; i++) expect(await refused(`2001:db8:1:2::${i}`)).toBe(false);

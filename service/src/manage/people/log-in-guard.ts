@@ -1,20 +1,23 @@
 import { Problem } from "../../edge/problem.ts";
 import { networkOf } from "../../primitives/network.ts";
 
-/** A password check takes a core for 30 ms or more: one at a time leaves CPU for the runtime API. */
+/** Password checks at a time. Each takes a core for 30 ms or more, so one at a time leaves CPU for the runtime API. */
 const AT_ONCE_MAX = 1;
-/** Counted separately for unknown and known devices. */
+/** Maximum number of waiting attempts, separately for unknown and known devices. */
 const WAITING_MAX = 10;
-/** Logins of one member from one device or network per window: each costs a check and an audit row. */
+/** Maximum number of logins by one member from one device or network in a window, because each costs a check and an audit row. */
 const LOG_INS_MAX = 10;
 const WINDOW_MS = 60_000;
-/** More than the number of password checks that fit in a window, so only malformed attempts can fill a counter. */
+/**
+ * Maximum number of counted keys. More than the password checks that fit in a window, so only malformed attempts can fill a
+ * counter.
+ */
 const REMEMBERED_MAX = 10_000;
 
 export type Attempt = {
   readonly email: string;
   readonly address: string;
-  /** A device or session that used this member's password before. Null if unknown. */
+  /** A device or session that used this member's password before. Null if the device is unknown. */
   readonly known: string | null;
 };
 
@@ -50,7 +53,7 @@ export class LogInGuard {
     const right = `${from} ${attempt.email}`;
     this.#right.refuse(right, nowMs);
     const kind = attempt.known === null ? "stranger" : "known";
-    // Rejected before counting: an unchecked attempt is not a guess.
+    // Rejected before counting, because an unchecked attempt is not a guess.
     if (kind === "known" && this.#knownAtWork.has(attempt.email)) throw tooMany(1);
     this.#refuseFull(kind);
     // Counted before the check, so that concurrent attempts cannot exceed the limit.
@@ -68,13 +71,13 @@ export class LogInGuard {
     }
   }
 
-  /** Hashes a new password for a caller with a valid one-time link. */
+  /** Waits for its turn, then hashes a new password for a caller with a valid one-time link. */
   async inTurn<T>(work: () => Promise<T>): Promise<T> {
     this.#refuseFull("known");
     return this.#inTurn("known", work);
   }
 
-  /** Counts an invalid body. Throws if a network sends too many. */
+  /** Counts an invalid body. Throws if the network has sent too many. */
   countMalformed(address: string, nowMs: number): void {
     const network = networkOf(address);
     this.#malformed.refuse(network, nowMs);
@@ -104,7 +107,7 @@ export class LogInGuard {
     try {
       return await work();
     } finally {
-      // Passes the turn to the longest waiting attempt; a new one cannot take it.
+      // Passes the turn to the attempt that waits longest, so that a new attempt cannot take it.
       const { known, stranger } = this.#waiting;
       const [first, second] = this.#lastServed === "known" ? [stranger, known] : [known, stranger];
       const next = first.shift() ?? second.shift();

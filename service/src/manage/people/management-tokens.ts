@@ -23,15 +23,15 @@ import { timeOrNull } from "../fields.ts";
 import { type Author, openMembership, type Refusal } from "./membership.ts";
 import type { Token } from "./schema.ts";
 
-/** Valid tokens created by one member and their tokens. */
+/** Maximum number of valid tokens created by one member, directly or with their tokens. */
 export const TOKENS_MAX = 500;
-/** Tokens per statement. Before `TOKENS_MAX` existed, a member could create many thousands. */
+/** Tokens revoked per statement. Before `TOKENS_MAX` existed, a member could create many thousands. */
 const REVOKED_AT_ONCE = 1_000;
 
 export type TokenInput = Omit<NewManagementToken, "secretHash" | "lastFour" | "createdBy" | "rootMemberId">;
 export type CreatedToken = ManagementToken & { readonly secret: string };
 
-/** For the command line and the service itself. Returns the secret once; only its hash is stored. */
+/** Creates a token for the command line or the service itself. Returns the secret, which is not stored: only its hash is. */
 export function createManagementToken(
   control: Pool,
   actor: Actor & { readonly kind: "command" | "system" },
@@ -63,7 +63,10 @@ export type IssueTokenOutcome =
   | { kind: "outlives_creator"; endsAtMax: Instant }
   | { kind: Refusal | "ends_in_the_past" | "too_many_tokens" };
 
-/** A token's role is never above its creator's. A token created with an expiring token expires no later than that one. */
+/**
+ * Creates a token on behalf of a caller. Its role is never above its creator's. A token created with an expiring token expires no
+ * later than that token.
+ */
 export function issueManagementToken(
   control: Pool,
   author: Author,
@@ -106,7 +109,7 @@ export function endManagementToken(control: Pool, author: Author, id: number): P
   });
 }
 
-/** Also ends the links created with these tokens. The caller holds the membership lock and passes all descendants. */
+/** Revokes tokens and ends the links created with them. The caller holds the membership lock and passes all descendants. */
 export async function revokeTokens(
   tx: Tx,
   actor: Actor,

@@ -21,10 +21,10 @@ import { deleteSessionsOf } from "../../store/control/sessions.ts";
 import { endApiKeyIn } from "../keys/end-api-key.ts";
 import { revokeTokens } from "./management-tokens.ts";
 
-/** Items of each kind in a preview. */
+/** Maximum number of items of each kind in a preview. */
 const LISTED_MAX = 1_000;
 
-/** Access that ends, besides sessions, when a member is demoted or removed. API keys stay. */
+/** Access that ends, in addition to sessions, when a member is demoted or removed. API keys stay. */
 export type MemberAccess = {
   readonly tokens: readonly ManagementToken[];
   /** Links for the member, or created by the member or their tokens. */
@@ -51,7 +51,7 @@ export async function endAccess(tx: Tx, actor: Actor, { id }: Pick<Whose, "id">)
 }
 
 /**
- * Revokes only the named keys: a backend may depend on the others. False if the member did not create one of them. Safe to
+ * Revokes only the named keys, because a backend may depend on the others. False if the member did not create one of them. Safe to
  * repeat.
  */
 export async function endApiKeysOf(

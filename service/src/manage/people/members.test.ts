@@ -31,7 +31,7 @@ test("an invited member is listed and can log in after accepting", async () => {
   });
 });
 
-test("a caller cannot grant, change, remove or create links for a role above their own", async () => {
+test("a caller cannot grant, change or remove a role above their own, or create links for it", async () => {
   const managed = await setupManage();
   const { manage } = managed;
   const admin = await join(managed, "admin", "adam");
@@ -63,7 +63,7 @@ test("a caller cannot grant, change, remove or create links for a role above the
   ]);
 });
 
-test("a demoted member loses the old role on the next call and the next login", async () => {
+test("a demoted member loses the old role at the next call and the next login", async () => {
   const managed = await setupManage();
   const admin = await join(managed, "admin", "adam");
   const invite = (email: string) => admin.call("POST", MEMBERS, { email, name: "X", role: "viewer" });
@@ -76,7 +76,7 @@ test("a demoted member loses the old role on the next call and the next login", 
   expect((await call("POST", MEMBERS, body)).status).toBe(403);
 });
 
-test("the last owner cannot be removed or demoted; an invited owner does not count", async () => {
+test("the last owner cannot be removed or demoted, and an invited owner is not counted", async () => {
   const managed = await setupManage();
   const { manage, service } = managed;
   const [first] = (await manage("GET", MEMBERS)).body["items"] as [{ id: string }];
@@ -167,7 +167,7 @@ test("a member of another workspace is not found", async () => {
   expect(there.map(({ status }) => status)).toEqual([404, 404, 404]);
 });
 
-test("every change to a member is audited once with before and after", async () => {
+test("every change to a member is audited once, with the values before and after", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   const ada = await join(managed, "viewer", "ada");

@@ -16,16 +16,16 @@ export function authorOf(call: Call): Author {
   return { principal: principalOf(call), actor: actorOf(call) };
 }
 
-/** The current rights of a creator, which limit everything created by them. */
+/** The current rights of a creator, which limit everything they created. */
 export type Authority = {
   readonly role: Role;
   /** The member at the start of the chain of creators. Null if the chain starts with a command. */
   readonly rootMemberId: number | null;
-  /** When these rights end. Everything created with them ends at the same time. Null if they never end. */
+  /** When these rights end, together with everything created with them. Null if they never end. */
   readonly expiresAt: Instant | null;
 };
 
-/** Why a change was rejected; it is rolled back. */
+/** Why a change was rejected and rolled back. */
 export type Refusal =
   | "author_gone"
   | "author_demoted"
@@ -37,8 +37,8 @@ export type Refusal =
 type Opened = { kind: "open"; authority: Authority } | { kind: "author_gone" | "author_demoted" };
 
 /**
- * Serializes access changes and checks the caller's rights under the lock: a caller whose session ended or who was removed or
- * demoted meanwhile changes nothing.
+ * Runs access changes one at a time, and checks the caller's rights under the lock. If the caller's session ended, or the caller
+ * was removed or demoted meanwhile, nothing changes.
  */
 export async function openMembership(tx: Tx, { principal, actor }: Author): Promise<Opened> {
   await lockMembership(tx);
@@ -50,7 +50,7 @@ export async function openMembership(tx: Tx, { principal, actor }: Author): Prom
   return { kind: "open", authority };
 }
 
-/** Null if the member is removed, or the token is no longer valid. */
+/** Finds a creator's current rights. Null if the member is removed, or the token is no longer valid. */
 export async function findAuthority(
   tx: Tx,
   workspaceId: number,

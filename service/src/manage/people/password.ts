@@ -10,14 +10,14 @@ const TAG_BYTES = 32;
 
 const PHC = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
 
-/** For new passwords. Existing shorter ones still work. */
+/** Limits for new passwords. Existing shorter passwords still work. */
 export const PASSWORD_LENGTH_MIN = 12;
 export const PASSWORD_LENGTH_MAX = 200;
 
 /** Checks and hashes a member's new password. Throws if it is rejected. */
 export type HashNew = (password: string, email: string) => Promise<string>;
 
-/** A PHC string includes the cost, so that a later release can raise it. */
+/** Returns a PHC string, which includes the cost, so that a later release can raise it. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
   const tag = await derive(password, { ...COST, salt, tagLength: TAG_BYTES });
@@ -43,7 +43,7 @@ export async function isPassword(password: string, stored: string): Promise<bool
 type Cost = { memory: number; passes: number; parallelism: number; salt: Buffer; tagLength: number };
 
 function derive(password: string, { salt, ...cost }: Cost): Promise<Buffer> {
-  // Another keyboard may compose the same characters differently.
+  // Normalized, because another keyboard may compose the same characters differently.
   return argon2Async("argon2id", { message: password.normalize("NFKC"), nonce: salt, ...cost });
 }
 

@@ -15,7 +15,7 @@ import { deleteSessionsOf } from "../../store/control/sessions.ts";
 import { endAccess, listAccess, type MadeLink, makeLinkFor } from "./member-access.ts";
 import { hashPassword } from "./password.ts";
 
-/** The access that was ended. API keys stay, because a product's backend may depend on them. */
+/** The access that the reset ended. API keys stay, because a product's backend may depend on them. */
 export type Ended = {
   readonly passwordEnded: boolean;
   readonly sessionsEnded: number;
@@ -35,7 +35,7 @@ const ACTOR = { kind: "command", id: "purser reset-owner", requestId: null } as 
 
 /**
  * Creates a one-time link for a new owner password. `email` must be in lower case. Ends the old password and all access based on
- * it, so that nobody who knows the old password can end the link.
+ * it, so that nobody with the old password can end the link.
  */
 export async function resetOwner(control: Pool, email: string): Promise<ResetOwner> {
   const nobodysHash = await hashPassword(makeSecret("nobody_"));

@@ -33,13 +33,13 @@ import {
 } from "./sign-in.ts";
 
 const NOUN = "Session";
-/** How long a negative response is cached. */
+/** How long "setup is done" is cached. */
 const SETUP_DONE_MS = 60_000;
 
 export function sessionOperations({ control, failedLogIns }: ManageParts): Operation[] {
   const guard = new LogInGuard();
-  // Cached only for a while: a failover may lose the first owner. Anyone can call this operation, so it must not query the
-  // database each time.
+  // Cached for a short time only, because a failover may lose the first owner. Anyone can call this operation, so it must not query
+  // the database each time.
   let doneUntilMs = Number.NEGATIVE_INFINITY;
   const needsSetup = async (): Promise<boolean> => {
     if (performance.now() < doneUntilMs) return false;
@@ -76,7 +76,7 @@ export function sessionOperations({ control, failedLogIns }: ManageParts): Opera
       answer: Me,
       codes: ["link_invalid", "rate_limited"],
       handle: async ({ body: { token, name, password, ...body }, request, reply }) => {
-        // Before the expensive password hash.
+        // Checked before the expensive password hash.
         if (!(await needsSetup())) throw linkInvalid();
         const email = readEmail(body.email);
         const owner = { email, name, password };
@@ -237,7 +237,10 @@ function visitOf(request: FastifyRequest): Visit {
   return { requestId: request.id, address: addressOf(request), userAgent };
 }
 
-/** From now on, failed attempts from other devices do not block this browser. A failure here does not undo the login. */
+/**
+ * Remembers the device: from now on, failed attempts from other devices do not block this browser. A failure here does not undo the
+ * login.
+ */
 async function knowDevice(
   control: Pool,
   { request, reply }: Pick<Call, "request" | "reply">,

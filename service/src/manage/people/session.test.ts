@@ -74,7 +74,7 @@ test("the setup link creates the first owner once, even when used concurrently",
   expect((await send(url, "GET")).body).toEqual({ isNeeded: false });
 });
 
-test("the setup state is cached once setup is done", async () => {
+test("the setup state is cached after setup is done", async () => {
   const { manage, database } = await setupManage();
   const isNeeded = async () => (await manage("GET", "/manage/v1/setup", { token: null })).body["isNeeded"];
   expect(await isNeeded()).toBe(false);

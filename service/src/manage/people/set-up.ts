@@ -40,7 +40,7 @@ export type SetUpOutcome =
   | { kind: "created"; memberId: number; workspaceId: number; sessionToken: string }
   | { kind: "link_invalid" };
 
-/** Creates the first owner, once, even if two callers use the link together. */
+/** Creates the first owner, only once even if two callers use the link concurrently. */
 export async function setUp(
   control: Pool,
   token: string,
@@ -52,7 +52,7 @@ export async function setUp(
   // Checked first, so that invalid tokens cannot use up CPU with password hashes.
   const link = await single(control, (tx) => findLink(tx, tokenHash));
   if (link?.purpose !== "setup") return { kind: "link_invalid" };
-  // Hashed before the transaction, so that no lock is held meanwhile.
+  // Hashed before the transaction, so that no lock is held during the hash.
   const passwordHash = await hash(owner.password, owner.email);
   return transaction<SetUpOutcome>(
     control,

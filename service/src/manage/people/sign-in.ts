@@ -30,10 +30,10 @@ import {
 } from "../../store/control/sessions.ts";
 import { hashPassword, isPassword } from "./password.ts";
 
-/** Compared for unknown emails, so that they take as long as known ones. */
+/** Hash to compare with for unknown emails, so that they take as long as known ones. */
 const NOBODY = await hashPassword(makeSecret("nobody_"));
 
-/** Sessions per member, so that repeated logins cannot fill the table. */
+/** Maximum number of sessions per member, so that repeated logins cannot fill the table. */
 const SESSIONS_MAX = 50;
 
 /** Origin of a request. `userAgent` is truncated. */
@@ -41,7 +41,7 @@ export type Visit = { readonly requestId: string; readonly address: string; read
 
 export type MemberWithPassword = Member & { readonly passwordHash: string };
 
-/** Null if email and password do not match. Neither the result nor the time shows which is wrong. */
+/** Finds the member. Null if email and password do not match. Neither the result nor the duration reveals which is wrong. */
 export async function checkPassword(
   control: Pool,
   { email, password }: { email: string; password: string },
@@ -52,7 +52,7 @@ export async function checkPassword(
   return matches && member !== null && passwordHash !== null ? { ...member, passwordHash } : null;
 }
 
-/** Returns the new session's token; only its hash is stored. Null if the password has changed since it was checked. */
+/** Opens a session and returns its token; only the hash is stored. Null if the password has changed since it was checked. */
 export function openSession(control: Pool, member: MemberWithPassword, visit: Visit): Promise<string | null> {
   return transaction(control, async (tx) =>
     (await holdPassword(tx, member)) ? openSessionIn(tx, member, visit) : null,
@@ -104,7 +104,7 @@ export async function signOut(
 
 const DEVICES_MAX = 20;
 
-/** The device's hash if this browser has logged in as this member before, otherwise null. */
+/** Returns the device's hash if this browser has logged in as this member before, otherwise null. */
 export async function findKnownDevice(
   control: Pool,
   { token, email }: { token: string | null; email: string },
@@ -115,7 +115,7 @@ export async function findKnownDevice(
   return isKnown ? tokenHash.toString("hex") : null;
 }
 
-/** Called after a login. A browser keeps its token, which several members may share; an unknown token is replaced. */
+/** Remembers the browser after a login. It keeps its token, which several members may share. An unknown token is replaced. */
 export function rememberDevice(
   control: Pool,
   { memberId, shown }: { memberId: number; shown: string | null },
@@ -129,7 +129,10 @@ export function rememberDevice(
   });
 }
 
-/** Call it after checking the old password. Ends all other sessions. False if the password has changed meanwhile. */
+/**
+ * Changes the password and ends all other sessions. Call it after checking the old password. False if the password has changed
+ * meanwhile.
+ */
 export async function changePassword(
   control: Pool,
   member: MemberWithPassword,
@@ -143,7 +146,7 @@ export async function changePassword(
 ): Promise<boolean> {
   const { id, workspaceId, email } = member;
   return transaction(control, async (tx) => {
-    // Before the sessions end, so that a concurrent access change in one of them happens entirely before or not at all.
+    // Taken before the sessions end, so that a concurrent access change in one of them happens entirely before or not at all.
     await lockMembership(tx);
     const after = input.passwordHash;
     if (!(await replacePassword(tx, { id, before: member.passwordHash, after }))) return false;

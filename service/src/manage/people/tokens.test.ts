@@ -9,7 +9,7 @@ type Created = { token: { id: string; lastFour: string }; secret: string };
 const create = async ({ manage }: Managed, body: object, token?: string) =>
   manage("POST", TOKENS, { body: { name: "Webhooks", ...body }, ...(token === undefined ? {} : { token }) });
 
-test("a token for one environment is limited to it, and its secret is shown once", async () => {
+test("a token for one environment works only there, and its secret is shown once", async () => {
   const managed = await setupManage();
   const { manage, project, here } = managed;
   const where = { projectId: String(project.projectId), environment: "test" };
@@ -76,7 +76,7 @@ test("a token with an incomplete or unknown environment or a past expiry is reje
   expect(await database.count("control.management_tokens")).toBe(count);
 });
 
-test("a token ends at its expiry", async () => {
+test("a token stops working when it expires", async () => {
   const managed = await setupManage();
   const { manage, database } = managed;
   const expiresAt = "2099-01-01T00:00:00.000Z";

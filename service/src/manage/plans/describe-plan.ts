@@ -68,7 +68,7 @@ export const PlanSummary = Type.Object({
 export type Plan = Static<typeof Plan>;
 export type PlanSummary = Static<typeof PlanSummary>;
 
-/** Null if the plan has neither a version nor a draft. */
+/** Describes a plan. Null if it has neither a version nor a draft. */
 export function describePlan(state: FullPlanState): Plan | null {
   const { plan, draft, shown, nextBefore } = state;
   if (plan === null && draft === null) return null;
@@ -109,8 +109,8 @@ function describeBase({ key, catalog, plan, draft }: PlanState): Pick<Plan, keyo
 }
 
 /**
- * Leaves out `isDefault`, which is not part of the plan. Published versions never change, so the latest identifies them all. Null
- * if the plan does not exist.
+ * The ETag of a plan. Leaves out `isDefault`, which is not part of the plan. Published versions never change, so the latest version
+ * identifies them all. Null if the plan does not exist.
  */
 export function etagOfPlan(state: PlanState): string | null {
   const { plan, draft } = state;

@@ -107,7 +107,10 @@ const CUSTOMERS_MAX = 100_000;
 const CUSTOMERS_AT_ONCE = 10_000;
 const COUNT_MS_MAX = 2_000;
 
-/** The plan depends on wallet and time, so no index can count it: customers are scanned in short statements, within limits. */
+/**
+ * Counts the customers on a plan. The plan depends on wallet and time, so no index can count it: customers are scanned in short
+ * statements, up to a limit.
+ */
 export async function countCustomersOn(
   cell: Pool,
   where: { readonly environmentId: EnvironmentId; readonly plan: PlanId },

@@ -197,7 +197,7 @@ type ArchivePlanOutcome =
   | { kind: "plan_not_found" | "still_default" }
   | PreconditionFailure;
 
-/** An archived plan cannot be assigned. Customers on it keep it. */
+/** Archives or unarchives a plan. An archived plan cannot be assigned. Customers on it keep it. */
 export function archivePlan(
   cell: Pool,
   context: Context,
@@ -211,7 +211,7 @@ export function archivePlan(
     if (state.plan === null) return { outcome: { kind: "plan_not_found" }, audits: [] };
     const failure = judgePreconditions(preconditions, { etag: etagOfPlan(state), isReplaced: false });
     if (failure !== null) return { outcome: failure, audits: [] };
-    // Customers without an assigned plan would still get it.
+    // Customers without an assigned plan would still get the default plan.
     if (archived && catalog.defaultPlan.plan === state.plan.id)
       return { outcome: { kind: "still_default" }, audits: [] };
     const before = await readPlanContent(tx, environmentId, catalog, state.plan);
@@ -223,7 +223,10 @@ export function archivePlan(
 
 type DefaultPlanOutcome = { kind: "set" | "unchanged" | "plan_not_found" };
 
-/** Customers without an assigned plan have the default plan. Customers on the old default plan move to the new one. */
+/**
+ * Sets the default plan, which applies to customers without an assigned plan. Customers on the old default plan move to the new
+ * one.
+ */
 export function setDefaultPlan(
   cell: Pool,
   context: Context,

@@ -20,7 +20,7 @@ export type PlanState = {
   readonly draft: PlanDraft | null;
 };
 
-/** Includes some versions with their terms, newest first. */
+/** A plan's state with some of its versions and their terms, newest first. */
 export type FullPlanState = PlanState & {
   readonly shown: readonly PlanVersion[];
   /** Version number to continue before. Null if there are no more versions. */
@@ -66,7 +66,7 @@ export function findPlan({ plans }: Catalog, key: string): Plan | null {
   return [...plans.values()].find((plan) => plan.key === key) ?? null;
 }
 
-/** The latest version, which is read if it is not in memory. */
+/** Reads a plan with its latest version, which is loaded if it is not in memory. */
 export async function readPlanContent(
   tx: Tx,
   environmentId: EnvironmentId,

@@ -39,7 +39,7 @@ test("setting the default plan is idempotent, and a missing plan is rejected", a
   expect(await setDefaultPlan(cell, context, { plan: null })).toEqual({ kind: "set" });
 });
 
-test("customers on the default plan move with it, and assigned plans stay", async () => {
+test("customers on the default plan move to a new default plan, and assigned plans stay", async () => {
   const { cell, context, publish, check, renderAt } = await setupTwo();
   await publish({
     key: "free",
@@ -71,7 +71,7 @@ test("switching the default plan during charges creates no credits", async () =>
   })();
   const replies = await Promise.all(consumes);
   await flips;
-  // Two plans of 100 credits each, never more.
+  // Two plans of 100 credits each: never more than 200 in total.
   const late = await Promise.all(times(100, (i) => renderAt(i, { customerId: `new-${i % 5}` })));
   await setDefaultPlan(cell, context, { plan: "pro" });
   const last = await Promise.all(times(100, (i) => renderAt(i, { customerId: `new-${i % 5}` })));

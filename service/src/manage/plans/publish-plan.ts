@@ -24,7 +24,7 @@ export type PlanInput = PlanTerms & {
 
 export type PublishOutcome = { kind: "published"; state: FullPlanState } | MissingTerm;
 
-/** Publishes a version of a plan, or its first one. Pins the current cost of its features. */
+/** Publishes a plan's first or next version. Pins the current cost of its features. */
 export function publishPlan(cell: Pool, context: Context, input: PlanInput): Promise<PublishOutcome> {
   return editCatalog<PublishOutcome>(cell, context, (tx, catalog, at) =>
     publish(tx, context.environmentId, catalog, { input, at }),

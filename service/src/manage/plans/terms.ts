@@ -13,7 +13,7 @@ export type MissingTerm =
 
 export type PinnedTerms = { kind: "pinned"; content: PlanContent } | MissingTerm;
 
-/** The plan as it would be published now, with each feature at its current cost. */
+/** The terms as they would be published now, with each feature at its current cost. */
 export function pinTerms(catalog: Catalog, key: string, terms: PlanTerms): PinnedTerms {
   const plan = findPlan(catalog, key);
   const kept = plan === null ? null : latestVersion(plan).features;
@@ -38,7 +38,7 @@ export function pinTerms(catalog: Catalog, key: string, terms: PlanTerms): Pinne
   return { kind: "pinned", content: { key, name, allowances, features, archived } };
 }
 
-/** Order carries no meaning: versions do not store it. */
+/** Sorts terms. Their order has no meaning, and versions do not store it. */
 export function sortTerms({ name, allowances, features }: PlanTerms): PlanTerms {
   return {
     name,

@@ -3,7 +3,7 @@ import { setupCredits } from "../../../test/credits.ts";
 import { times } from "../../../test/two-services.ts";
 import { definePool } from "./operations.ts";
 
-test("an environment starts with one pool, and another one has its own balance", async () => {
+test("an environment starts with one pool, and a second pool has its own balance", async () => {
   const { cell, context, database } = await setupCredits();
   const keys = async (): Promise<unknown[]> =>
     (await database.query("select key from cell.pools order by id")).map(({ key }) => key);
@@ -12,7 +12,7 @@ test("an environment starts with one pool, and another one has its own balance",
   expect(await keys()).toEqual(["credits", "seconds"]);
 });
 
-test("redefining a pool renames it and is audited with before and after", async () => {
+test("redefining a pool renames it, and is audited with the names before and after", async () => {
   const { cell, context, database } = await setupCredits();
   const read = () => database.query("select id from cell.pools where key = 'seconds'");
   await definePool(cell, context, { key: "seconds", name: "Seconds" });

@@ -96,7 +96,7 @@ export function projectOperations({ control }: ManageParts): Operation[] {
         const { workspaceId } = principalOf(call);
         const author = authorOf(call);
         const outcome = await transaction(control, async (tx) => {
-          // API keys outlive their creator's access.
+          // The membership lock is needed, because API keys outlive their creator's access.
           const opened = await openMembership(tx, author);
           if (opened.kind !== "open") return opened;
           const input = { workspaceId, name: call.body.name, actor: author.actor };
@@ -156,7 +156,7 @@ function describeProject({ id, name, createdAt, validKeys }: StoredProject): Sta
   };
 }
 
-/** Safe to repeat. */
+/** Renames a project. Safe to repeat. */
 function changeProjectName(
   control: Pool,
   { workspaceId, projectId, actor }: { workspaceId: number; projectId: ProjectId; actor: Actor },

@@ -65,7 +65,7 @@ export const LoggedRequest = Type.Object({
 
 export type LoggedRequest = Static<typeof LoggedRequest>;
 
-/** Resolves customer numbers and key hashes in the log. */
+/** Describes logged requests, with customer numbers and key hashes resolved. */
 export async function describeRequests(
   tx: Tx,
   scope: { readonly projectId: ProjectId; readonly environmentId: EnvironmentId },

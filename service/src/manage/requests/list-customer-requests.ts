@@ -39,7 +39,7 @@ export const CustomerRequest = Type.Object({
 
 export type CustomerRequest = Static<typeof CustomerRequest>;
 
-/** Position in each of the three sources. */
+/** A position in each of the three sources. */
 export type CustomerRequestCursor = {
   readonly charge: number;
   readonly denial: DenialName;
@@ -51,10 +51,10 @@ type Found =
   | { readonly kind: "denial"; readonly at: Instant; readonly row: Denial }
   | { readonly kind: "logged"; readonly at: Instant; readonly row: LogRecord };
 
-/** Log rows read for one page; most are charges and denials, which come from their own tables. */
+/** Log rows read for one page. Most are charges and denials, which are listed from their own tables instead. */
 const LOGGED_MAX = 1_000;
 
-/** Charges, denials and other logged requests, newest first. Null if the customer does not exist. */
+/** Lists charges, denials and other logged requests, newest first. Null if the customer does not exist. */
 export function listCustomerRequests(
   cell: Pool,
   scope: Scope,
@@ -90,12 +90,18 @@ export function listCustomerRequests(
   });
 }
 
-/** A late event is skipped; unlike other rows before the window it does not end the list. */
+/**
+ * Whether the event occurred within the history window. A late event is skipped, but unlike other rows before the window it does
+ * not end the list.
+ */
 function isInSight({ occurredAt }: LogRecord, since: Instant | null): boolean {
   return occurredAt === null || occurredAt >= (since ?? 0);
 }
 
-/** Decided consumes are in the ledger or denials, except these two denials, which are not stored. */
+/**
+ * Whether the request is only in the log. Decided consume requests are in the ledger or the denials, except for two denials that
+ * are not stored.
+ */
 function isNowhereElse({ endpoint, code, reason, isReplay }: LogRecord): boolean {
   const isPassing = reason === "customer_not_found" || reason === "no_active_plan";
   return endpoint !== "consume" || code !== null || isReplay || isPassing;

@@ -33,10 +33,10 @@ export type RequestPage = {
   readonly latest: Uuid | null;
 };
 
-/** Rows scanned for one page. A page that finds few matches is returned short, with a cursor. */
+/** Rows scanned for one page. A page with few matches is returned short, with a cursor. */
 const SCANNED_MAX = 2_000;
 
-/** Newest first. */
+/** Lists logged requests, newest first. */
 export function listRequests(
   cell: Pool,
   scope: Scope,
@@ -62,7 +62,7 @@ export function listRequests(
   });
 }
 
-/** The most selective condition uses an index; the others are checked row by row. */
+/** Chooses the most selective condition, which uses an index. The others are checked row by row. */
 function chooseColumn({ code, reason }: RequestFilter, customer: CustomerNumber | null): LogColumn | null {
   if (customer !== null) return { column: "customer_number", value: customer };
   if (code !== null) return { column: "code", value: code };
@@ -78,14 +78,14 @@ function isByIndexAlone({ endpoint, status, code, reason }: RequestFilter, by: L
   );
 }
 
-/** A request is logged after its response was sent, so its ID is not lower than `since`. */
+/** The later of the two positions. A request is logged after its response was sent, so its ID is not lower than `since`. */
 function laterOf(after: Uuid | null, since: Instant | null): Uuid | null {
   if (since === null) return after;
   const lowest = lowestLogId(since);
   return after !== null && Buffer.compare(after, lowest) > 0 ? after : lowest;
 }
 
-/** The matches up to the limit, and the last scanned row. */
+/** Returns the matches up to the limit, and the last scanned row. */
 function pick(
   scanned: readonly LogRecord[],
   filter: RequestFilter,

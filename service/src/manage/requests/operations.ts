@@ -26,7 +26,7 @@ const ABOUT_THE_LOG =
   "second. A process logs at most 200 successful requests and 1,000 errors and denials per second and environment. The log contains no " +
   "bodies, metadata or API keys.";
 
-/** The request log of the runtime API. */
+/** Lists and summarizes the request log of the runtime API. */
 export function requestOperations(parts: ManageParts): Operation[] {
   return [list(parts), summary(parts), ofCustomer(parts)];
 }
@@ -187,7 +187,7 @@ function refuseCursor(field: string): never {
   throw invalidField({ field, code: "wrong_form", message: "is not a cursor from this list" });
 }
 
-/** Position after all rows. */
+/** The cursor of the first page, which starts at the newest rows. */
 const FIRST_PAGE: CustomerRequestCursor = {
   charge: Number.MAX_SAFE_INTEGER,
   denial: { recordedAt: brandAs<Instant>(TIME_MAX), id: Buffer.alloc(16, 0xff) },

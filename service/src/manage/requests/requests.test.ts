@@ -97,7 +97,7 @@ test("a list applies its filters and pages by cursor", async () => {
     expect((await managed.manage("GET", `requests?${query}`)).status).toBe(400);
 });
 
-test("following with `after` returns every request from every process once", async () => {
+test("polling with `after` returns every request from every process once", async () => {
   const managed = await setupManage();
   const { manage, consume, database, project } = managed;
   const other = await startTestService(database);
@@ -175,7 +175,7 @@ test("a customer's requests are charges, denials and other logged requests, each
   expect((await managed.manage("GET", "customers/nobody/requests")).status).toBe(404);
 });
 
-test("a customer's requests page through all three sources without duplicates", async () => {
+test("the pages of a customer's requests cover all three sources without duplicates", async () => {
   const managed = await setupManage();
   const { consume, record, topUp, manage } = managed;
   await topUp("ada", 1000);

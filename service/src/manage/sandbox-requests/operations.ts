@@ -88,7 +88,7 @@ export function sandboxRequestOperations({ cellOf, sandboxRequest }: ManageParts
   ];
 }
 
-/** In the live environment, a test request would charge a real customer. */
+/** Rejects the live environment, where a test request would charge a real customer. */
 function refuseLive(call: Call): void {
   if (scopeOf(call).environment === "test") return;
   throw invalidField({

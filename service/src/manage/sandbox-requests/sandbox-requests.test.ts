@@ -17,7 +17,7 @@ async function attempt(managed: Managed, body: object): Promise<{ answers: Answe
 
 const brief = ({ count, status, isReplay, body }: Answer) => [count, status, isReplay, body["code"] ?? null];
 
-test("32 concurrent requests are one charge and 31 replays", async () => {
+test("32 concurrent requests with one key give one charge and 31 replays", async () => {
   const managed = await setupManage();
   const { consume, database } = managed;
   const { answers, charged } = await attempt(managed, { ...RENDER, idempotencyKey: "k" });
@@ -28,7 +28,7 @@ test("32 concurrent requests are one charge and 31 replays", async () => {
   expect(charged).toBe(10);
   expect(answers[0]?.body).toMatchObject({ allowed: true, balance: 90, creditsCharged: 10 });
   expect(await database.count("cell.ledger", "kind = 2")).toBe(1);
-  // The same key and payload: a backend that sends it now gets the same response.
+  // The key and payload are the same, so a backend that sends them now gets the same response.
   const backend = await consume({ customerId: "ada", feature: "image.render", idempotencyKey: "k" });
   expect(backend.headers.get("idempotent-replayed")).toBe("true");
   expect(answers.map(({ body }) => body)).toEqual([backend.body, backend.body]);
@@ -94,7 +94,7 @@ test("a runtime error is returned as a response and charges nothing", async () =
   expect(await of({ idempotencyKey: "d" })).toEqual([[5, 500, false, "internal_error"], 0]);
 });
 
-test("a check changes nothing and returns the same as one from a backend", async () => {
+test("a check changes nothing and returns the same response as a check from a backend", async () => {
   const managed = await setupManage();
   const { check, database } = managed;
   const { answers, charged } = await attempt(managed, { ...RENDER, endpoint: "check", idempotencyKey: "k" });
@@ -105,7 +105,7 @@ test("a check changes nothing and returns the same as one from a backend", async
   expect(await database.count("cell.ledger", "kind = 2")).toBe(0);
 });
 
-test("invalid fields are rejected as in the runtime, and nothing is sent or audited", async () => {
+test("invalid fields are rejected as in the runtime API, and nothing is sent or audited", async () => {
   const { manage, database } = await setupManage();
   const refused = async (body: object): Promise<Reply> => manage("POST", "tries", { body });
   const good = { ...RENDER, idempotencyKey: "k" };

@@ -20,7 +20,7 @@ export type SandboxInput = {
   };
 };
 
-/** The response as a backend would read it. */
+/** The response as a backend would receive it. */
 export type Reading = { readonly status: number; readonly isReplay: boolean; readonly text: string };
 
 /** Sends one request through the runtime and returns its response. */
@@ -41,7 +41,7 @@ export async function sendSandboxRequests(
   { scope, actor }: { readonly scope: Scope; readonly actor: Actor },
   input: SandboxInput,
 ): Promise<SandboxOutcome> {
-  // Audited first, so that no charge is without an audit entry.
+  // Audited first, so that every charge has an audit entry.
   await audit(parts.cell, scope, actor, input);
   const { times, ...attempt } = input;
   const readings = await Promise.all(

@@ -95,7 +95,7 @@ const FOUND_MAX = 10;
 type SearchInput = {
   readonly scopes: readonly NamedScope[];
   readonly text: string;
-  /** Older records are hidden. Null hides none. */
+  /** Records before this time are hidden. Null hides none. */
   readonly since: Instant | null;
 };
 

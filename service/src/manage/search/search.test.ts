@@ -51,7 +51,7 @@ test("a payment reference is found in the other environment", async () => {
       reference: "pi_123",
     },
   ]);
-  // Exact matches only: a part of a reference finds nothing.
+  // Only exact matches are found: a part of a reference finds nothing.
   expect(emptied(await search(managed, "pi_12"))).toEqual([]);
 });
 

@@ -92,7 +92,7 @@ export function balanceOperation(parts: ManageParts): Operation {
 }
 
 /**
- * A pool's balance just before each of these moments. `moments` starts with the earliest, and all entries since then must be
+ * Reads a pool's balance just before each of these moments. `moments` starts with the earliest, and all entries since then must be
  * attached. Entries are numbered in order of time, so a binary search with about thirty look-ups finds each moment.
  */
 async function balancesAt(
@@ -103,14 +103,14 @@ async function balancesAt(
 ): Promise<number[]> {
   const sequences = await findLastEntries(tx, number, wallet.sequence, moments);
   const known = await readBalances(tx, number, pool, [...new Set(sequences)]);
-  // Goes backwards: a moment without a known entry has the balance of the next moment.
+  // Computed backwards: a moment without a known entry has the balance of the next moment.
   const balances: number[] = [];
   for (const sequence of sequences.toReversed())
     balances.push(known.get(sequence) ?? balances.at(-1) ?? balanceOf(wallet, pool));
   return balances.reverse();
 }
 
-/** The number of the last entry before each moment; 0 where there is none. */
+/** Finds the number of the last entry before each moment; 0 if there is none. */
 async function findLastEntries(
   tx: Tx,
   number: CustomerNumber,

@@ -57,13 +57,13 @@ export function describeLine({ key, total, points: some }: Line): Static<typeof 
 
 export type Grouping = { readonly by: "none" | "event" | "feature" | "reason" | "customer" } | RowGrouping;
 
-/** Members and metadata are in rows only. `field` is the metadata field, or null for members. */
+/** Members and metadata are only in rows, not in roll-ups. `field` is the metadata field, or null for members. */
 type RowGrouping = { readonly by: "member" | "metadata"; readonly field: string | null };
 
-/** Most rows to read when grouping by member or metadata. Reading them takes about a second. */
+/** Maximum number of rows to read when grouping by member or metadata. Reading them takes about a second. */
 export const GROUPED_ROWS_MAX = 200_000;
 
-/** The largest lines, largest first, and all others together. */
+/** Charts the largest lines, largest first, and all others combined. */
 export async function chartUsage(
   tx: Tx,
   catalog: Catalog,
@@ -117,7 +117,7 @@ export async function chartSome(
   return chartCustomers(tx, walked, customers, group, options);
 }
 
-/** The usage of the other customers is the total less the usage of the largest ones. */
+/** Charts the largest customers. The usage of the others is the total minus the usage of the largest ones. */
 async function chartByCustomer(tx: Tx, scope: UsageScope, options: ChartOptions): Promise<Lines> {
   const ranked = await rankUsers(tx, scope, { by: options.by, limit: options.linesMax });
   const numbers = ranked.map(({ customerNumber }) => customerNumber);

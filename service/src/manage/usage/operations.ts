@@ -60,7 +60,7 @@ export const customerQuery = Type.Optional(
   }),
 );
 
-/** The requested range, cut to the workspace's history window. */
+/** The requested range, limited to the workspace's history window. */
 export function rangeOfCall(
   { control, cellOf }: ManageParts,
   call: Call<unknown, { from?: string; to?: string; bucket?: "hour" | "day" | "month" }>,

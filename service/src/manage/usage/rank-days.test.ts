@@ -54,7 +54,7 @@ test("the customer ranking matches the event rows for any time range", {
     });
 });
 
-/** Times around midnight on a few days, and both ends of the range. */
+/** Returns times around midnight on a few days, and both ends of the range. */
 function momentsBetween(first: number, last: number): number[] {
   const today = Math.floor(last / DAY_MS) * DAY_MS;
   const days = [today, today - DAY_MS, today - 40 * DAY_MS];

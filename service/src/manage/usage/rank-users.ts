@@ -7,7 +7,7 @@ import { type RankedCustomer, rankCustomers } from "../../store/cell/usage/rank.
 import { invalidField } from "../fields.ts";
 import { DAY_MS } from "./range.ts";
 
-/** The customers with the most usage, largest first. */
+/** Ranks the customers with the most usage, largest first. */
 export async function rankUsers(
   tx: Tx,
   scope: UsageScope,
@@ -15,7 +15,8 @@ export async function rankUsers(
 ): Promise<RankedCustomer[]> {
   const extent = await readUsageExtent(tx, scope.environmentId);
   if (extent === null) return [];
-  // Skip days without usage at both ends, and include the first and last day completely: whole days are read from daily roll-ups.
+  // Skips days without usage at both ends, and includes the first and last day completely, because whole days are read from daily
+  // roll-ups.
   const first = Math.floor(extent.from / DAY_MS) * DAY_MS;
   const last = Math.ceil(extent.to / DAY_MS) * DAY_MS;
   const from = brandAs<Instant>(scope.from <= extent.from ? first : scope.from);
@@ -38,5 +39,5 @@ export async function refuseTooLong<T>(
   }
 }
 
-/** A timeout after less time has a cause other than the range. */
+/** A timeout after a shorter time has a cause other than the range. */
 const LONG_MS = 3_000;

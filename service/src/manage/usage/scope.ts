@@ -99,7 +99,7 @@ export function getPool(catalog: Catalog, key: string) {
   return pool.id;
 }
 
-/** Undefined if none was requested. Null if it does not exist. */
+/** Finds the requested customer. Undefined if none was requested, null if it does not exist. */
 export async function findCustomer(
   tx: Tx,
   environmentId: EnvironmentId,

@@ -55,7 +55,7 @@ test("a sum that JSON cannot hold exactly is rejected, and all others are exact"
     "usage?groupBy=metadata&metadataField=model": refused,
     "usage/totals": refused,
     "usage/customers": refused,
-    // Contains only counts.
+    // Decisions contain only counts.
     "usage/decisions": "200 exact",
   });
   const exact = { count: 6, quantity: 6 * 999_999, credits: 6 * CHARGE };

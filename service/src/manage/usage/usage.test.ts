@@ -77,7 +77,7 @@ async function live(managed: Managed): Promise<void> {
   await settle(managed);
 }
 
-test("the largest lines are shown and the rest combined into one, minus reversals", async () => {
+test("the largest lines are shown, the rest are combined into one, and reversals are subtracted", async () => {
   const managed = await setupManage();
   await live(managed);
   const all = await ask(managed, "usage");
@@ -107,7 +107,7 @@ test("the largest lines are shown and the rest combined into one, minus reversal
   ]);
 });
 
-test("usage is grouped by a metadata field, and a reversal counts for its charge's value", async () => {
+test("usage is grouped by a metadata field, and a reversal is counted under its charge's value", async () => {
   const managed = await setupManage();
   await live(managed);
   const models = await ask(managed, "usage?groupBy=metadata&metadataField=model&limit=2");
@@ -170,7 +170,7 @@ test("totals, decisions and the ranking of customers agree with each other", asy
   expect(late.total.quantity).toBe(115);
 });
 
-test("an erased customer's usage stays in every sum, without a name", async () => {
+test("an erased customer's usage stays in every sum, without the customer's ID", async () => {
   const managed = await setupManage();
   await live(managed);
   const before = await ask(managed, "usage");

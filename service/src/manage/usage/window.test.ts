@@ -7,7 +7,7 @@ const DAY_MS = 24 * 3_600_000;
 type Range = { from: string; to: string; windowStart: string | null };
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-test("an event a second outside the history window is in no chart or total until the window is widened", async () => {
+test("an event one second outside the history window is in no chart or total until the window is widened", async () => {
   const managed = await setupManage();
   const { database, record } = managed;
   const setDays = (days: number | null) =>

@@ -12,7 +12,7 @@ export const ABOUT_LOOK_UPS =
   `${COUNTED}. Only the part of the range between the environment's first and last usage counts.`;
 
 /**
- * Cuts a range to the buckets in which the environment has usage, so that "since 1970" costs no more than "since the first
+ * Limits a range to the buckets in which the environment has usage, so that "since 1970" costs no more than "since the first
  * event".
  */
 export async function withinSums<T extends { readonly from: Instant; readonly to: Instant }>(

@@ -7,7 +7,7 @@ import { readRowId } from "../../store/control/row-id.ts";
 import { findScope, type Scope } from "../../store/control/scopes.ts";
 import { invalidField } from "../fields.ts";
 
-/** Resolves `projectId` and `environment`, which must be given together. Null if neither is given. */
+/** Finds the environment by `projectId` and `environment`, which must be given together. Null if neither is given. */
 export async function findEnvironment(
   control: Pool,
   workspaceId: number,

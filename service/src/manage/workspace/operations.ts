@@ -96,7 +96,7 @@ export function workspaceOperations({ control, version }: ManageParts): Operatio
 
 type WorkspaceInput = { readonly name?: string; readonly limits?: Partial<WorkspaceLimits> };
 
-/** Omitted fields stay unchanged. Safe to repeat. */
+/** Edits the workspace. Omitted fields stay unchanged. Safe to repeat. */
 function changeWorkspace(
   control: Pool,
   { workspaceId, actor }: { workspaceId: number; actor: Actor },

@@ -10,7 +10,7 @@ const SHIPPED = {
   requestsPerSecondMax: null,
 };
 
-test("limits change only for this workspace and apply within 5 s", async () => {
+test("a change of limits affects only this workspace and applies within 5 s", async () => {
   const { manage, database, record, tokens } = await setupManage();
   await database.query("insert into control.workspaces (name) values ('Elsewhere')");
   const before = await manage("GET", WORKSPACE, { token: tokens.viewer });
@@ -41,7 +41,7 @@ test("limits change only for this workspace and apply within 5 s", async () => {
   ]);
 });
 
-test("only an owner edits the workspace, and each change is audited", async () => {
+test("only an owner can edit the workspace, and each change is audited", async () => {
   const { manage, database, tokens } = await setupManage();
   const body = { name: "Acme" };
   expect((await manage("PATCH", WORKSPACE, { body, token: tokens.admin })).status).toBe(403);

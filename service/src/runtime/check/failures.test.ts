@@ -35,7 +35,7 @@ test("a check that waited too long is rejected, so that the queue stays short", 
   await reader.close();
 }, 20_000);
 
-test("after its connection was terminated, the reader serves the next check on a new one", async () => {
+test("after the reader's connection is terminated, the next check is served on a new one", async () => {
   const { check, database } = await setupCredits();
   const ask = () => check({ customerId: "ada", feature: "image.render" });
   await ask();

@@ -29,7 +29,7 @@ type ReaderOptions = {
 };
 
 type Waiting = {
-  /** How often a part of the catalog was fetched for this check, and was outdated again at the next attempt. */
+  /** How often a missing part of the catalog was fetched for this check, only to be outdated again at the next attempt. */
   fetches: number;
   readonly request: CheckRequest;
   readonly askedAtMs: number;
@@ -39,11 +39,11 @@ type Waiting = {
 const BATCH_SIZE_MAX = 300;
 const QUEUE_LENGTH_MAX = 2_000;
 const QUEUE_AGE_MAX_MS = 2_000;
-/** The second batch is sent while the first is decided. */
+/** Two, so that one batch is sent while the previous one is decided. */
 const BATCHES_AT_ONCE = 2;
 const CONNECT_TIMEOUT_MS = 400;
 const ATTEMPTS = 2;
-/** After this many fetches, each outdated by an edit, the catalog is read on this connection. */
+/** If the catalog was outdated by an edit after each of this many fetches, it is read on this connection. */
 const FETCHES_MAX = 3;
 /** After a failed connection, checks are rejected immediately for this long. */
 const DOWN_MS = 200;
@@ -94,7 +94,7 @@ export class Reader {
     this.#session.destroy();
   }
 
-  /** Deferred, so that all checks from this turn of the event loop join the batch. */
+  /** Starts the next batch at the end of this turn of the event loop, so that all checks from this turn join it. */
   #schedule(): void {
     if (this.#isScheduled || this.#underWay >= BATCHES_AT_ONCE || this.#queue.length === 0) return;
     this.#isScheduled = true;
@@ -109,7 +109,7 @@ export class Reader {
     });
   }
 
-  /** Rejects checks that waited too long: their callers have given up, or soon will. */
+  /** Takes the next batch. Rejects checks that waited too long: their callers have given up, or soon will. */
   #take(): Waiting[] {
     const oldestMs = performance.now() - QUEUE_AGE_MAX_MS;
     const taken = this.#queue.splice(0, BATCH_SIZE_MAX);
@@ -167,7 +167,7 @@ export class Reader {
   }
 }
 
-/** An error in one customer's wallet must not fail the other checks in the batch. */
+/** Decides one check. An error in one customer's wallet must not fail the other checks in the batch. */
 function answerOne(work: () => Decision): CheckOutcome | MissingData {
   try {
     return work();

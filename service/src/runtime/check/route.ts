@@ -42,7 +42,7 @@ export async function answerCheck(
   return toCheckAnswer(outcome, asked);
 }
 
-/** Accepts and ignores the other fields of consume, so that callers can send the same body to both. */
+/** Accepts and ignores the other fields of a consume request, so that callers can send the same body to both endpoints. */
 const CheckBody = Type.Object(
   {
     customerId: customerIdField("An unknown customer is decided under the default plan, and is not created."),

@@ -15,7 +15,7 @@ import { WalletChanges } from "../../store/cell/wallet-changes.ts";
 import type { FoundWallet, WalletName } from "../../store/cell/wallets.ts";
 import type { Outcome, RuntimeRequest, Undecided } from "./request.ts";
 
-/** Results of the first round trip, and the catalogs of the revisions it returned (`MissingData` if not in memory). */
+/** Results of the first round trip, and the catalogs of the revisions it returned (`MissingData` if a catalog is not in memory). */
 export type BatchFacts = {
   readonly wallets: readonly FoundWallet[];
   readonly keyedRequests: readonly FoundKey[];
@@ -29,7 +29,7 @@ export type BatchFacts = {
   readonly hasNewFormats: boolean;
 };
 
-/** Everything a batch writes in one transaction, and each request's outcome once it is committed. */
+/** Everything a batch writes in one transaction, and the outcome of each request, which is sent after the commit. */
 export class BatchPlan {
   readonly outcomes: (Outcome | Undecided)[] = [];
   readonly changes = new WalletChanges();
@@ -40,7 +40,7 @@ export class BatchPlan {
   endedKeys: readonly KeyName[] = [];
   /** Customers created by a consume request, with a reserved number, because the ledger entry needs it. */
   readonly newCustomers = new Map<string, NewCustomer>();
-  /** Customers created by events only. Another process may create them first, so the number is looked up on insert. */
+  /** Customers created by events only. Another process may create them first, so their number is looked up on insert. */
   readonly reporters = new Map<string, CustomerName>();
   /** New wallets for existing customers without one. */
   readonly newWallets: WalletName[] = [];

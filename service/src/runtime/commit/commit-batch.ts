@@ -49,7 +49,9 @@ type FactsOptions = {
 };
 
 const NO_REVISIONS: ReadonlyMap<EnvironmentId, string> = new Map();
-/** After this many fetches, each outdated by an edit, the catalog is read in this transaction, while wallets are locked. */
+/**
+ * If the catalog was outdated by an edit after each of this many fetches, it is read in this transaction, while wallets are locked.
+ */
 const FETCHES_MAX = 3;
 
 /** Reads the clock and the catalog revisions in separate statements after the locks, so that neither is older than a lock wait. */
@@ -79,7 +81,7 @@ export async function readFacts(
   const [dataFormat, , wallets, foundKeys, storedEvents, customers, revisions, now] = await session.roundTrip(
     () => [
       // Read before the transaction begins, so that the format's table is not locked during it. The format never decreases, so it
-      // is not read again once it is high enough.
+      // is not read again after it is high enough.
       session.dataFormat < DATA_FORMAT_OF_ITEMS ? readDataFormat(session) : session.dataFormat,
       session.begin(),
       names.length > 0 ? lock(session, names) : [],
@@ -122,7 +124,10 @@ async function numberNewcomers(
   return new Map(numbers.map((number, index) => [nameOf(newcomers[index]), number]));
 }
 
-/** A request that is rejected regardless of the customer gets no number, because numbers are limited. */
+/**
+ * Whether the request may create its customer. A request that is rejected for any customer reserves no number, because numbers are
+ * limited.
+ */
 function mayCreate(
   request: ConsumeRequest,
   { catalogs, hasNewFormats }: Pick<BatchFacts, "catalogs" | "hasNewFormats">,
@@ -144,8 +149,8 @@ function nameOf(name: CustomerName | undefined): string {
 }
 
 /**
- * Writes and commits a plan. Throws `OutcomeUnknown` if the commit may or may not have taken effect; on any other error
- * nothing was written. Sends everything before the first await.
+ * Writes and commits a plan. Throws `OutcomeUnknown` if the commit may or may not have taken effect; on any other error nothing was
+ * written. All statements are sent before the first await.
  */
 export async function writePlan(session: Session, plan: BatchPlan, now: Instant): Promise<void> {
   session.requireTransaction();
@@ -175,7 +180,7 @@ export async function writePlan(session: Session, plan: BatchPlan, now: Instant)
   }
 }
 
-/** A request hit a bug. Nothing was committed, and the connection is still usable. */
+/** A bug made a decision fail. Nothing was committed, and the connection is still usable. */
 export class DecisionFailed extends Error {
   override readonly name = "DecisionFailed";
 }

@@ -55,7 +55,7 @@ export function decideBatch(batch: readonly Pending[], facts: BatchFacts): Batch
   return plan;
 }
 
-/** Uses the hash, as the table does, because the text of an erased customer's key is deleted. */
+/** Identifies a key by its hash, as the table does, because the text of an erased customer's key is deleted. */
 export function keyId(key: KeyName): string {
   return `${key.projectId}:${key.keyHash}`;
 }
@@ -80,7 +80,7 @@ function findConflict(request: RuntimeRequest, earlier: KeyedRequest): KeyConfli
 /** Denials that are not stored under the key, so that a consume request that arrives before the customer's plan can be retried. */
 const PASSING_REASONS: ReadonlySet<Reason | null> = new Set(["customer_not_found", "no_active_plan"]);
 
-/** Decides a consume request with a new key, on the wallet as earlier requests in this batch left it. */
+/** Decides a consume request with a new key, using the wallet as earlier requests in this batch left it. */
 function decideConsume(
   request: ConsumeRequest,
   pending: Pending,
@@ -120,7 +120,7 @@ function decideConsume(
   return { kind: "answered", answer, replayed: false };
 }
 
-/** The pinned features of a plan version are not always in memory. */
+/** Returns `missing_data` if a part of the catalog is not in memory, such as the pinned features of a plan version. */
 function orMissing<T>(work: () => T): T | Exclude<Undecided, typeof HELD> {
   try {
     return work();
@@ -130,12 +130,14 @@ function orMissing<T>(work: () => T): T | Exclude<Undecided, typeof HELD> {
   }
 }
 
-/** Nothing is stored for a rejection. If an earlier attempt may have been committed, the outcome is unknown instead. */
+/**
+ * Rejects a request; nothing is stored. If an earlier attempt may have been committed, the outcome is reported as unknown instead.
+ */
 function refuse(pending: Pending, outcome: Outcome): Outcome {
   return pending.isUncertain ? { kind: "outcome_unknown" } : outcome;
 }
 
-/** An unknown customer who gets the default plan. The customer is created in the same transaction as the decision. */
+/** Finds the number reserved for an unknown customer who gets the default plan. The same transaction creates the customer. */
 function findNewcomer(request: ConsumeRequest, { newcomers }: BatchFacts): FoundWallet | undefined {
   const customerNumber = newcomers.get(customerKey(request));
   if (customerNumber === undefined) return undefined;
@@ -143,7 +145,7 @@ function findNewcomer(request: ConsumeRequest, { newcomers }: BatchFacts): Found
   return { environmentId, customerId, customerNumber, readWallet: null, isMissing: true };
 }
 
-/** Plans the changes to the wallet. Changes that are due are written even if the request is denied. */
+/** Plans the changes to the wallet. Due changes, such as a renewal, are written even if the request is denied. */
 function applyChange(
   { keyed: { keyHash }, consumption }: ConsumeRequest,
   { change, allowed }: Decided,
@@ -159,7 +161,7 @@ function applyChange(
   plan.changes.add(found, change, allowed ? { entry: { kind: "consume", keyHash, memberId, metadata } } : {});
 }
 
-/** The first entry names the whole request. */
+/** The ID of a consume request, taken from its first ledger entry. */
 function nameConsume({ items }: Decided, found: FoundWallet | undefined, recordedAt: Instant): Uuid {
   const entry = items[0]?.entry ?? null;
   assert(entry !== null && found !== undefined, "an allowed consume request has an entry in a wallet");

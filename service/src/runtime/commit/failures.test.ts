@@ -21,7 +21,7 @@ async function setupOnWire() {
   return { database, wire, record };
 }
 
-test("a commit whose response was lost is found, with or without a key, and counted once", async () => {
+test("a commit whose response was lost is found and counted once, with or without a key", async () => {
   const { database, wire, record } = await setupOnWire();
   await record(EVENT);
   for (let round = 0; round < 5; round++) {
@@ -78,7 +78,7 @@ test("without a database every call gets 503 with Retry-After within a second, a
   expect(await database.count("cell.events")).toBe(2);
 });
 
-test("a terminated session is replaced without the caller noticing", async () => {
+test("a terminated session is replaced, and the caller does not notice", async () => {
   const { database, record } = await setup({ LANES: "1" });
   await record(EVENT);
   await database.query(
@@ -124,7 +124,7 @@ test("while a table is locked, requests get 503 and store nothing; later request
   expect(await database.count("cell.events")).toBe(2);
 });
 
-test("a response in the format of a later release gives 503", async () => {
+test("a stored response in the format of a later release gives 503", async () => {
   const { database, record } = await setup();
   await record({ ...EVENT, idempotencyKey: "key-1" });
   await database.query("alter table cell.keyed_requests disable trigger all");

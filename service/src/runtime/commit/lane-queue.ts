@@ -1,12 +1,12 @@
 import { customerKey } from "../../store/cell/customers.ts";
 import type { Outcome, Pending, RuntimeRequest } from "./request.ts";
 
-/** Charges and events in a batch. */
+/** Maximum number of charges and events in a batch. */
 const BATCH_SIZE_MAX = 300;
 const LENGTH_MAX = 2_000;
 const AGE_MAX_MS = 2_000;
 
-/** Requests that wait in a lane, oldest first. Requests that wait too long are rejected. */
+/** Requests waiting in a lane, oldest first. Requests that wait too long are rejected. */
 export class LaneQueue {
   #waiting: Pending[] = [];
   readonly #ageTimer: NodeJS.Timeout;
@@ -43,7 +43,7 @@ export class LaneQueue {
     return traced(this.#waiting.splice(0, countFitting(this.#waiting)));
   }
 
-  /** Takes only requests for the first request's customer. */
+  /** Takes the first request and others for the same customer, up to a full batch. */
   takeOneCustomer(): Pending[] {
     const [first] = this.#waiting;
     if (first === undefined) return [];
@@ -73,7 +73,7 @@ export class LaneQueue {
   }
 }
 
-/** How many requests fit into a batch: at least one, and each item counts. */
+/** How many requests fit into a batch: at least one. Each item of a request counts. */
 function countFitting(waiting: readonly Pending[]): number {
   let size = 0;
   for (const [index, { request }] of waiting.entries()) {

@@ -24,22 +24,22 @@ export type LaneOptions = {
 };
 
 const RERUNS_MAX = 3;
-/** Skips before a request moves to the blocking lane. */
+/** How often a request is skipped before it moves to the blocking lane. */
 const SKIPS_MAX = 3;
-/** Maximum number of consecutive batches sent ahead that share a wallet. After that, the lane lets other waiters take the lock. */
+/** Maximum number of consecutive batches sent ahead that share a wallet. After that, other transactions can take the lock. */
 const AHEAD_MAX = 4;
-/** How long to retry a broken connection before rejecting. Keeps the total under a second. */
+/** How long to retry a broken connection before rejecting requests. Keeps the total under a second. */
 const RETRY_WINDOW_MS = 500;
 const RETRY_PAUSE_MS = 50;
 const RECONNECT_PAUSE_MS = 200;
-/** Connect timeout while callers wait. The longer one is for reconnecting, when no caller waits. */
+/** Connect timeout while callers wait. The longer timeout is for reconnecting, when no caller waits. */
 const CONNECT_TIMEOUT_MS = 400;
 const RECONNECT_TIMEOUT_MS = 5_000;
 
 type AttemptOptions = {
   /** Set if the first round trip was already sent. */
   readonly opened: OpenedBatch | null;
-  /** False for a split batch: its other half runs next. */
+  /** False for half of a split batch, because the other half runs next. */
   readonly looksAhead: boolean;
 };
 
@@ -47,7 +47,7 @@ type Attempt =
   | { kind: "done"; outcomes: BatchPlan["outcomes"] }
   | { kind: "rerun" | "bad_row" | "busy" | "lost" | "unknown" | "bug"; error: unknown };
 
-/** A batch whose first round trip was sent right behind the previous batch's commit. */
+/** A batch whose first round trip was sent directly after the previous batch's commit. */
 type OpenedBatch = {
   readonly batch: readonly Pending[];
   readonly facts: Promise<BatchFacts>;
@@ -127,7 +127,7 @@ export class Lane {
     this.#isBusy = false;
   }
 
-  /** Settles every request in the batch. */
+  /** Commits a batch: every request gets an outcome, returns to the queue or is parked. */
   async #commit(batch: readonly Pending[], options: AttemptOptions): Promise<void> {
     let giveUpAtMs: number | null = null;
     let { opened } = options;
@@ -146,7 +146,7 @@ export class Lane {
         case "rerun":
           reruns += 1;
           if (reruns <= RERUNS_MAX) break;
-          // One request may conflict every time, such as a new customer while a sequence is behind.
+          // A request may conflict every time, for example a new customer while a sequence is behind.
           if (batch.length > 1) return this.#commitHalves(batch);
           return refuse(batch, { kind: "overloaded" });
         case "bad_row":
@@ -180,7 +180,7 @@ export class Lane {
     }
     let plan: BatchPlan;
     try {
-      // Facts are valid only in the transaction that read them: on a new connection they are read again.
+      // Facts are valid only in the transaction that read them. On a new connection they are read again.
       const facts = await (opened?.session === session ? opened.facts : this.#readFacts(session, batch));
       session.requireTransaction();
       plan = orDecisionFailed(() => decideBatch(batch, facts));
@@ -195,8 +195,8 @@ export class Lane {
   }
 
   /**
-   * Sends the next batch's first round trip right behind this commit, without waiting for its response, so that the database works
-   * while this process writes replies. Measured: 30% more events per second.
+   * Sends the next batch's first round trip directly after this commit, without waiting for its response, so that the database
+   * works while this process writes replies. Measured: 30% more events per second.
    */
   #openAhead(session: Session, closing: readonly Pending[]): void {
     if (this.#queue.length === 0) return;
@@ -230,7 +230,7 @@ export class Lane {
       session.destroy();
       return { kind, error };
     }
-    // After a failed second round trip the commit has already rolled back, and this has no effect.
+    // After a failed second round trip the transaction is already rolled back, and this has no effect.
     await session.rollback().catch(() => session.destroy());
     return { kind: kind === "conflict" ? "rerun" : kind, error };
   }
@@ -245,7 +245,7 @@ export class Lane {
       if (half.length > 0) await this.#commit(half, { opened: null, looksAhead: false });
   }
 
-  /** The next requests in order; on the blocking lane, only those for one customer. */
+  /** Takes the next requests in order; on the blocking lane, only those of one customer. */
   #take(): Pending[] {
     return this.#options.blocking === null ? this.#queue.takeOneCustomer() : this.#queue.take();
   }
@@ -276,7 +276,7 @@ export class Lane {
     refuse(this.#parked.park(missing), { kind: "overloaded" });
   }
 
-  /** The database is unreachable: rejects all requests immediately until it is back. */
+  /** Marks the database as unreachable, and rejects all requests immediately until it responds again. */
   #goDown(batch: readonly Pending[]): void {
     refuse(batch, { kind: "unavailable" });
     this.#queue.refuseAll({ kind: "unavailable" });

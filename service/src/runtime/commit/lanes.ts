@@ -3,8 +3,8 @@ import { Lane, type LaneOptions } from "./lane.ts";
 import type { Outcome, RuntimeRequest } from "./request.ts";
 
 /**
- * The lanes of one cell. A process sends all requests for a customer to the same lane. A lane skips a wallet that is locked
- * elsewhere; requests that were skipped several times move to the blocking lane, which waits for the lock.
+ * The lanes of one cell. A process sends all requests for a customer to the same lane. A lane skips a wallet that another
+ * transaction has locked. Requests that were skipped several times move to the blocking lane, which waits for the lock.
  */
 export class Lanes {
   readonly #lanes: readonly Lane[];
@@ -31,12 +31,12 @@ export class Lanes {
 
   async close(): Promise<void> {
     await Promise.all(this.#lanes.map((lane) => lane.close()));
-    // Last, because the other lanes move requests to it.
+    // Closed last, because the other lanes move requests to it.
     await this.#blocking.close();
   }
 }
 
-/** FNV-1a spreads IDs well enough over a handful of lanes. */
+/** Maps an ID to a number. FNV-1a spreads IDs well enough over a handful of lanes. */
 function spread(text: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);

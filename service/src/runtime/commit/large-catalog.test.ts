@@ -60,7 +60,7 @@ test("old plan versions are not read again, so neither a charge nor a top-up wai
   expect(large).toBeLessThan(5 * small + 200);
 }, 60_000);
 
-test("a request that lacks a part of the catalog waits, while others in its lane continue", async () => {
+test("a request that lacks a part of the catalog waits, while others in its lane are served", async () => {
   const { consume, context, project, service, cell, database, publish } = await setupCredits({ LANES: "1" });
   const live = { ...context, environmentId: project.live.environmentId };
   const cost = { credits: 10, per: 1 };
@@ -99,12 +99,12 @@ test("a consume request whose plan cannot be read is rejected in time", async ()
   const tookMs = performance.now() - startMs;
   await holder.query("rollback");
   expect(replies.map(({ status }) => status)).toEqual(times(5, () => 503));
-  // The limit is two seconds; the rest allows for a busy machine.
+  // The limit is two seconds; the longer time allows for a busy machine.
   expect(tookMs).toBeLessThan(8_000);
   expect((await consume(render("missing-0"))).body).toMatchObject({ allowed: true, creditsCharged: 10 });
 }, 60_000);
 
-test("a customer who missed 40 publications gets all of them from a process with an empty cache", async () => {
+test("a customer who missed 40 published versions gets all of them from a process with an empty cache", async () => {
   const { assign, consume, database, project, publish } = await setupCredits();
   const limited = (quantity: number) => [
     { feature: "image.render", limit: { quantity, period: "month" } as const },

@@ -8,7 +8,7 @@ import { CatalogCache } from "../../store/cell/catalogs.ts";
 import { Lane } from "./lane.ts";
 import type { RuntimeRequest } from "./request.ts";
 
-/** Longer than `idle_in_transaction_session_timeout` of a lane. */
+/** Longer than the lane's `idle_in_transaction_session_timeout`. */
 const STALL_MS = 2_600;
 
 test("a batch sent during a commit is not committed on another connection", { retry: 3 }, async () => {
@@ -31,8 +31,8 @@ test("a batch sent during a commit is not committed on another connection", { re
   const [first] = sessions;
   if (first === undefined) throw new Error("the lane has a session");
 
-  // The process blocks right after it sent one batch's commit and the next batch's first round trip. When it continues, both
-  // responses and the end of the connection are waiting.
+  // The process blocks right after sending one batch's commit and the next batch's first round trip. When it continues, both
+  // responses and the end of the connection are waiting to be read.
   const commit = first.commit.bind(first);
   first.commit = () => {
     setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, STALL_MS));
@@ -47,10 +47,10 @@ test("a batch sent during a commit is not committed on another connection", { re
   const outcome = await behind;
   await lane.close();
 
-  // Without its transaction, the commit would have returned a warning, and the outcome would be "unknown".
+  // Without its transaction, the commit would have returned only a warning, and the outcome would be "unknown".
   expect(failures.filter((kind) => kind !== "lost")).toEqual([]);
   expect(await eventsWithoutKey(database)).toBe(0);
-  // On a busy machine the batch may be sent too late and rejected for its age. The test then retries.
+  // On a busy machine the batch may be sent too late and rejected because of its age. The test is then repeated.
   expect(outcome).toMatchObject({ kind: "answered", replayed: false });
   expect(sessions).toHaveLength(2);
   expect(await database.count("cell.events")).toBe(3);

@@ -8,7 +8,7 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 test("a retry that overtakes its original in another process does not make other requests fail", async () => {
   const { database, service, project } = await setup({ LANES: "1" });
   const original = await connectTo(database);
-  // The original in another process: written, but not yet committed.
+  // The original in another process has been written but not committed.
   await original.query("begin");
   await original.query(
     `insert into cell.keyed_requests
@@ -50,7 +50,7 @@ test("two processes that create the same customers concurrently never deadlock",
   expect(stats?.["deadlocks"]).toBe(0);
 });
 
-test("an event's recorded time is read after the locks, not before waiting for them", async () => {
+test("an event's recorded time is read after the locks are taken, not before waiting for them", async () => {
   const { database, service, project } = await setup({ LANES: "1" });
   const send = (idempotencyKey: string): Promise<Reply> =>
     post(`${service.url}/v1/events`, project.test.key.secret, { ...EVENT, idempotencyKey });

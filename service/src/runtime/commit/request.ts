@@ -36,7 +36,7 @@ export type ConsumeRequest = Sender & {
 /** A validated request on its way to the database. */
 export type RuntimeRequest = EventRequest | ConsumeRequest;
 
-/** Whether an older release could not replay, show or erase what this request stores. */
+/** Whether the request stores data that an older release could not replay, show or erase. */
 export function needsNewFormat(request: RuntimeRequest): boolean {
   if (request.endpoint === "events") return request.event.memberId !== null;
   const { hasItems, memberId } = request.consumption;
@@ -49,7 +49,7 @@ export type Outcome =
   | { kind: "answered"; answer: StoredAnswer; replayed: boolean }
   | { kind: "key_reused"; conflict: KeyConflict }
   | { kind: "feature_not_found"; feature: FeatureKey }
-  /** Not executed, because an older release could not replay, show or erase what it stores. */
+  /** Not executed, because an older release that is still running could not replay, show or erase the stored data. */
   | { kind: "upgrade_unfinished" }
   | ExceededLimit
   | Exclude<EventDecision, { kind: "accepted" }>
@@ -78,6 +78,6 @@ export type Pending<R extends RuntimeRequest = RuntimeRequest> = {
   isUncertain: boolean;
   /** How often the request was skipped because its wallet was locked. */
   skips: number;
-  /** How often a part of the catalog was fetched for this request, and was outdated again at the next attempt. */
+  /** How often a missing part of the catalog was fetched for this request, only to be outdated again at the next attempt. */
   fetches: number;
 };

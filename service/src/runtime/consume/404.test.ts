@@ -18,7 +18,7 @@ test("an unknown feature gets 404, and nothing is stored, not even a customer wi
   expect(await database.count("cell.denials")).toBe(0);
 });
 
-test("a 404 does not use up the key: once the feature exists, the same request is decided", async () => {
+test("a 404 does not use up the key: after the feature is created, the same request is decided", async () => {
   const credits = await setupCredits();
   expect((await credits.consume(MISSING)).status).toBe(404);
   await define(credits, MISSING.feature);

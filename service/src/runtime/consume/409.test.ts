@@ -8,7 +8,7 @@ import { setDefaultPlan } from "../../manage/plans/operations.ts";
 
 const RENDER = { customerId: "ada", feature: "image.render", idempotencyKey: "key-1" };
 
-test("concurrent requests with the same key but different quantities, through two processes: one is charged, others get 409", async () => {
+test("if two processes receive one key with different quantities, one request is charged and the others get 409", async () => {
   const { consumeAt, topUp, database } = await setupTwo();
   await topUp("ada", 100_000);
   for (const round of rounds(10)) {
@@ -23,7 +23,7 @@ test("concurrent requests with the same key but different quantities, through tw
   await expectSoundBooks(database);
 });
 
-test("concurrent requests with the same key but different customers: one is charged", async () => {
+test("if concurrent requests use one key for different customers, one is charged", async () => {
   const { consumeAt, assign, database } = await setupTwo();
   const customers = times(16, (i) => `customer-${i}`);
   for (const customer of customers) await assign(customer);

@@ -73,7 +73,7 @@ test("a catalog edit takes effect at the next request in both processes, for con
   }
 });
 
-test("a new feature is known to both processes immediately, and never reported missing afterwards", async () => {
+test("a new feature is available in both processes immediately, and is never reported missing afterwards", async () => {
   const { cell, context, publish, consumeAt } = await setupTwo();
   for (const round of rounds(5)) {
     const key = `feature-${round}`;
@@ -91,7 +91,7 @@ test("a new feature is known to both processes immediately, and never reported m
   }
 });
 
-test("a version with reach `now` applies once during 60 charges, and used credits stay used", async () => {
+test("a version with reach `now` applies exactly once during 60 charges, and used credits stay used", async () => {
   const { publish, assign, renderAt, database } = await setupTwo();
   for (const round of rounds(3)) {
     const customerId = `customer-${round}`;

@@ -33,7 +33,7 @@ async function setupOnWire() {
   return { ...credits, wire, render, check };
 }
 
-test("if the response to a commit is lost, its charge is found, counted once and not marked as a replay", async () => {
+test("if the response to a commit is lost, the charge is found, counted once and not marked as a replay", async () => {
   const { database, wire, render } = await setupOnWire();
   await render("warm");
   for (let round = 0; round < 5; round++) {
@@ -100,14 +100,14 @@ test.each(["text.generate", "video.render"])(
     const { cell, consume, context, database, topUp } = await setupCredits({ LANES: "1" });
     await topUp("ada", 1_000);
     await setDefaultPlan(cell, context, { plan: "pro" });
-    // As after logical replication, which copies rows but no sequences.
+    // As after logical replication, which copies rows but not sequences.
     await database.query(
       `insert into cell.customers (environment_id, customer_id, created_at)
      select environment_id, 'copied-' || n, created_at from cell.customers, generate_series(1, 500) as n`,
     );
     const [row] = await database.query("select pg_get_serial_sequence('cell.customers', 'number') as name");
     await consume({ customerId: "ada", feature: "text.generate", idempotencyKey: "loads the catalog" });
-    // Repeated, because it depends on timing whether the new customer gets ada's number after ada's charges.
+    // Repeated, because timing decides whether the new customer gets ada's number after ada's charges.
     for (const round of rounds(5)) {
       await database.query(`alter sequence ${row?.["name"]} restart`);
       const replies = await Promise.all(
@@ -137,7 +137,7 @@ test("without the privilege to delete expired keys, only requests that reuse one
   await database.query("alter table cell.keyed_requests disable trigger user");
   await database.query("update cell.keyed_requests set recorded_at = recorded_at - interval '41 days'");
   await database.query("alter table cell.keyed_requests enable trigger user");
-  // As after a migration that runs without IDEMPOTENCY_DAYS while services run with it.
+  // As when migrations run without IDEMPOTENCY_DAYS, but services run with it.
   await grantToService(await connectTo(database), SERVICE_ROLE, { endsKeys: false });
   const replies = await Promise.all(times(40, (i) => charge(`key-${i}`)));
   expect(replies.map(({ status }) => status)).toEqual(times(40, (i) => (i === 17 ? 500 : 200)));
@@ -156,7 +156,7 @@ test("while the database is unreachable, both halves of a batch are rejected", a
     onBatch: () => {},
     onFailure: ({ kind }) => {
       if (kind !== "bad_row") return;
-      // From now on the server does not respond, and connecting takes until the timeout.
+      // From now on the server does not respond, and connecting fails only after the timeout.
       wire.hold();
       wire.cut();
     },

@@ -74,7 +74,7 @@ test("while a wallet is locked for 3 s, new and existing customers are not rejec
   const credits = await setupCredits({ LANES: "1" });
   await setDefaultPlan(credits.cell, credits.context, { plan: "pro" });
   const held = await hold(credits, "ada");
-  // Each customer must be created first, so its request is decided two batches later.
+  // Each customer is created first, so its request is decided two batches later.
   const { others } = await load(
     credits,
     times(600, (i) => `new-${i}`),

@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { setupCredits } from "../../../test/credits.ts";
 import { times } from "../../../test/two-services.ts";
 
-// A connection being opened to any database of the server can prevent page pruning. Other tests open many, so this may
-// need a retry.
+// While a connection to any database of the server is being opened, page pruning may be prevented. Other tests open many
+// connections, so this test may need a retry.
 test("more than 95% of 1,000 charges are HOT updates of their wallet", {
   retry: 3,
 }, async () => {

@@ -6,7 +6,7 @@ import { servePurser } from "../../../test/purser.ts";
 import { rounds } from "../../../test/rounds.ts";
 import { countAllowed, times } from "../../../test/two-services.ts";
 
-test("through two operating system processes, concurrent consume requests with credits for 10 are charged exactly 10 times", {
+test("concurrent consume requests to two operating system processes, with credits for 10, are charged exactly 10 times", {
   timeout: 600_000,
 }, async () => {
   const { assign, project, database } = await setupCredits();

@@ -55,7 +55,7 @@ test("concurrent charges spend four grants exactly to 0, in spending order", asy
       price: null,
       note: null,
     });
-  // In addition to grant 1, the allowance of 100, which expires in about 30 days.
+  // These come in addition to grant 1, the allowance of 100, which expires in about 30 days.
   await add("purchase", 13, null);
   await add("manual", 37, inDays(1));
   await add("promotion", 54, inDays(7));
@@ -78,7 +78,7 @@ test("concurrent charges spend four grants exactly to 0, in spending order", asy
   await expectSoundBooks(database);
 });
 
-test("after a month ends, the allowance renews once for 100 concurrent requests", async () => {
+test("after a month ends, 100 concurrent requests renew the allowance once", async () => {
   const { renderAt, database } = await setupTwo();
   expect(countAllowed(await Promise.all(times(20, (i) => renderAt(i))))).toBe(10);
   for (const months of [1, 2, 3]) {
@@ -89,11 +89,11 @@ test("after a month ends, the allowance renews once for 100 concurrent requests"
   await expectSoundBooks(database);
 });
 
-test("when a period ends during concurrent requests, it and the next period each grant their credits once", async () => {
+test("when a period ends during concurrent requests, the old and the new period each grant their credits once", async () => {
   const { cell, context, renderAt, database } = await setupTwo();
   const end = Date.now() + 1_500;
   const customerId = brandAs<CustomerId>("bob");
-  // The anchor in the future sets the boundaries: this period is nearly over.
+  // The anchor in the future determines the period boundaries: this period is nearly over.
   await assignPlan(cell, context, { customerId, plan: "pro", anchor: brandAs<Instant>(end) });
   const replies: Reply[] = [];
   while (Date.now() < end + 300)
@@ -102,12 +102,12 @@ test("when a period ends during concurrent requests, it and the next period each
   const allowed = replies.filter(({ body }) => body["allowed"]).map(({ body }) => body["resetsAt"]);
   const before = allowed.filter((resetsAt) => resetsAt === new Date(end).toISOString());
   expect({ before: before.length, after: allowed.length - before.length }).toEqual({ before: 10, after: 10 });
-  // One for ada, two for bob.
+  // One grant for ada, two for bob.
   expect(await database.count("cell.grants")).toBe(3);
   await expectSoundBooks(database);
 });
 
-test("two processes that create a customer with the default plan make one customer, one wallet and one allowance", async () => {
+test("two processes that create a customer with the default plan at once create one customer, wallet and allowance", async () => {
   const { cell, context, renderAt, database } = await setupTwo();
   await setDefaultPlan(cell, context, { plan: "pro" });
   for (const round of rounds(3)) {
@@ -123,7 +123,7 @@ test("two processes that create a customer with the default plan make one custom
   await expectSoundBooks(database);
 });
 
-test("100 concurrent requests with the same key, through two processes, are charged once and get the same response", async () => {
+test("100 concurrent requests with the same key in two processes are charged once and get the same response", async () => {
   const { renderAt, database } = await setupTwo();
   for (const round of rounds(10)) {
     const replies = await Promise.all(times(100, (i) => renderAt(i, { idempotencyKey: `copy-${round}` })));
@@ -135,7 +135,7 @@ test("100 concurrent requests with the same key, through two processes, are char
   await expectSoundBooks(database);
 });
 
-test("concurrent requests with the same key on consume and events: one endpoint accepts it, the other returns 409", async () => {
+test("if concurrent consume and event requests use the same key, one endpoint accepts it and the other returns 409", async () => {
   const { renderAt, urls, project, database } = await setupTwo();
   for (const round of rounds(5)) {
     const idempotencyKey = `contested-${round}`;

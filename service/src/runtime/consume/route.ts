@@ -55,7 +55,7 @@ export async function answerConsume(parts: ConsumeParts, caller: Asking, body: C
   return toAnswer(outcome, consumption);
 }
 
-/** Resolves once the outcome is durable. */
+/** Resolves when the outcome is durable. */
 export function consumeFeature(
   lanes: Lanes,
   caller: Asking,
@@ -81,7 +81,7 @@ export function consumeFeature(
   });
 }
 
-/** Also checks what the JSON schema cannot express. */
+/** Reads a validated body, and checks what the JSON schema cannot express. */
 export function readConsumption(body: QuestionBody): Consumption {
   const errors = checkTexts({ customerId: body.customerId }, ["customerId"]);
   const items = readItems(body, errors);
@@ -97,7 +97,7 @@ export function readConsumption(body: QuestionBody): Consumption {
   };
 }
 
-/** Either `feature` and `quantity`, or `items`. */
+/** Reads the items: either `feature` and `quantity`, or `items`. */
 function readItems(body: QuestionBody, errors: FieldError[]): ConsumptionItem[] {
   const { feature, quantity, items } = body;
   if (items === undefined) {

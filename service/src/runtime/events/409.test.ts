@@ -43,7 +43,7 @@ test("a key that was used on another endpoint is rejected", async () => {
   await expectRows(database, 1);
 });
 
-test("concurrent requests with the same key but different payloads, through two processes: one wins, others get 409", async () => {
+test("if two processes receive one key with different payloads, one request is accepted and the others get 409", async () => {
   const { database, service, project } = await setup();
   const other = await startTestService(database);
   for (let round = 0; round < 20; round++) {

@@ -43,7 +43,7 @@ test.each([
   ["keys", manyKeys(50), manyKeys(51), { max: 50, actual: 51 }],
   ["depth", deep(5), deep(6), { max: 5, actual: 6 }],
 ])(
-  "metadata above the plan's %s: the response has limit, maximum and actual value, and no row is written",
+  "if metadata exceeds the %s limit, the response has the limit, maximum and actual value, and no row is written",
   async (limit, within, beyond, measured) => {
     const { database, record } = await setup();
     const reply = await record({ ...EVENT, metadata: beyond });
@@ -55,7 +55,7 @@ test.each([
   },
 );
 
-test("the limits are those of the workspace, and a change applies within seconds", async () => {
+test("metadata limits come from the workspace's plan, and a change applies within seconds", async () => {
   const { database, record } = await setup();
   const send = (): Promise<Reply> =>
     record({ ...EVENT, idempotencyKey: undefined, metadata: { a: 1, b: 2, c: 3 } });

@@ -6,7 +6,7 @@ import { transaction } from "../../postgres/transaction.ts";
 
 const EVENT = { customerId: "customer_1", event: "tokens.generated", quantity: 3, idempotencyKey: "key-1" };
 
-test("the same key and request replay the response byte for byte, in any spelling of the request", async () => {
+test("the same key and request replay the response byte for byte, even if the same values are written differently", async () => {
   const { database, record } = await setup();
   const at = new Date(Date.now() - 60_000);
   const timestamp = at.toISOString();
@@ -30,14 +30,14 @@ test("the same key and request replay the response byte for byte, in any spellin
   expect(await database.count("cell.events")).toBe(1);
 });
 
-test("a request with the metadata keys in another order counts as the same request", async () => {
+test("a request whose metadata keys are in another order is the same request", async () => {
   const { record } = await setup();
   const first = await record({ ...EVENT, metadata: { a: 1, b: { c: 2, d: 3 } } });
   const again = await record({ ...EVENT, metadata: { b: { d: 3, c: 2 }, a: 1 } });
   expect(again.text).toBe(first.text);
 });
 
-test("an accepted event replays after its timestamp has become too old", async () => {
+test("an accepted event can be replayed after its timestamp has become too old", async () => {
   const { record } = await setup();
   const timestamp = new Date(Date.now() - 35 * 24 * 3_600_000 + 2_000).toISOString();
   const first = await record({ ...EVENT, timestamp });
@@ -49,7 +49,7 @@ test("an accepted event replays after its timestamp has become too old", async (
   expect(late.text).toBe(first.text);
 });
 
-test("another API key for the project replays too, so a rotation does not break a retry", async () => {
+test("another API key of the project gets the replay too, so a key rotation does not break a retry", async () => {
   const { database, record, service, project } = await setup();
   const first = await record(EVENT);
   const pool = openTestPool(database.url);
@@ -69,7 +69,7 @@ test("another API key for the project replays too, so a rotation does not break 
   expect(again.headers.get("idempotent-replayed")).toBe("true");
 });
 
-test("32 concurrent copies store one event, through one process or two", async () => {
+test("32 concurrent copies of a request, through one process or two, store one event", async () => {
   const { database, service, project } = await setup();
   const other = await startTestService(database);
   for (let round = 0; round < 20; round++) {

@@ -35,7 +35,7 @@ export function eventsRoute(lanesOf: (cell: string) => Lanes) {
   });
 }
 
-/** Resolves once the outcome is durable. */
+/** Resolves when the outcome is durable. */
 function recordEvent(lanes: Lanes, caller: Asking, body: EventBody): Promise<Outcome> {
   const event = readEvent(body);
   const { projectId, environmentId, metadataLimits } = caller.key;

@@ -129,9 +129,9 @@ export function listAssignmentRecords(
   return listRows(tx, LIST, [name.environmentId, name.customerNumber, page.before, page.limit], RECORD);
 }
 
-// wallet-state.ts describes the positions in a wallet's state. [3] is the assignment, with the plan in [1], its end in [4] and isDefault
-// in [5]. [9] is the pending change, with the plan in [0], its start in [1] and its end in [2]. The plan that started last
-// and has not ended counts. If there is none, the customer has the default plan.
+// wallet-state.ts describes the positions in a wallet's state. [3] is the assignment, with the plan in [1], its end in [4] and
+// isDefault in [5]. [9] is the pending change, with the plan in [0], its start in [1] and its end in [2]. The customer's plan is
+// the one that started last and has not ended, or the default plan if there is none.
 const COUNT = statement(
   "plan_customers.count",
   `

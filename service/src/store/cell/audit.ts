@@ -133,7 +133,7 @@ const FIND_NUMBERS = statement(
     and c.erased_at is null`,
 );
 
-/** Several environments may have a customer with the same ID. */
+/** Finds the customers with this ID. Several environments may have one. */
 export function findCustomerNumbers(
   tx: Tx,
   environmentIds: readonly EnvironmentId[],
@@ -142,7 +142,7 @@ export function findCustomerNumbers(
   return listRows(tx, FIND_NUMBERS, [environmentIds, customerId], NAME);
 }
 
-// A grant and its audit entry have the same time, and the entry's ID starts with it: this reads a few rows for each grant.
+// A grant and its audit entry have the same time, and the entry's ID starts with that time, so few rows are read for each grant.
 const FIND_ACTORS = statement(
   "audit.find_actors_of_grants",
   `

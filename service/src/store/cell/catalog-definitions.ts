@@ -84,7 +84,7 @@ const ARCHIVE_FEATURE = statement(
     and id = $2`,
 );
 
-/** Null restores the feature. */
+/** Archives a feature. Null restores it. */
 export function archiveFeature(
   tx: Tx,
   { environmentId, id }: { readonly environmentId: EnvironmentId; readonly id: FeatureId },
@@ -109,7 +109,7 @@ const UPSERT_PLAN = statement(
   returning id`,
 );
 
-/** `documentBytes` is the size of the latest version in an exported catalog. Null leaves it unchanged. */
+/** Creates or renames a plan. `documentBytes` is the size of its latest version in an export. Null leaves it unchanged. */
 export async function upsertPlan(
   tx: Tx,
   environmentId: EnvironmentId,
@@ -129,7 +129,7 @@ const ARCHIVE_PLAN = statement(
     and id = $2`,
 );
 
-/** Null restores the plan. */
+/** Archives a plan. Null restores it. */
 export function archivePlan(
   tx: Tx,
   { environmentId, id }: { readonly environmentId: EnvironmentId; readonly id: PlanId },

@@ -3,8 +3,8 @@ import { readBoolean, readInstant, readInteger, readText } from "../../postgres/
 import { statement, type Tx } from "../../postgres/statement.ts";
 import { brandAs, type EnvironmentId, type Instant, type PlanId } from "../../primitives/brand.ts";
 
-// The whole catalog except the pinned features of plan versions, which are most of it. Every published version has a line of a few hundred
-// bytes, because a customer may still have to move through it.
+// Reads the whole catalog except the pinned features of plan versions, which are most of it. Every published version has a line of
+// a few hundred bytes, because customers on older versions may still have to pass through it.
 const LOAD = statement(
   "catalogs.load_outline",
   `
@@ -117,7 +117,7 @@ export const EMPTY_CATALOG: Catalog = {
   defaultPlan: { plan: null, since: brandAs<Instant>(0) },
 };
 
-/** JSON built by the statement above. */
+/** Parses JSON built by the statement above. */
 function parse<T>(text: string): T[] {
   return JSON.parse(text);
 }

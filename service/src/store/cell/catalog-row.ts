@@ -19,8 +19,8 @@ const READ_REVISIONS = statement(
 );
 
 /**
- * The current revision of each environment's catalog, without environments that have none. Every edit gets a new revision, which is never
- * reused, even if a failover loses an edit and its version number is assigned again.
+ * The current revision of each environment's catalog, without environments that have none. Every edit gets a new revision, which is
+ * never reused, even if a failover loses an edit and its version number is assigned again.
  */
 export async function readCatalogRevisions(
   tx: Tx,
@@ -64,8 +64,8 @@ const RAISE = statement(
 );
 
 /**
- * Raises the version, which locks the catalog until this transaction ends, so edits are serialized. Returns the time at which the edit
- * takes effect; this is never before the time of an earlier edit.
+ * Raises the version, which locks the catalog until this transaction ends, so edits are serialized. Returns the time at which the
+ * edit takes effect; this is never before the time of an earlier edit.
  */
 export async function raiseCatalogVersion(tx: Tx, environmentId: EnvironmentId): Promise<Instant> {
   const { rows } = await tx.run(RAISE, [environmentId]);

@@ -10,7 +10,7 @@ import { loadPlanTerms, type PlanTermsTable } from "./plan-terms.ts";
 
 const OUTLINES_BYTES_MAX = 64 * 1024 * 1024;
 const TERMS_BYTES_MAX = 64 * 1024 * 1024;
-/** Plan versions whose features one statement reads. With a thousand features per plan, this is 32,000 rows and takes about 50 ms. */
+/** Plan versions whose features one statement reads. With a thousand features each, these are 32,000 rows and take about 50 ms. */
 const VERSIONS_AT_ONCE = 32;
 
 type Read = (work: (tx: Tx) => Promise<void>) => Promise<void>;
@@ -18,8 +18,8 @@ type Known = { readonly revision: string; readonly catalog: Catalog };
 
 /**
  * A cache of catalogs for this process, bounded in bytes. After it has its locks, a decision reads the catalog's revision from the
- * database and accepts only that revision from the cache. So an edit applies to the next request, and a stale cache costs a read but
- * never causes a wrong response. The pinned features of a version never change and are cached by the version's identity.
+ * database and accepts only that revision from the cache. So an edit applies to the next request, and a stale cache costs a read
+ * but never causes a wrong response. The pinned features of a version never change and are cached by the version's identity.
  */
 export class CatalogCache {
   readonly #outlines = new BytesCache<EnvironmentId, Known>(OUTLINES_BYTES_MAX);
@@ -39,7 +39,7 @@ export class CatalogCache {
     return known?.revision === revision ? known.catalog : new MissingOutline(this, environmentId, revision);
   }
 
-  /** Returns each environment's catalog, or an object that names what is not in memory. Environments in `now` are read immediately. */
+  /** Returns each environment's catalog, or an object that names the missing data. Environments in `now` are read immediately. */
   async findAll(
     tx: Tx,
     environments: Iterable<EnvironmentId>,
@@ -141,7 +141,7 @@ class MissingTerms extends MissingData {
   }
 }
 
-/** A version's features, looked up in the cache on each access. No reference to them is kept, so the cache stays within its bound. */
+/** A version's features, looked up in the cache on each access. Keeps no reference to them, so the cache stays within its bound. */
 class PinnedElsewhere implements PinnedFeatures {
   readonly #cache: CatalogCache;
   readonly #environmentId: EnvironmentId;

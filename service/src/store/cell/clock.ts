@@ -30,9 +30,9 @@ const READ_OLDEST = statement(
 );
 
 /**
- * All wallet decisions and catalog edits dated before the returned time are committed. Every writer locks a wallet or catalog row before
- * it reads the clock, so the locks on these two tables show all open writers, whatever their role. Backups only read and are ignored.
- * The clock is read first: a writer that starts between the two statements reads a later time.
+ * All wallet decisions and catalog edits dated before the returned time are committed. Every writer locks a wallet or catalog row
+ * before it reads the clock, so the locks on these two tables show all open writers, whatever their role. Backups only read and are
+ * ignored. The clock is read first: a writer that starts between the two statements reads a later time.
  */
 export async function readSettledClock(tx: Tx): Promise<Instant> {
   const now = await readClock(tx);
@@ -65,7 +65,7 @@ export async function listCustomerTransactions(tx: Tx): Promise<string[]> {
 
 const READ_ZONE = statement("server_zone.read", "select clock_timestamp() at time zone $1::text");
 
-/** Whether the server knows this time zone: its list may be older than ours. Runs outside a transaction, which the error would abort. */
+/** Whether the server supports this time zone: its list may be older than ours. Needs its own transaction: an error aborts it. */
 export async function isServerZone(tx: Tx, name: string): Promise<boolean> {
   try {
     await tx.run(READ_ZONE, [name]);

@@ -37,8 +37,8 @@ export type CustomerSlice = {
 };
 
 /**
- * Newest first. `search` matches the start of ID, name, email or billing reference, ignoring case. If it matches very many customers, a
- * page may hold fewer than `limit` and not be the last.
+ * Newest first. `search` matches the start of ID, name, email or billing reference, ignoring case. If it matches very many
+ * customers, a page may hold fewer than `limit` and not be the last.
  */
 export async function listCustomerRecords(
   tx: Tx,

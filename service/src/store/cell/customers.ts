@@ -8,7 +8,7 @@ export type CustomerName = { readonly environmentId: EnvironmentId; readonly cus
 
 export type Customer = CustomerName & { readonly number: number };
 
-/** The same type as a wallet's name. */
+/** Has the same fields as `WalletName`. */
 type NumberedCustomer = { readonly environmentId: EnvironmentId; readonly customerNumber: CustomerNumber };
 
 const FIND = statement(
@@ -81,7 +81,7 @@ const INSERT = statement(
   from unnest($1::integer[], $2::text[], $3::bigint[]) as c (environment_id, customer_id, number)`,
 );
 
-/** Customers must be sorted. Without `on conflict`: if another process created one meanwhile, the statement fails and the batch reruns. */
+/** Customers must be sorted. If another process created one meanwhile, the statement must fail, so that the batch reruns. */
 export function insertCustomers(tx: Tx, customers: readonly NewCustomer[]): Promise<Rows> {
   return tx.run(INSERT, [
     integers(customers.map(({ environmentId }) => environmentId)),
@@ -105,7 +105,7 @@ export async function findCustomerId(tx: Tx, customer: NumberedCustomer): Promis
   return rows[0] === undefined ? null : brandAs<CustomerId>(readText(rows[0][0]));
 }
 
-/** The same ID, but null if the customer was erased. */
+/** The ID of the customer with this number. Null if the customer was erased. */
 export async function findLiveCustomerId(
   tx: Tx,
   { environmentId, customerNumber }: NumberedCustomer,
@@ -153,7 +153,7 @@ export function compareCustomers(a: CustomerName, b: CustomerName): number {
   return a.customerId < b.customerId ? -1 : a.customerId > b.customerId ? 1 : 0;
 }
 
-/** Unique, because the environment's number has no colon. */
+/** A key for maps. Unique, because the environment's number has no colon. */
 export function customerKey(customer: CustomerName): string {
   return `${customer.environmentId}:${customer.customerId}`;
 }

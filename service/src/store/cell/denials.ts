@@ -76,10 +76,10 @@ export const DENIAL = {
   creditsRequired: integer("d.credits_required"),
   balance: integer("d.balance"),
   limit: orNull(describeRow({ quantity: integer("d.limit_quantity"), used: integer("d.limit_used") })),
-  /** When the limit that was reached resets, otherwise the allowance. */
+  /** When the limit resets, if it was reached. For other reasons, when the allowance renews. */
   resetsAt: orNull(instant("d.resets_at")),
   planVersion: orNull(id<PlanVersionId>("d.plan_version_id")),
-  /** The number of the customer's overrides, if they name the denied feature. */
+  /** Identifies the customer's overrides that change the denied feature. Null if none do. */
   overrides: orNull(integer("d.overrides_number")),
   keyHash: hexUuid("d.key_hash"),
   memberId: orNull(derive(text("d.member_id"), (value) => brandAs<MemberId>(value))),
@@ -156,7 +156,7 @@ export function insertDenials(tx: Tx, rows: readonly DenialRow[], recordedAt: In
   ]);
 }
 
-/** When the limit that was reached resets, otherwise the allowance. */
+/** When the limit resets, if it was reached. For other reasons, when the allowance renews. */
 function resetOf({ limit, resetsAt }: Position, reason: Reason): Instant | null {
   return reason === "limit_reached" ? (limit?.resetsAt ?? null) : resetsAt;
 }
@@ -186,7 +186,7 @@ const LIST_RECORDS = statement(
 
 type DenialPosition = { readonly recordedAt: Instant; readonly id: string };
 
-/** Newest first: denials before `before`, back to `since`. */
+/** Denials before `before`, back to `since`, newest first. */
 export function listDenialRecords(
   tx: Tx,
   name: WalletName,

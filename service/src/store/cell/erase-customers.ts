@@ -68,7 +68,7 @@ const FORGET = statement(
     and erased_at is not null`,
 );
 
-/** The last step, after everything else was erased. */
+/** Replaces the customer's ID with a random one. This is the last step, after everything else was erased. */
 export function forgetCustomer(tx: Tx, customer: WalletName): Promise<Rows> {
   return tx.run(FORGET, [customer.environmentId, customer.customerNumber]);
 }
@@ -182,7 +182,7 @@ const FIND_KEYS_OF_EVENTS = {
     and k.key <> ''`,
 };
 
-/** An event does not name its key, and no index leads from one to the other: this scans pages `from` up to `to` of each partition. */
+/** Finds the keys of events. Scans pages `from` to `to` of each partition, because no column or index leads from event to key. */
 export function findKeysOfEvents(
   tx: Tx,
   projectId: ProjectId,

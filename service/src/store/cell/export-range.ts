@@ -5,13 +5,13 @@ import type { EnvironmentId, Instant } from "../../primitives/brand.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 
 /**
- * The rows that were committed at one moment, identified by the transactions that wrote them: all below a number, except those still
- * open then. `recorded_at` cannot identify them: after an unknown commit outcome, an event is written again with its original time.
+ * Selects the rows that were committed at one moment, by the transactions that wrote them: all below a number, except those that
+ * were still open. `recorded_at` cannot be used: after an unknown commit outcome, an event is written again with its original time.
  */
 export type Settled = {
   readonly below: number;
   readonly without: readonly number[];
-  /** The latest `recorded_at` among them. Read from the rows, because the clock may be behind that of a previous server. */
+  /** The latest `recorded_at` of an event. Read from the rows, because the clock may be behind the previous server's clock. */
   readonly latestEvent: Instant;
 };
 

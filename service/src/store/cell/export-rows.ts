@@ -61,7 +61,7 @@ export function listLedgerOwners(
 }
 
 const EXPORTED_ENTRY = describeRow({
-  /** Position of the entry's run, from 1. */
+  /** Position of the entry's run (`EntryRun`) in the list, from 1. */
   run: integer("r.position::integer"),
   entry: describeRow({
     ...ENTRY,
@@ -72,7 +72,7 @@ const EXPORTED_ENTRY = describeRow({
   }),
 });
 
-// The index leads with the customer, so each run is read by itself. The limit keeps the planner from scanning the whole table instead.
+// The index starts with the customer, so each run is read separately. The limit keeps the planner from scanning the whole table.
 const LIST_ENTRIES = statement(
   "export.list_entries",
   `
@@ -119,7 +119,7 @@ export type EntryRun = {
 
 export type ExportedEntry = RowOf<typeof EXPORTED_ENTRY>["entry"] & { readonly owner: LedgerOwner };
 
-/** Returns run after run, each ordered by sequence. */
+/** Returns the entries of one run after the other, each run ordered by sequence. */
 export async function listExportedEntries(
   tx: Tx,
   { environmentId, from, to, settled }: ExportRange,
@@ -149,8 +149,8 @@ const EVENT = describeRow({
   isSettled: boolean("e.transaction_number < $7 and e.transaction_number <> all($8::bigint[])"),
 });
 
-// isSettled is a column and not a condition, because no index contains it. If nearly all events are newer than the export, a condition
-// would make one statement scan all of them to find the next settled one.
+// isSettled is a column and not a condition, because no index contains it. If nearly all events are newer than the export, a
+// condition would make one statement scan all of them to find the next settled one.
 const LIST_EVENTS = statement(
   "export.list_events",
   `
@@ -172,7 +172,7 @@ export type RecordedRange = { readonly recordedFrom: Instant; readonly recordedT
 /** `isSettled` is false for an event recorded after the export began: it is not part of the export. */
 export type WalkedEvent = RowOf<typeof EVENT>["stored"] & { readonly isSettled: boolean };
 
-/** Oldest first, after `after`. */
+/** Lists the events after `after`, oldest first. */
 export async function listExportedEvents(
   tx: Tx,
   range: ExportRange & RecordedRange,

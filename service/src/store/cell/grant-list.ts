@@ -83,7 +83,7 @@ const SUM_LATER = statement(
   group by slot`,
 );
 
-/** Credits added to each slot by the grants from this number on, without revoked ones. */
+/** Credits added to each slot by grants with this number or a higher one, excluding revoked grants. */
 export async function sumLaterGrants(tx: Tx, name: WalletName, from: number): Promise<Map<number, number>> {
   const { rows } = await tx.run(SUM_LATER, [name.environmentId, name.customerNumber, from]);
   return new Map(rows.map(([slot, credits]) => [readInteger(slot), readInteger(credits)]));
@@ -174,7 +174,7 @@ const LIST_DETAILS = statement(
   order by g.expires_at nulls last, g.number`,
 );
 
-/** The first to expire comes first. */
+/** Ordered by expiry, earliest first. */
 export function listGrantDetails(
   tx: Tx,
   { environmentId, customerNumber }: WalletName,

@@ -89,9 +89,9 @@ const LOCK = statement(
 export type FoundKey = KeyedRequest & { readonly isEnded: boolean };
 
 /**
- * The requests stored under these keys, which must be sorted. A plain read could return a row that a synchronous standby does not have yet;
- * with the lock, this transaction's commit waits until it does. The lateral join probes one partition for each key; `= any(…)` would
- * probe all of them.
+ * The requests stored under these keys, which must be sorted. A plain read could return a row that a synchronous standby does not
+ * have yet; with the lock, this transaction's commit waits until it does. The lateral join probes one partition for each key;
+ * `= any(…)` would probe all of them.
  */
 export async function lockKeyedRequests(
   tx: Tx,
@@ -188,7 +188,7 @@ const INSERT = new Insert<KeyedRequest>("keyed_requests.insert", "keyed_requests
     (verdict.reason !== null || verdict.details !== null || verdict.single?.position?.limit != null),
 });
 
-/** Keys must be sorted. There is no `on conflict`: if another process stored a key meanwhile, the statement fails and the batch reruns. */
+/** Keys must be sorted. If another process stored one of them meanwhile, the statement must fail, so that the batch reruns. */
 export function insertKeyedRequests(
   tx: Tx,
   requests: readonly KeyedRequest[],
@@ -226,8 +226,8 @@ export function compareKeys(a: KeyName, b: KeyName): number {
 /** Created by migration 3. */
 export const KEY_PARTITIONS = 8;
 
-// Scans pages, because an index by time would slow down every request, and the pages are roughly ordered by time. Ages are in hours, as
-// in the lanes, because the length of a day depends on the session's time zone.
+// Scans pages, because an index by time would slow down every request, and the pages are roughly ordered by time. Ages are in
+// hours, as in the lanes, because the length of a day depends on the session's time zone.
 const PURGES = Array.from({ length: KEY_PARTITIONS }, (_, partition) =>
   statement(
     `keyed_requests.purge_${partition}`,

@@ -4,8 +4,8 @@ import { brandAs, type Instant, type PoolId } from "../../primitives/brand.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import type { WalletName } from "./wallets.ts";
 
-// Sequences have no gaps, and effective times never decrease along them. So a binary search needs about twenty look-ups, where a scan
-// would read a month. $5 decides how to count an entry that is missing because its month is detached.
+// Sequences have no gaps, and effective times never decrease along them. So a binary search needs about twenty look-ups, where a
+// scan would read a month. $5 decides on which side of the moment an entry is assumed to be if its month is detached.
 const FIND_LAST_BEFORE = statement(
   "ledger.find_last_before",
   `
@@ -35,8 +35,8 @@ const FIND_LAST_BEFORE = statement(
 );
 
 /**
- * The sequence of the last entry before this moment, up to `last`, or 0 if there is none. Pass `isWholeSince` if all detached months are
- * before this moment. Otherwise the result may be an earlier entry.
+ * The sequence of the last entry before this moment, up to `last`, or 0 if there is none. Pass `isWholeSince` if all detached
+ * months are before this moment. Otherwise the result may be an earlier entry.
  */
 export async function findLastBefore(
   tx: Tx,
@@ -48,8 +48,8 @@ export async function findLastBefore(
   return readInteger(rows[0]?.[0]);
 }
 
-// Uses the first entry since that moment, because the month of the last entry before it may be detached. A pool without a grant before
-// that moment has no entry before it either, and is left out.
+// Uses the first entry since that moment, because the month of the last entry before it may be detached. A pool without a grant
+// before that moment has no entry before it either, and is left out.
 const LIST_BALANCES = statement(
   "ledger.list_balances",
   `
@@ -92,8 +92,8 @@ export async function listBalances(
 }
 
 /**
- * SQL for the earliest `recorded_at` among entries effective since a moment, so that older partitions are pruned. An entry is recorded
- * after it takes effect, except after a failover to a slower clock; a partial index finds those.
+ * SQL for the earliest `recorded_at` among entries effective since a moment, so that older partitions are pruned. An entry is
+ * recorded after it takes effect, except after a failover to a slower clock; a partial index finds those.
  */
 export function recordedSince({ environment, from }: { environment: string; from: string }): string {
   return `(

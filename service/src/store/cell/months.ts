@@ -83,7 +83,7 @@ export type MovedRun = {
   readonly until: number;
 };
 
-/** Sums what the entries of these runs moved since `from`. */
+/** Sums the amounts that the entries of these runs moved since `from`. */
 export function sumMoved(
   tx: Tx,
   environmentId: EnvironmentId,

@@ -15,7 +15,7 @@ export type OpenWallet = WalletName & {
   readonly clock: Instant;
 };
 
-/** Waits for the lock. Null if there is no such customer. */
+/** Locks a customer's wallet, and waits for the lock if necessary. Null if there is no such customer. */
 export async function openWallet(
   tx: Tx,
   { environmentId }: { readonly environmentId: EnvironmentId },
@@ -90,7 +90,7 @@ export async function openWallets(
   return { catalog, clock: await readClock(tx), wallets, held };
 }
 
-/** The global order for inserting and locking customers. */
+/** Sorts customers in the order in which all transactions insert and lock them. */
 export function sortNames(environmentId: EnvironmentId, customers: readonly CustomerId[]): CustomerName[] {
   return customers.map((customerId) => ({ environmentId, customerId })).sort(compareCustomers);
 }

@@ -17,7 +17,7 @@ import { type Uuid, uuidV7 } from "../../primitives/uuid.ts";
 
 export type LoggedEndpoint = "check" | "consume" | "events";
 
-/** A request rejected because its key was used for another request. Stores only hashes of member and metadata, which may name a person. */
+/** A request rejected because its key was used for another request. Member and metadata may name a person, so they are hashed. */
 export type Refused = {
   readonly quantity: number;
   /** In canonical form. Absent from entries before 0.2, null for a request without items. */
@@ -113,7 +113,7 @@ const INSERT = statement(
   )`,
 );
 
-/** In the given order. `now` comes from `openRequestLog` in this transaction. */
+/** Inserts log entries in the given order. `now` comes from `openRequestLog` in this transaction. */
 export function insertRequestLog(tx: Tx, requests: readonly LoggedRequest[], now: LogTime): Promise<Rows> {
   return tx.run(INSERT, [
     formatTimestamp(brandAs<Instant>(Math.floor(now / 1000))),
@@ -136,7 +136,7 @@ export function insertRequestLog(tx: Tx, requests: readonly LoggedRequest[], now
   ]);
 }
 
-/** IDs are ascending and above those of earlier writers: the 12 bits after the milliseconds are a fraction of a millisecond. */
+/** IDs are ascending and above all earlier IDs: the 12 bits after the milliseconds are a fraction of a millisecond. */
 function makeIds(count: number, now: LogTime): Uuid[] {
   const at = brandAs<Instant>(Math.floor(now / 1000));
   const fraction = Math.floor(((now % 1000) * 4096) / 1000);
@@ -187,7 +187,7 @@ const TRY_LOCK = statement(
   "select pg_try_advisory_xact_lock(hashtextextended('purser.request_log_purge', 0))",
 );
 
-/** Held until this transaction ends. False if another process holds it. */
+/** Takes the lock for purging until this transaction ends. False if another process holds it. */
 export async function tryPurgeLock(tx: Tx): Promise<boolean> {
   const { rows } = await tx.run(TRY_LOCK);
   return readBoolean(rows[0]?.[0]);

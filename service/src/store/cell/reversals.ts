@@ -7,7 +7,7 @@ import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { MEMBER, PLACE, parseParts } from "./ledger.ts";
 import type { WalletName } from "./wallets.ts";
 
-// The charges of a request, as a reversal reads them, and the reversals that it already has.
+// Reads the charges of a request that are to be reversed, and the reversals that they already have.
 
 const CONSUME = describeRow({
   sequence: integer("e.sequence"),
@@ -50,8 +50,8 @@ export type StoredConsume = ConsumeFacts & RowOf<typeof CONSUME>;
 export type ConsumeName = WalletName & { readonly sequence: number; readonly recordedAt: Instant };
 
 /**
- * The charges of one request, in order. Empty if there is no such request. The wallet must be locked, so that no other reversal of them
- * is added meanwhile.
+ * The charges of one request, in order. Empty if there is no such request. The wallet must be locked, so that no other reversal of
+ * them is added meanwhile.
  */
 export function listConsumes(tx: Tx, name: ConsumeName): Promise<StoredConsume[]> {
   const { customerNumber, sequence, recordedAt, environmentId } = name;

@@ -126,8 +126,8 @@ export async function findUsesOfKey(
 }
 
 /**
- * Finds the time by the event's ID. If an event was written a second time after an unknown outcome, it keeps its first time, while its
- * key has the second. An event that no longer exists gets time 0, which is outside every history window.
+ * Finds the time by the event's ID. If an event was written a second time after an unknown outcome, it keeps its first time, while
+ * its key has the second. An event that no longer exists gets time 0, which is outside every history window.
  */
 async function findEventTime(tx: Tx, scope: SearchScope, eventId: Uuid): Promise<Instant> {
   return (await findRecordById(tx, "event", scope, eventId))?.at ?? brandAs<Instant>(0);

@@ -7,7 +7,7 @@ import { readClock } from "./clock.ts";
 
 export type SweepName = "expiries" | "ended keys";
 
-/** The position of a sweep; only its job knows what the numbers mean. Null at the start. */
+/** The position of a sweep. The job defines the meaning of the numbers. Null at the start. */
 export type SweepPosition = readonly number[] | null;
 
 const LOCK = statement(
@@ -25,8 +25,8 @@ const LOCK = statement(
 );
 
 /**
- * One process at a time takes a step. Null if another process is taking one, or the sweep is paused. Throws if the database's
- * clock is wrong: a sweep expires credits permanently, so it waits until the clocks agree.
+ * Locks a sweep for one step, so that only one process runs it. Null if another process holds the lock, or the sweep is paused.
+ * Throws if the database's clock is wrong: a sweep expires credits permanently, so it waits until the clocks agree.
  */
 export async function lockSweep(
   tx: Tx,

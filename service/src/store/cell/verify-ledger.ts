@@ -20,7 +20,7 @@ import type { WalletName } from "./wallets.ts";
 /** A range of one customer's rows: numbers above `after`, up to `until`. */
 export type Run = WalletName & { readonly after: number; readonly until: number };
 
-// An entry from another environment does not belong to the wallet, and leaves a gap.
+// Leaves out entries from another environment, which do not belong to the wallet. The gap is reported as a mismatch.
 const LIST_ENTRIES = statement(
   "verify.list_entries",
   `
@@ -162,8 +162,8 @@ function readReversed(row: readonly unknown[]): ReversedConsume {
   };
 }
 
-// A grant may have been revoked after the wallet was read. If it was revoked at least a minute before, the wallet has seen it, because
-// no transaction takes that long.
+// A grant may have been revoked after the wallet was read. If it was revoked at least a minute before that, the wallet that was
+// read includes the revocation, because no transaction takes that long.
 const LIST_GRANTS = statement(
   "verify.list_grants",
   `
@@ -226,7 +226,7 @@ export type LedgerSum = {
   readonly misfits: number;
 };
 
-// Here too, an entry from another environment leaves a gap.
+// As above, leaves out entries from another environment.
 const SUM = statement(
   "verify.sum_ledger",
   `

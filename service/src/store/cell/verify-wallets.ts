@@ -100,7 +100,7 @@ function readRow([environmentId, customerNumber, readAt, customerId, ...row]: re
     readAt: readInstant(readAt),
     customerId: readNullable(customerId, (id) => brandAs<CustomerId>(readText(id))),
     wallet: findWallet(readText(state), { sequence, decidedAt, isBlocked }),
-    // Two full pools exceed 2^53 - 1: rounded in the same way as the sum that was written.
+    // The sum of two full pools exceeds 2^53 - 1, so it is rounded as it was when it was written.
     balance: Number(balance),
     hasLaterEntries: readBoolean(hasLaterEntries),
     lastGrant: Number(lastGrant),
@@ -169,7 +169,7 @@ function ownersStatement(name: string, table: string): Statement {
   );
 }
 
-// By customer, as in the primary key. The environment is that of the customer's first entry.
+// Ordered by customer, like the primary key. The environment is taken from the customer's first entry.
 const LEDGER = statement(
   "verify.list_ledger_owners",
   `

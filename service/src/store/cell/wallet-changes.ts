@@ -13,7 +13,7 @@ import { type ChangedWallet, updateWallets, type WalletName } from "./wallets.ts
 
 /** Data from the caller, stored on the rows of a change, where an erasure can remove it. */
 export type Annotation = {
-  /** For all entries of this kind: one, or one for each item of a request. The metadata of a charge is stored with the first item. */
+  /** For all entries of this kind: one, or one for each item of a request. Metadata is stored only with the first item's charge. */
   readonly entry?: {
     readonly kind: "consume" | "reverse";
     readonly keyHash: ShortHash | null;
@@ -63,7 +63,7 @@ export class WalletChanges {
     assert(annotated.size === Object.keys(annotation).length, "every annotation of a change is stored");
   }
 
-  /** A wallet counts its entries, grants and overrides. A missing row would lose credits, or the terms of a charge. */
+  /** Throws if a row is missing, by the wallet's own counts. A missing row would lose credits, or the terms of a charge. */
   #refuseGap(customerNumber: CustomerNumber, { wallet, entries, grants, overrides }: Change): void {
     const previous = this.wallets.get(customerNumber)?.wallet ?? {
       sequence: (entries[0]?.sequence ?? wallet.sequence + 1) - 1,

@@ -58,7 +58,7 @@ const OVERRIDES: Overrides = {
   allowances: [{ pool: POOL, period: "month", credits: 1 }],
 };
 
-test("a wallet with overrides, or that had some, is read as it was written", () => {
+test("a wallet with current or past overrides is read as it was written", () => {
   const assignment = {
     ...{ number: 1, plan: brandAs<PlanId>(3), version: brandAs<PlanVersionId>(4), anchor: instant(1) },
     ...{ endsAt: null, isDefault: false },

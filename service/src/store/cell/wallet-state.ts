@@ -22,8 +22,8 @@ import {
 } from "../../primitives/brand.ts";
 import { readPeriod, readTerms, type TermsState, writeTerms } from "./overrides-state.ts";
 
-// The format of `wallets.state`: JSON arrays without field names, a third of the size of objects, because every charge writes it. Times
-// are milliseconds since 1970; null means no end.
+// The format of `wallets.state`: JSON arrays without field names, a third of the size of objects, because every charge writes it.
+// Times are milliseconds since 1970; null means no end.
 //
 //   [1, grantCount, assignmentCount, assignment | null, [grant…], [paused…], planAsOf?, isCut?, planEvent?]
 //   grant       [number, pool, kind, remaining, expiresAt]        kind as in cell.grants
@@ -32,7 +32,7 @@ import { readPeriod, readTerms, type TermsState, writeTerms } from "./overrides-
 //   counter     [feature, end, used, fromSequence]
 //   paused      [assignment, leftAt, [grant…]]
 //   planAsOf    only if set
-//   isCut       1, only if planEvent is not `assign`. Release 0.1.0 knows no other event, and ignores what follows.
+//   isCut       1, only if planEvent is not `assign`. Release 0.1.0 supports no other event, and ignores the fields after this one.
 //   planEvent   1: cut, 2: schedule, 3: manual, 4: closed; only if not 0 or 1
 //
 // A wallet with a pending plan change has form 2, which needs data format 2:
@@ -40,7 +40,7 @@ import { readPeriod, readTerms, type TermsState, writeTerms } from "./overrides-
 //   [2, …, planAsOf | null, isCut 0|1, planEvent, next]
 //   next        [plan, startsAt, endsAt, anchor, shorten 0|1]
 //
-// The wallet of a customer who has or had overrides has form 3, which needs data format 2, too:
+// The wallet of a customer who has or had overrides has form 3, which also needs data format 2:
 //
 //   [3, …, planAsOf | null, isCut 0|1, planEvent, next | null, overridesCount, overrides | null, [ownCounter…]]
 //   allowance   [pool, end, grant, base, own?]                    own only if overrides gave it

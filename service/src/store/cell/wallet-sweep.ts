@@ -41,8 +41,8 @@ const FIND_LAST = statement(
 type After = { readonly environmentId: number; readonly customerNumber: number };
 
 /**
- * Reads the next `limit` wallets without locks. Returns those with credits, how many of the wallets are unreadable, and the position of the
- * last one. `last` is null at the end of the table.
+ * Reads the next `limit` wallets without locks. Returns those with credits, how many of the wallets are unreadable, and the
+ * position of the last one. `last` is null at the end of the table.
  */
 export async function listNextWallets(
   tx: Tx,

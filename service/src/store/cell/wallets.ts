@@ -72,14 +72,14 @@ function lockStatement(name: string, lock: string): Statement {
 }
 
 /**
- * Locks the wallets that no other transaction holds; the others are returned without `readWallet`. If lanes waited instead, two processes
- * with the same customers would block each other: 155 instead of 423 batches per second.
+ * Locks the wallets that no other transaction holds; the others are returned without `readWallet`. If lanes waited instead, two
+ * processes with the same customers would block each other: 155 instead of 423 batches per second.
  */
 export function lockFreeWallets(tx: Tx, names: readonly CustomerName[]): Promise<FoundWallet[]> {
   return find(tx, LOCK_FREE, names);
 }
 
-/** Waits for each lock. Names must be sorted. */
+/** Locks all of these wallets, and waits for each lock. Names must be sorted. */
 export function lockWallets(tx: Tx, names: readonly CustomerName[]): Promise<FoundWallet[]> {
   return find(tx, LOCK, names);
 }
@@ -116,8 +116,8 @@ const READ_FOR_CHECK = statement(
 );
 
 /**
- * Reads wallets, catalog revisions and clock in one statement, because there are no locks to wait for first. The statement runs without
- * `begin`, so it verifies by itself that the session's own backend responded.
+ * Reads wallets, catalog revisions and clock in one statement, because there are no locks to wait for first. The statement runs
+ * without `begin`, so it verifies by itself that the session's own backend responded.
  */
 export async function readForCheck(session: Session, names: readonly CustomerName[]): Promise<CheckFacts> {
   // Reads the revision of each environment once. The ID 0 matches no environment.
@@ -192,7 +192,7 @@ const INSERT_EMPTY = statement(
   from unnest($1::integer[], $2::bigint[]) as w (environment_id, customer_number)`,
 );
 
-/** Without `on conflict`: if another process created one meanwhile, the statement fails and the batch reruns. */
+/** If another process created one of these wallets meanwhile, the statement must fail, so that the batch reruns. */
 export function insertEmptyWallets(tx: Tx, names: readonly WalletName[]): Promise<Rows> {
   return tx.run(INSERT_EMPTY, [
     integers(names.map(({ environmentId }) => environmentId)),

@@ -56,7 +56,7 @@ const LIST = statement(
   limit $3`,
 );
 
-/** Newest first. */
+/** Lists an environment's keys, newest first. */
 export function listApiKeys(
   tx: Tx,
   page: { environmentId: EnvironmentId; before: number | null; limit: number },
@@ -98,7 +98,7 @@ const FIND_CREATED_BY = statement(
   order by k.id`,
 );
 
-/** Keys among `ids` created by a member or one of their tokens, including ended ones. */
+/** Keys among `ids` created by a member or one of their tokens, including revoked and expired ones. */
 export function findApiKeysCreatedBy(
   tx: Tx,
   { workspaceId, memberId, ids }: { workspaceId: number; memberId: number; ids: readonly number[] },
@@ -116,7 +116,7 @@ const LOCK = statement(
   for update of k`,
 );
 
-/** Null if the environment has no such key. */
+/** Finds a key and locks it until the transaction ends. Null if the environment has no such key. */
 export function lockApiKey(
   tx: Tx,
   key: { environmentId: EnvironmentId; id: number },
@@ -179,7 +179,7 @@ const END_AFTER = statement(
   returning ${KEY.list}`,
 );
 
-/** The new end is never later than the current expiry. */
+/** Ends the key after this many seconds, but never later than its current expiry. */
 export function endApiKeyAfter(tx: Tx, id: number, seconds: number): Promise<ApiKeyRecord> {
   return getRow(tx, END_AFTER, [id, seconds], KEY);
 }

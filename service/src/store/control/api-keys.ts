@@ -50,7 +50,7 @@ const FIND_LIVE = statement(
     and (k.expires_at is null or k.expires_at > clock_timestamp())`,
 );
 
-/** Keys by the position of their hash. Revoked, expired and unknown keys are all absent. */
+/** Finds valid keys, by the index of their hash in `secretHashes`. Revoked, expired and unknown keys are all absent. */
 export async function findLiveApiKeys(
   tx: Tx,
   secretHashes: readonly Buffer[],
@@ -67,7 +67,7 @@ const TOUCH = statement(
   where id = any($1::integer[])`,
 );
 
-/** Written in batches; a crash loses a few seconds. */
+/** Records the last use of keys. Written in batches, so a crash can lose a few seconds of updates. */
 export async function touchApiKeys(tx: Tx, ids: readonly number[]): Promise<void> {
   await tx.run(TOUCH, [[...ids].sort((a, b) => a - b)]);
 }

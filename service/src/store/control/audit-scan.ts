@@ -5,7 +5,7 @@ import type { Actor } from "../../primitives/actor.ts";
 import { assert } from "../../primitives/assert.ts";
 import type { CustomerNumber, EnvironmentId } from "../../primitives/brand.ts";
 
-/** Reads the audit table as `a` and the scanned IDs as `s`. `customer` is its customer column, if the schema has one. */
+/** Describes a row of the audit table `a` and the scanned IDs `s`. `customer` is the customer column, if the schema has one. */
 export function auditRow(customer: "a.customer_number" | "null") {
   return describeRow({
     /** A UUIDv7 of the recording time as text, which sorts by time. */
@@ -46,23 +46,23 @@ export type AuditWindow = {
 /** `horizon` is the oldest scanned ID, if there are more entries. `records` may be empty. */
 export type AuditScan = { readonly records: readonly AuditRecord[]; readonly horizon: string | null };
 
-/** Parameters 1 to 3 of a scan, for the audit as `c`: IDs within the window. */
+/** SQL for parameters 1 to 3 of a scan: the window of IDs in the audit table `c`, and the number of IDs. */
 export const IS_WITHIN = "($1::uuid is null or c.id < $1) and ($2::uuid is null or c.id >= $2)";
 export const COUNT = "$3";
 
-/** Parameters 4 to 6, for the audit as `a`. */
+/** SQL for parameters 4 to 6 of a scan: the filters on the audit table `a`. */
 export const MATCHES = `($4::text is null or a.actor_kind = $4)
       and ($5::text is null or a.actor_id = $5)
       and ($6::text is null or starts_with(a.action, $6))`;
 
-/** `where` uses parameters from the seventh on to select the audit. */
+/** `where` holds the parameters from the seventh on, which select a workspace, environment or customer. */
 export type AuditQuestion = {
   readonly window: AuditWindow;
   readonly filter: AuditFilter;
   readonly where: readonly Parameter[];
 };
 
-/** Returns a row per scanned ID; rows that do not match have null fields. */
+/** Runs a scan, which returns a row for each scanned ID. The fields are null in rows that do not match the filters. */
 export async function runScan(
   tx: Tx,
   scan: Statement,

@@ -35,7 +35,7 @@ export function insertControlAudit(tx: Tx, row: ControlAudit): Promise<Rows> {
   return insertControlAudits(tx, [row]);
 }
 
-/** Many entries with one timestamp, in one statement. */
+/** Inserts many entries with the same timestamp, in one statement. */
 export async function insertControlAudits(tx: Tx, rows: readonly ControlAudit[]): Promise<Rows> {
   const recordedAt = await readControlClock(tx);
   const written = rows.map(({ workspaceId, environmentId, actor, action, subject, before, after }) => ({

@@ -51,7 +51,7 @@ export type NewLink = {
   readonly purpose: LinkPurpose;
   readonly memberId: number | null;
   readonly seconds: number;
-  /** The latest expiry, which is that of the token that created the link. If omitted, the link expires after `seconds`. */
+  /** The link expires no later than this, because the token that created it expires then. Without it, only `seconds` applies. */
   readonly endsAtMax?: Instant | null;
   readonly createdBy: Pick<Actor, "kind" | "id">;
 };

@@ -92,7 +92,7 @@ const TOUCH = statement(
     and (last_used_at is null or last_used_at < clock_timestamp() - interval '1 minute')`,
 );
 
-/** At most once a minute, to save writes. */
+/** Records the token's last use, at most once a minute to save writes. */
 export async function touchManagementToken(tx: Tx, id: number): Promise<void> {
   await tx.run(TOUCH, [id]);
 }
@@ -217,7 +217,7 @@ const LOCK = statement(
   for update`,
 );
 
-/** Null if the workspace has no such token. */
+/** Finds a token and locks it until the transaction ends. Null if the workspace has no such token. */
 export function lockManagementToken(
   tx: Tx,
   token: { workspaceId: number; id: number },
@@ -235,7 +235,7 @@ const REVOKE = statement(
   returning ${TOKEN.list}`,
 );
 
-/** Revokes the tokens in any order. */
+/** Revokes these tokens, and returns those that were not revoked before, in any order. */
 export function revokeManagementTokens(tx: Tx, ids: readonly number[]): Promise<ManagementToken[]> {
   return listRows(tx, REVOKE, [ids], TOKEN);
 }
@@ -251,7 +251,7 @@ const COUNT_VALID = statement(
     and ${IS_VALID}`,
 );
 
-/** Valid tokens created by this member and their tokens. Null selects those created by command-line tokens. */
+/** Counts valid tokens created by this member and their tokens. Null counts those created by command-line tokens. */
 export async function countValidTokens(
   tx: Tx,
   { workspaceId, rootMemberId }: Pick<ManagementToken, "workspaceId" | "rootMemberId">,

@@ -211,7 +211,7 @@ const LIST_NAMES = statement(
     and m.id = any($2::integer[])`,
 );
 
-/** Includes removed members. */
+/** The names of members, including removed ones. */
 export async function listMemberNames(
   tx: Tx,
   { workspaceId, ids }: { workspaceId: number; ids: readonly number[] },

@@ -54,7 +54,7 @@ const EXISTS = statement(
   )`,
 );
 
-/** False after a logout, a new password or revocation. */
+/** Whether the session still exists. False after a logout, a password change or a revocation. */
 export async function isSessionOpen(tx: Tx, tokenHash: Buffer): Promise<boolean> {
   const { rows } = await tx.run(EXISTS, [tokenHash]);
   return readBoolean(rows[0]?.[0]);
@@ -121,7 +121,7 @@ const TOUCH = statement(
   where s.id = u.id`,
 );
 
-/** Written in batches. A crash can lose up to a minute of updates. */
+/** Records the last use of sessions. Written in batches, so a crash can lose up to a minute of updates. */
 export async function touchSessions(tx: Tx, uses: ReadonlyMap<number, string>): Promise<void> {
   await tx.run(TOUCH, [[...uses.keys()], [...uses.values()]]);
 }

@@ -36,7 +36,7 @@ export function getWorkspace(tx: Tx, id: number): Promise<Workspace> {
 
 const LOCK = statement("workspaces.lock", "select from control.workspaces where id = $1 for update");
 
-/** Serializes changes. Read the workspace after this statement. */
+/** Serializes changes to the workspace. Read the workspace after this statement, not before. */
 export async function lockWorkspace(tx: Tx, id: number): Promise<void> {
   await tx.run(LOCK, [id]);
 }

@@ -14,7 +14,7 @@ const OF_SOME = ["usage_compare.with_rows", "usage_rebuild.insert_customers"];
 
 /** Simulates a server that can read at most a quarter of the customers in one bucket in time. */
 function slowDown(session: Session, crowdedAt: number) {
-  /** Slices of the large bucket. */
+  /** The slices in which the large bucket was read. */
   const taken: string[] = [];
   const slow = new WatchedSession(session, async ({ name }, [, from, to, slices, slice]) => {
     const isOf = Date.parse(String(from)) <= crowdedAt && crowdedAt < Date.parse(String(to));

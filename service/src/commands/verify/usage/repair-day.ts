@@ -15,10 +15,10 @@ import { DAY_MS } from "./utc-day.ts";
 export type Repairing = Tx & Pick<Session, "begin" | "commit" | "rollback" | "isOpen">;
 
 const PAUSE_MS = 100;
-/** A job that is catching up holds the lock most of the time. */
+/** Allows many attempts, because a job that is catching up holds the lock most of the time. */
 const TRIES_MAX = 600;
 
-/** Rebuilds the roll-ups of a UTC day from its rows; a large day in slices of customers, so that new usage waits only for a slice. */
+/** Rebuilds the roll-ups of a UTC day from its rows. A large day is split into slices of customers, and the job can run between. */
 export async function repairDay(session: Repairing, day: Instant): Promise<void> {
   await refuseMissingRows(session, day);
   await prepareForSlices(session);
@@ -36,7 +36,7 @@ export async function repairDay(session: Repairing, day: Instant): Promise<void>
   );
 }
 
-/** The roll-ups of a day can be rebuilt only from its rows. */
+/** Throws if rows of the day are detached, because its roll-ups could not be rebuilt completely. */
 async function refuseMissingRows(tx: Tx, day: Instant): Promise<void> {
   const since = await findWholeSince(tx);
   if (!hasRows(day, since))

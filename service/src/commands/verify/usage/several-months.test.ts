@@ -9,7 +9,7 @@ import { utcDay } from "./utc-day.ts";
 const DAY_MS = 24 * 3_600_000;
 const SOUND = "All usage roll-ups match their rows.";
 
-/** 150 days of one environment: events recorded immediately or weeks late, and charges that took effect later. */
+/** Inserts 150 days of one environment: events recorded immediately or weeks late, and charges that took effect later. */
 async function insertHistory(database: TestDatabase, environmentId: number): Promise<void> {
   await database.query(
     `insert into cell.events (recorded_at, id, environment_id, customer_number, event, quantity, occurred_at, request_id)

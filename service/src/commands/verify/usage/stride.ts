@@ -6,11 +6,11 @@ import { ALL_CUSTOMERS, type SomeCustomers } from "../../../store/cell/usage/tim
 export type Ground = {
   readonly from: number;
   readonly to: number;
-  /** Steps are whole multiples of the least. */
+  /** The width of each step is a multiple of `least`. */
   readonly width: { readonly first: number; readonly least: number; readonly most: number };
 };
 
-/** Steps from one number to another; wider steps where there are fewer rows. `work` returns how many rows it read, or null to stop. */
+/** Steps from one number to another, wider where there are fewer rows. `work` returns the number of rows read, or null to stop. */
 export async function stride(
   { from, to, width }: Ground,
   work: (from: number, to: number) => Promise<number | null>,
@@ -44,7 +44,7 @@ export class Crowd {
     return to - from > BUCKET_MS ? work(ALL_CUSTOMERS) : this.walk(work);
   }
 
-  /** One slice after the other. `work` returns how many rows it read, or null to stop. */
+  /** Runs `work` for one slice after the other. `work` returns the number of rows read, or null to stop. */
   async walk(work: (some: SomeCustomers) => Promise<number | null>): Promise<number | null> {
     let rows = 0;
     for (let at = 0; at < SLICES_MAX; at += this.#share.size) {

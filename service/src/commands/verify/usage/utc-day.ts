@@ -3,7 +3,7 @@ import { parseTimestamp } from "../../../primitives/timestamp.ts";
 
 export const DAY_MS = 24 * 3_600_000;
 
-/** The start of the UTC day. */
+/** The start of the UTC day that contains `at`. */
 export function utcDay(at: Instant): Instant {
   return brandAs<Instant>(Math.floor(at / DAY_MS) * DAY_MS);
 }

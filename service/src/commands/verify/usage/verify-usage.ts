@@ -31,8 +31,9 @@ export type Verified = {
 };
 
 /**
- * Compares each customer's buckets with the rows, and the roll-ups with each other, while the service writes both. Before `since` not
- * all rows exist, so only the roll-ups are compared. Short statements step through time, so the duration depends only on the row count.
+ * Compares each customer's buckets with the rows, and the roll-ups with each other, while the service writes both. Before `since`,
+ * rows are missing, so only the roll-ups are compared. Short statements step through time, so the duration depends only on the
+ * number of rows.
  */
 export async function verifyUsage(tx: Tx, since: Instant | null): Promise<Verified> {
   await prepareForSlices(tx);
@@ -83,7 +84,7 @@ function format(at: number): string {
   return formatTimestamp(brandAs<Instant>(at));
 }
 
-/** While a large transaction is added in slices, some of its customers are missing. */
+/** Retries differences while a large transaction is being added in slices, because some of its customers are then missing. */
 async function compareWhole(tx: Tx, slice: TimeSlice, some: SomeCustomers): Promise<Comparison> {
   for (const startMs = performance.now(); performance.now() - startMs < PARTLY_MS_MAX; ) {
     const found = await compareWithRows(tx, slice, some);

@@ -2,7 +2,7 @@ import { readInstant, readInteger, readNullable } from "../../../postgres/column
 import { type Rows, statement, type Tx } from "../../../postgres/statement.ts";
 import { brandAs, type Instant } from "../../../primitives/brand.ts";
 
-// Roll-ups outlive the rows, whose months may be detached. Roll-ups of a detached month can be neither verified nor rebuilt.
+// Roll-ups stay when the months of their rows are detached. Roll-ups of a detached month can be neither verified nor rebuilt.
 
 const TABLES = ["events", "ledger", "denials"] as const;
 type Table = (typeof TABLES)[number];
@@ -87,7 +87,7 @@ export async function findWholeSince(tx: Tx): Promise<Instant | null> {
   return allowForAhead(await findGapEnd(tx, TABLES));
 }
 
-/** The same moment for events alone. */
+/** The moment since which all events are attached. Null if all of them are. */
 export async function findWholeEventsSince(tx: Tx): Promise<Instant | null> {
   return allowForAhead(await findGapEnd(tx, ["events"]));
 }

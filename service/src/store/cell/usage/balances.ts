@@ -3,7 +3,7 @@ import { readInstant, readInteger } from "../../../postgres/column.ts";
 import { statement, type Tx } from "../../../postgres/statement.ts";
 import type { CustomerNumber, Instant, PoolId } from "../../../primitives/brand.ts";
 
-// Each entry is looked up by itself. In a join, the planner may read all entries of the customer, because most customers have few.
+// Looks up each entry separately. In a join, the planner may read all entries of the customer, because most customers have few.
 const READ_TIMES = statement(
   "usage_balances.read_times",
   `

@@ -19,9 +19,9 @@ const PART_MAX = 3;
 type Parameters = Readonly<Record<"from" | "to" | "bucket" | "timeZone" | "step", string>>;
 
 /**
- * A chart's buckets: their label `at`, and their start and end in the range. A bucket usually starts at its label.
- * If a clock is turned back over midnight, the day begins at the first midnight and its label is the second. If a clock changes by half
- * an hour, an hour's label is in the previous hour.
+ * A chart's buckets: their label `at`, and their start and end in the range. A bucket usually starts at its label. If a clock is
+ * turned back over midnight, the day begins at the first midnight and its label is the second. If a clock changes by half an hour,
+ * an hour's label is in the previous hour.
  */
 export function bucketsOf({ from, to, bucket, timeZone, step }: Parameters): string {
   return `

@@ -34,7 +34,7 @@ test("charts and totals of customers match their rows, in any time zone and rang
     );
     await settle({ cell, database });
   }
-  // Usage of another kind in the same buckets.
+  // Adds usage of another kind to the same buckets.
   await database.query(
     `insert into cell.meters (environment_id, kind, key, feature_id, reason) values ($1, 3, '1:6', 1, 6)`,
     [environmentId],

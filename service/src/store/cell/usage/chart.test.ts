@@ -77,7 +77,7 @@ test("a day with two midnights includes both, in every chart", async () => {
   await expectBoth("ada");
 });
 
-/** Clocks that change by half an hour, forward and back. */
+/** Time zones whose clock changes by half an hour, forward and back. */
 test.each([
   {
     used: [

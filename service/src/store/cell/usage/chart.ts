@@ -30,8 +30,8 @@ export type UsageScope = {
 };
 
 /**
- * Uses the first five parameters of every statement below. An array, because the planner assumes that it has several elements: the
- * table is too small for autovacuum to analyze, and a plan for one meter would read all roll-ups once for each meter.
+ * Uses the first five parameters of every statement below. It is an array, because the planner assumes that an array has several
+ * elements. The table is too small for autovacuum to analyze, and a plan for one meter would read all roll-ups once for each meter.
  */
 const METER_IDS = `array(
       select m.id
@@ -200,7 +200,7 @@ const OF_CUSTOMERS = {
 export type ChartOptions = Division & {
   /** The measure by which lines are ranked. */
   readonly by: Measure;
-  /** Maximum number of lines. The smallest ones beyond it are combined into one. */
+  /** Maximum number of lines. If there are more, the smallest ones are combined into one. */
   readonly linesMax: number;
 };
 
@@ -238,7 +238,7 @@ function readPoint([group, at, ...used]: readonly unknown[]): ChartPoint {
   return { group: readNullable(group, readText), at: readInstant(at), ...readUsed(used) };
 }
 
-/** The three sums, or null if there were no rows. */
+/** Reads the three sums. They are null if there were no rows. */
 export function readUsed([count, quantity, credits]: readonly unknown[]): Used {
   const read = (sum: unknown): bigint => readNullable(sum, readBigInt) ?? 0n;
   return { count: read(count), quantity: read(quantity), credits: read(credits) };
@@ -253,7 +253,7 @@ const SUM = statement(
   ${IN_RANGE}`,
 );
 
-/** All customers together. */
+/** The total usage of all customers. */
 export async function sumUsage(tx: Tx, scope: UsageScope): Promise<Used> {
   const range = [formatTimestamp(scope.from), formatTimestamp(scope.to)];
   const { rows } = await tx.run({ ...SUM, name: "" }, [...scopeParameters(scope), ...range]);

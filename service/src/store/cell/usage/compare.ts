@@ -132,7 +132,7 @@ const COMPARE_BUCKETS = statement(
   from (select) as one${WITH_METERS}`,
 );
 
-/** Compares the buckets of the environments with those of their customers. */
+/** Compares the buckets of the environments with their customers' buckets. */
 export async function compareBuckets(tx: Tx, slice: TimeSlice): Promise<Comparison> {
   return readComparison(await tx.run(COMPARE_BUCKETS, someParameters(slice, ALL_CUSTOMERS)));
 }
@@ -171,7 +171,7 @@ const COMPARE_DAYS = statement(
   from (select) as one${WITH_METERS}`,
 );
 
-/** Compares the days of some customers with their buckets: days that start in the slice. */
+/** Compares the daily totals of some customers with their buckets, for the days that start in the slice. */
 export async function compareDays(tx: Tx, slice: TimeSlice, some: SomeCustomers): Promise<Comparison> {
   return readComparison(await tx.run(COMPARE_DAYS, someParameters(slice, some)));
 }

@@ -7,13 +7,14 @@ export function utcDate(moment: string): string {
   return `(${moment} at time zone 'UTC')::date`;
 }
 
-/** The start of a UTC day. */
+/** SQL for the start of a UTC day. */
 export function startOf(day: string): string {
   return `(${day}::timestamp at time zone 'UTC')`;
 }
 
 /**
- * A day's buckets, one row each; null where nothing was used. Columns of a select list, because the arrays have the same length.
+ * Select list that returns one row for each bucket of a day, null where nothing was used. The arrays have the same length, so they
+ * can be unnested side by side.
  */
 export const SLOTS = `
       generate_subscripts(bucket_counts, 1) as slot,
@@ -44,8 +45,8 @@ export function daysOf(from: string, to: string): string {
 export const IS_WHOLE = "d.slot_from = 0 and d.slot_to = 96";
 
 /**
- * Usage by customers `n` on days `d`, in the environment given by parameter 1. Whole days are read from daily totals, others from
- * their buckets. One look-up for each day and customer.
+ * SQL for the usage by customers `n` on days `d`, in the environment given by parameter 1. Whole days are read from daily totals,
+ * other days from their buckets. One look-up for each day and customer.
  */
 export function usedOn({
   isWhole = IS_WHOLE,

@@ -7,7 +7,7 @@ import { readUsed, type UsageScope, type Used } from "./chart.ts";
 
 // Roll-ups contain neither members nor metadata, so the rows of the customer or environment are read, up to a limit.
 
-// An event is recorded at most weeks after and minutes before it occurs. This limits the partitions that are read.
+// An event is recorded at most a few weeks after it occurred, or minutes before. This limits the partitions that are read.
 const EVENTS = `
     select
       r.customer_number,
@@ -28,8 +28,8 @@ const EVENTS = `
       and r.recorded_at < $3::timestamptz + interval '36 days'
     order by r.occurred_at, r.id`;
 
-// A reversal has the member of its charge. It counts under its charge's metadata, unless the charge is outside the history window. A
-// charge is never late. The charges of one request have the metadata of the first one.
+// A reversal has the member of its charge, and its charge's metadata, unless the charge is outside the history window. Unlike an
+// event, a charge is never dated before it was recorded. All charges of a request have the metadata of the first one.
 const charges = (where: string): string => `
     select
       r.customer_number,
@@ -58,7 +58,7 @@ const charges = (where: string): string => `
       and r.kind in (2, 5)
       and ${where}`;
 
-/** Finds charges by the time they took effect: nearly all by the time of recording, the rest by an index on those that differ. */
+/** Finds charges by the time they took effect. For nearly all this is the time of recording; an index finds the others. */
 const CHARGES = `
     select
       c.customer_number, c.at, c.key, c.feature_id, c.pool_id, c.count, c.quantity, c.credits, c.part

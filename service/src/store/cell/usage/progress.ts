@@ -12,7 +12,7 @@ export type UsageProgress = {
   readonly slices: { readonly all: number; readonly done: number };
   /** Every request that returned before this moment is in the roll-ups. */
   readonly completeTo: Instant;
-  /** Becomes `completeTo` once all transactions below its number are added. */
+  /** `at` becomes `completeTo` when all transactions below `number` are added. */
   readonly mark: { readonly at: Instant; readonly number: number };
   /** The offset added to the server's own transaction numbers. */
   readonly offset: number;
@@ -41,7 +41,7 @@ const LOCK = statement(
   for update skip locked`,
 );
 
-/** One process at a time adds to the roll-ups. Null if another process is adding, or did so within this time. */
+/** Takes the lock for adding to the roll-ups. Null if another process holds it, or any process took a turn within `restMs`. */
 export async function lockUsageProgress(tx: Tx, restMs = 0): Promise<UsageProgress | null> {
   const { rows } = await tx.run(LOCK, [restMs]);
   return rows[0] === undefined ? null : readProgress(rows[0]);
@@ -55,7 +55,7 @@ const WAIT = statement(
   for update`,
 );
 
-/** While this lock is held, no process adds to the roll-ups. */
+/** Waits for the same lock. While it is held, no other process can add to the roll-ups. */
 export async function waitForUsageProgress(tx: Tx): Promise<UsageProgress> {
   const { rows } = await tx.run(WAIT);
   return readProgress(rows[0] ?? []);
@@ -167,7 +167,7 @@ export async function readHorizon(tx: Tx): Promise<Horizon> {
 
 const IS_OTHER = statement("usage_progress.is_other_server", "select cell.is_other_server()");
 
-/** This server would assign transaction numbers a second time, and rows with these numbers would never be added (migration 16). */
+/** Throws on another server: it would reuse transaction numbers, and rows with those numbers would be skipped (migration 16). */
 export async function refuseOtherServer(tx: Tx): Promise<void> {
   const { rows } = await tx.run(IS_OTHER);
   if (readBoolean(rows[0]?.[0]))

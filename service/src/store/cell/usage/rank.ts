@@ -18,7 +18,7 @@ export type RankedCustomer = Used & { readonly customerNumber: CustomerNumber };
 const FIRST_WHOLE_DAY = utcDate("($6::timestamptz + interval '23 hours 45 minutes')");
 const FIRST_DAY_AFTER = utcDate("$7::timestamptz");
 
-/** Ranks by one measure, which takes two thirds of the time that three take, and reads the other measures only for the first few. */
+/** Ranks by one measure, in two thirds of the time that three would take. Reads the other measures only for the top customers. */
 const rank = (by: Measure, bucketsBy: string) =>
   statement(
     `usage_rank.customers_by_${by}`,

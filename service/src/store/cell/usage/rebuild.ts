@@ -69,7 +69,7 @@ const INSERT_BUCKETS = statement(
   order by s.environment_id, s.bucket, s.meter_id`,
 );
 
-/** Rebuilds the buckets of the environments from those of their customers. */
+/** Rebuilds the buckets of the environments from their customers' buckets. */
 export async function rebuildBuckets(tx: Tx, days: TimeSlice): Promise<void> {
   const { environments, from, to } = days;
   await tx.run(DELETE_BUCKETS, [integers(environments), from, to]);

@@ -21,7 +21,7 @@ export type WhereRows = {
   readonly denials: string;
 };
 
-/** SQL for the amounts of each event, charge, reversal and denial at the time it counts. Used to build and verify roll-ups. */
+/** SQL for the amounts and the bucket of each event, charge, reversal and denial. Used to build and verify roll-ups. */
 export function rowsOfUsage({ events, charges, denials }: WhereRows): string {
   return `
       select

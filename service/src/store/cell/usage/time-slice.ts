@@ -72,7 +72,7 @@ export const BUCKETS_OF_SLICE = `
       ) as b
       where b.count is not null or b.quantity is not null or b.credits is not null`;
 
-// Rows that are already added. Does not use the index on these numbers, which would read rows of all times.
+// Rows that the roll-ups already contain. Avoids the index on transaction numbers, which would read rows of all times.
 const IS_ADDED = `
         r.environment_id = any ($1::integer[])
         and r.transaction_number + 0 < (select p.transaction_number from cell.usage_progress as p)
@@ -81,7 +81,7 @@ const IS_ADDED = `
 const isIn = (time: string): string =>
   `${time} >= $2::timestamptz and ${time} < $3::timestamptz and ${IS_ADDED}`;
 
-/** Finds rows by the time they count. Each table has an index for it; charges have two. */
+/** Finds rows by the time under which they are counted. Each table has an index for this time; charges have two. */
 const ROWS_OF_SLICE: WhereRows = {
   events: isIn("r.occurred_at"),
   charges: [`r.effective_at is null and ${isIn("r.recorded_at")}`, isIn("r.effective_at")],
@@ -102,7 +102,7 @@ const SETTINGS = statement(
     set_config('jit', 'off', false)`,
 );
 
-/** Settings for statements that read many rows, on a connection with settings for short ones. */
+/** Changes a connection's settings, which suit short statements, for statements that read many rows. */
 export async function prepareForSlices(tx: Tx): Promise<void> {
   await tx.run(SETTINGS);
 }
