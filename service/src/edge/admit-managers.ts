@@ -116,7 +116,7 @@ async function identify(
   if (principal !== null) return principal;
   throw new Problem("sign_in_required", {
     detail:
-      "Sign in, or send `Authorization: Bearer <management token>`. The session or token may have ended or been revoked.",
+      "Log in, or send `Authorization: Bearer <management token>`. The session or token may have expired or been revoked.",
   });
 }
 

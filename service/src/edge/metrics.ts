@@ -75,7 +75,7 @@ export class Metrics {
     });
     this.#requestLogDrops = new Counter({
       name: "purser_request_log_dropped_total",
-      help: "Requests not written to the request log: successes beyond the sample, or any request while it is full",
+      help: "Requests not written to the request log: successes beyond the sample, or any request while the buffer is full",
       labelNames: ["why"],
       registers,
     });

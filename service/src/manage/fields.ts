@@ -58,7 +58,7 @@ export const actorField = Type.Object({
   id: nullable(Type.String({ examples: ["3"] })),
   name: nullable(
     Type.String({
-      description: "The current name. Removed members keep their last name.",
+      description: "The current name. For a removed member, the name at removal.",
       examples: ["Ada Lovelace"],
     }),
   ),

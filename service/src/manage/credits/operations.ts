@@ -191,10 +191,10 @@ function reversing({ cellOf }: ManageParts): Operation {
     body: ReversalBody,
     answer: Type.Object({
       outcome: Type.Enum(["reversed", "already_reversed"]),
-      quantity: Type.Integer({ description: "Reversed quantity, of all items.", examples: [1] }),
+      quantity: Type.Integer({ description: "Total reversed quantity of all items.", examples: [1] }),
       credits: Type.Integer({
         description:
-          "Returned credits, of all items. Credits returned to an expired grant expire again immediately.",
+          "Total returned credits of all items. Credits returned to an expired grant expire again immediately.",
         examples: [10],
       }),
       items: Type.Array(
@@ -275,7 +275,7 @@ function toProblem(outcome: Refusal): Problem {
       });
     case "reference_reused":
       return new Problem("reference_reused", {
-        detail: "This charge was already reversed with this reference, and another item or quantity.",
+        detail: "This reference was already used to reverse another item or quantity of this charge.",
       });
     case "nothing_left":
       return new Problem("nothing_to_reverse", {

@@ -93,7 +93,7 @@ export type LedgerEntry = Static<typeof LedgerEntry>;
 export const BroughtForward = Type.Object({
   pool: Type.String({ examples: ["credits"] }),
   amount: Type.Integer({
-    description: "The sum of the pool's amounts before `before`.",
+    description: "The sum of the pool's amounts up to the time in `before`.",
     examples: [1_240],
   }),
   before: timeField,

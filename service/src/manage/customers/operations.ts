@@ -92,7 +92,7 @@ export function customerOperations({ cellOf }: ManageParts): Operation[] {
       id: "readCustomer",
       noun: NOUN,
       summary: "Read a customer",
-      description: "Includes plan and balances as the next check would see them.",
+      description: "Includes plan and balances with due renewals and expiries applied.",
       params: customerParams,
       answer: Customer,
       handle: async (call) => readOrNotFound(cellOf, call),

@@ -68,7 +68,7 @@ function listing({ cellOf }: ManageParts): Operation {
     id: "listOverrides",
     noun: "Customers",
     summary: "List a customer's overrides",
-    description: "All overrides that were ever set, newest first. Each one ended those before it.",
+    description: "All overrides that were ever set, newest first. Each one replaced the previous one.",
     params: customerParams,
     query: strictObject(pageQuery),
     answer: pageOf(SetOverrides),

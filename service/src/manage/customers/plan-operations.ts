@@ -21,7 +21,7 @@ const NOUN = "Customers";
 const access = { role: "operator", in: "environment" } as const;
 
 const asOfField = timeOf(
-  "Time of the billing event behind this call. Events may arrive in any order: a call with an older `asOf` than the latest one " +
+  "Time of the billing event that caused this call. Events may arrive in any order: a call with an older `asOf` than the latest one " +
     "returns `unchanged`. If times are equal, a cancellation wins: after a call has ended or shortened the plan, a call with the " +
     "same `asOf` that starts or extends it returns `unchanged`. An `endsAt` or `startsAt` that has passed since `asOf` ends or " +
     "starts the plan now. Calls without `asOf` always apply.",

@@ -80,7 +80,7 @@ export const DenialExplanation = Type.Object({
         reason: reasonField,
         feature: Type.String({
           description:
-            "The feature that the next fields describe. With `items`, the one that would be denied.",
+            "The feature that the following fields describe. With `items`, the item that would be denied.",
           examples: ["image.generate"],
         }),
         creditsRequired: Type.Integer({ examples: [50] }),

@@ -76,7 +76,7 @@ export const KeyStory = Type.Object({
   ),
   charge: nullable(ChargeDetails),
   charges: Type.Array(ChargeDetails, {
-    description: "All charges of the request: `charge`, and those of its other `items`.",
+    description: "All charges of the request: `charge` and the charges for its other `items`.",
   }),
   denial: nullable(DenialDetails),
   event: nullable(EventDetails),

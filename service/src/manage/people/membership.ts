@@ -75,7 +75,7 @@ const DETAILS = {
   above_own_role: ["role_missing", "You cannot grant, change or remove a role above your own."],
   last_owner: [
     "last_owner",
-    "Make another member an owner first. An invited owner counts once the invitation is accepted.",
+    "Make another member an owner first. An invited owner counts only after accepting the invitation.",
   ],
   already_exists: ["already_exists", "A member with this email already exists."],
 } as const satisfies Record<Refusal, readonly [string, string]>;

@@ -25,7 +25,7 @@ export const requestFields = {
   status: Type.Integer({ examples: [200] }),
   code: codeField,
   reason: reasonField,
-  isReplay: Type.Boolean({ description: "True if the caller got an earlier response again." }),
+  isReplay: Type.Boolean({ description: "True if the stored response to an earlier request was returned." }),
   feature: nullable(
     Type.String({
       description: "The feature key as sent, even if the feature is not defined.",

@@ -56,7 +56,7 @@ function list({ control, cellOf }: ManageParts): Operation {
       status: Type.Optional(
         Type.String({
           pattern: "^([245]xx|[245]\\d\\d)$",
-          description: "One status, or a class of them.",
+          description: "One status, such as `409`, or a class, such as `4xx`.",
           examples: ["4xx"],
         }),
       ),
