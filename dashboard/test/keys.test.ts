@@ -124,7 +124,7 @@ test("no call fails during a rotation, and calls with the revoked key fail", asy
   await expect.poll(() => caller.statuses.length).toBeGreaterThan(before + 20);
   expect(new Set(caller.statuses)).toEqual(new Set([200]));
   await page.getByRole("button", { name: "I have stored it" }).click();
-  await page.getByText(/….{4} replaces it/).waitFor();
+  await page.getByText(/The key ending in .{4} replaces it/).waitFor();
   await rowsOf(page).nth(1).getByText("Expires soon").waitFor();
   await expectAccessible(page);
 

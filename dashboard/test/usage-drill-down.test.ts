@@ -169,6 +169,6 @@ test("a feature filter shows its customers and is removed with one click", async
   await page.getByRole("button", { name: "Reason" }).click();
   await page.getByRole("region", { name: "By reason" }).getByText("Feature not in plan").waitFor();
   await page.goto("/projects/1/live/usage");
-  await page.getByRole("link", { name: "Send an event in Live" }).waitFor();
+  await page.getByRole("link", { name: "Send an event to Live" }).waitFor();
   await expectAccessible(page);
 });

@@ -43,13 +43,13 @@ const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "silent"];
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Settings that can also be read from a file, named by the same setting with `_FILE` appended. */
+/** Settings that can also be read from a file. Its path is in a setting of the same name with `_FILE` appended. */
 type Secret = "DATABASE_URL" | "INIT_OWNER_PASSWORD" | "INIT_API_KEY" | "PURSER_TOKEN";
 
 /** Every setting and its description, for `purser help`. */
 export const SETTINGS = {
   DATABASE_URL: "PostgreSQL 15 to 18, as postgres://user:password@host:port/database (required)",
-  DATABASE_WAIT_SECONDS: "seconds that serve waits for a primary database when it starts (default: 120)",
+  DATABASE_WAIT_SECONDS: "seconds that `purser serve` waits for a primary database at startup (default: 120)",
   HOST: "address to listen on (default: 127.0.0.1)",
   PORT: "port to listen on (default: 3300)",
   PUBLIC_URL:
@@ -75,12 +75,12 @@ export const SETTINGS = {
     "OpenTelemetry sampler that selects the traces to export (default: parentbased_always_on)",
   OTEL_TRACES_SAMPLER_ARG: "share of the traces for a ratio sampler, 0 to 1 (default: 1)",
   INIT_OWNER_EMAIL:
-    "serve creates this first owner, together with INIT_OWNER_PASSWORD, if the database has no members",
+    "email of the first owner, created by `purser serve` if the database has no members; needs INIT_OWNER_PASSWORD",
   INIT_OWNER_PASSWORD: `the first owner's password, ${PASSWORD_LENGTH_MIN} to ${PASSWORD_LENGTH_MAX} characters`,
   INIT_API_KEY:
-    "serve creates a first project with this pur_test_ or pur_live_ key, if the database has no projects",
-  PURSER_URL: "URL of the service that purser catalog calls (default: http://127.0.0.1:3300)",
-  PURSER_TOKEN: "management token for purser catalog",
+    "pur_test_ or pur_live_ key of the first project, created by `purser serve` if the database has no projects",
+  PURSER_URL: "URL of the service that `purser catalog` calls (default: http://127.0.0.1:3300)",
+  PURSER_TOKEN: "management token for `purser catalog`",
   DATABASE_URL_FILE: "file to read DATABASE_URL from",
   INIT_OWNER_PASSWORD_FILE: "file to read INIT_OWNER_PASSWORD from",
   INIT_API_KEY_FILE: "file to read INIT_API_KEY from",

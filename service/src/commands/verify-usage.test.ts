@@ -122,7 +122,7 @@ test("a missing event is found", async () => {
   );
 });
 
-test("a repair corrects only its day, while usage is recorded", {
+test("a repair corrects only the given day, even while usage is being recorded", {
   timeout: 60_000,
 }, async () => {
   const credits = await setupUsage();

@@ -16,7 +16,7 @@ declare module "fastify" {
 const BEARER = /^Bearer +(\S+)$/i;
 const LIMITED_KEYS_MAX = 10_000;
 
-/** Checks guards, API key, scope and rate limit before the body is read. */
+/** Before the body is read: rejects browsers and plain HTTP, and checks the API key, its scope and its rate limit. */
 export function admitRuntimeCallers(
   app: FastifyInstance,
   parts: { keys: ApiKeyCache; isTrustedProxy: ProxyTrust },

@@ -54,7 +54,7 @@ test("a client that does not wait for rejections is disconnected", async () => {
   expect((await fetch(`${service.url}/livez`)).status).toBe(200);
 });
 
-test("rejections of members and tokens are not delayed", async () => {
+test("rejected requests from members and tokens are not delayed", async () => {
   const { service, tokens } = await setupManage();
   const { hostname, port } = new URL(service.url);
   const socket = connect({ host: hostname, port: Number(port) });

@@ -172,10 +172,10 @@ function WhatThen({ ending: { key, successor, isStillUsed } }: { ending: EndingK
   if (isStillUsed) {
     return (
       <>
-        …{successor.lastFour} replaces it, but the old key is still in use. Last used{" "}
+        The key ending in {successor.lastFour} replaces it, but the old key is still in use. Last used{" "}
         <Time at={key.lastUsedAt ?? ""} as="ago" />.
       </>
     );
   }
-  return `…${successor.lastFour} replaces it. The old key is no longer used.`;
+  return `The key ending in ${successor.lastFour} replaces it. The old key is no longer in use.`;
 }

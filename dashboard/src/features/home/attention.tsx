@@ -66,7 +66,7 @@ export function LowBalances() {
                   params={scope}
                   search={{ balanceBelow }}
                 >
-                  All customers below {formatCount(balanceBelow)}
+                  All customers with a balance below {formatCount(balanceBelow)}
                 </TextLink>
               </p>
             )}

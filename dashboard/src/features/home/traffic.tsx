@@ -74,7 +74,7 @@ function Quiet() {
       title="No requests in the last 24 hours"
       action={
         <ButtonLink to="/projects/$projectId/$environment/first-event" params={scope}>
-          {inEnvironment("Send an event", scope.environment)}
+          {inEnvironment("Send an event", scope.environment, "to")}
         </ButtonLink>
       }
     >

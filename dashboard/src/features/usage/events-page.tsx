@@ -166,7 +166,7 @@ function NoEvents({
       title={hasEarlier ? "No events in your history window" : "No events yet"}
       action={
         <ButtonLink to="/projects/$projectId/$environment/first-event" params={scope}>
-          {inEnvironment("Send an event", scope.environment)}
+          {inEnvironment("Send an event", scope.environment, "to")}
         </ButtonLink>
       }
     >

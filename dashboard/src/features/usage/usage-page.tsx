@@ -199,7 +199,7 @@ function NoUsage({
       action={
         source !== "denials" && (
           <ButtonLink to="/projects/$projectId/$environment/first-event" params={scope}>
-            {inEnvironment("Send an event", scope.environment)}
+            {inEnvironment("Send an event", scope.environment, "to")}
           </ButtonLink>
         )
       }

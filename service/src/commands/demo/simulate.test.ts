@@ -95,7 +95,7 @@ const DAYS = [
   "2028-02-29T17:05:00Z",
 ];
 
-test("on any start date, wallets verify, the three support cases exist, and the last day has requests", async () => {
+test("for any start date, the demo has valid wallets, all three support cases and requests on the last day", async () => {
   const catalog = await setupCatalog();
   for (const day of DAYS) {
     const now = at(day);

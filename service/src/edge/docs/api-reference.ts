@@ -33,7 +33,7 @@ const STRICT = `
       });
       globalThis.__zod_globalConfig = { jitless: true };`;
 
-/** Allows no other host. */
+/** A Content-Security-Policy that blocks all other hosts. */
 export function policyOf(sources: string, forms = "form-action 'none'"): string {
   return `default-src 'none'; ${sources}base-uri 'none'; ${forms}; frame-ancestors 'none'`;
 }
@@ -48,7 +48,7 @@ const BAR_STYLE = `
       .dark-mode .purser-bar { color-scheme: dark; }
       .purser-bar a { text-decoration: none; } .purser-bar a:hover { text-decoration: underline; }`;
 const BAR =
-  '<nav class="purser-bar" aria-label="Other parts"><a href="/docs/"><strong>Purser</strong> Docs</a>' +
+  '<nav class="purser-bar" aria-label="Site navigation"><a href="/docs/"><strong>Purser</strong> Docs</a>' +
   '<a href="/docs/errors">Error codes</a><a href="/">Dashboard</a></nav>';
 
 /** Adds an unpredictable nonce, so that only the page's own scripts and styles run. */
@@ -105,7 +105,7 @@ const CONFIGURATION: NonNullable<FastifyApiReferenceOptions["configuration"]> = 
   mcp: { disabled: true },
 };
 
-/** Time to read the script, which allows about 25 kB per second. */
+/** Time allowed to download the script. Enough at about 25 kB per second. */
 const SCRIPT_READ_MS_MAX = 180_000;
 
 type Describe = () => object;

@@ -33,7 +33,7 @@ export function layOutSearch(site: Site, query: string, hits: readonly Hit[]): s
     query === ""
       ? "Enter a word, an error code or a path."
       : hits.length === 0
-        ? "No results. Try fewer or other words, or browse the pages in the navigation."
+        ? "No results. Try fewer or different words, or browse the pages in the navigation."
         : `${found} for “${escapeHtml(query)}”.`;
   return layOut(site.chapters, {
     title: "Search",
@@ -96,7 +96,7 @@ function layOut(chapters: readonly Chapter[], { title, url, query, main, aside }
 <input type="search" name="q" value="${escapeHtml(query)}" maxlength="${QUERY_LENGTH_MAX}" placeholder="Search" aria-label="Search the documentation">
 <button>Search</button>
 </form>
-<nav aria-label="Other parts"><a href="/docs/api/">API reference</a><a href="/">Dashboard</a></nav>
+<nav aria-label="Site navigation"><a href="/docs/api/">API reference</a><a href="/">Dashboard</a></nav>
 </header>
 <div class="columns${aside === "" ? " no-contents" : ""}">
 <details class="menu"><summary>All pages</summary><nav aria-label="All pages">${navigation}</nav></details>

@@ -120,7 +120,7 @@ test("when owners remove and demote each other concurrently, one owner remains",
   }
 });
 
-test("a caller removed during a request changes nothing", async () => {
+test("a member who is removed during their request cannot make the change", async () => {
   const managed = await setupManage();
   const { database } = managed;
   const admin = await join(managed, "admin", "adam");

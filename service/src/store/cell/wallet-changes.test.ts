@@ -70,7 +70,7 @@ test("a change without one of its entries or grants is rejected, and leaves no r
   expect([changes.wallets.size, changes.ledger.length, changes.grants.length]).toEqual([0, 0, 0]);
 });
 
-test("a change that does not follow the one before it is rejected", () => {
+test("an out-of-sequence change is rejected", () => {
   const changes = new WalletChanges();
   changes.add(NAME, grantChange(1, 1));
   expect(() => changes.add(NAME, grantChange(3, 1))).toThrow("every entry");

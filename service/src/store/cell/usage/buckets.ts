@@ -6,22 +6,22 @@ import { formatTimestamp } from "../../../primitives/timestamp.ts";
 export type Bucket = "hour" | "day" | "month";
 export type Division = { readonly bucket: Bucket; readonly timeZone: string };
 
-/** Short enough to skip no bucket: a day may have 23 hours, and an hour may begin at minute 15, 30 or 45 of UTC. */
+/** Short enough that no bucket is skipped: a day may have only 23 hours, and an hour may start 15, 30 or 45 minutes past the UTC hour. */
 export const STEP = { hour: "15 minutes", day: "6 hours", month: "7 days" } as const satisfies Record<
   Bucket,
   string
 >;
-/** In units of 15 minutes. No time zone ever turned its clock back by more than this. */
+/** In units of 15 minutes. No clock was ever set back by more than this. */
 const FOLD_MAX = 12;
-/** No time zone ever turned its clock forward by a longer part of an hour. */
+/** In units of 15 minutes. If a clock was set forward by a fraction of an hour, it was never more than this. */
 const PART_MAX = 3;
 
 type Parameters = Readonly<Record<"from" | "to" | "bucket" | "timeZone" | "step", string>>;
 
 /**
- * A chart's buckets: their label `at`, and their start and end in the range. A bucket usually starts at its label. If a clock is
- * turned back over midnight, the day begins at the first midnight and its label is the second. If a clock changes by half an hour,
- * an hour's label is in the previous hour.
+ * A chart's buckets: their label `at`, and their start and end in the range. A bucket usually starts at its label. If a clock is set
+ * back across midnight, midnight occurs twice: the day starts at the first and is labeled with the second. If a clock shifts by half
+ * an hour, the label of one hour falls within the hour before it.
  */
 export function bucketsOf({ from, to, bucket, timeZone, step }: Parameters): string {
   return `
