@@ -65,7 +65,7 @@ test("credits beyond the loaded grants are explained only if the reason is known
     { pool: "credits", credits: 100, why: expect.stringMatching(/^from the new period/) },
   ]);
   expect(unexplainedCredits(balances, { grants, isAll: false })).toEqual([
-    { pool: "credits", credits: 100, why: expect.stringMatching(/^from grants not listed here/) },
+    { pool: "credits", credits: 100, why: expect.stringMatching(/^from older grants/) },
   ]);
 });
 

@@ -93,7 +93,7 @@ test("one item is reversed, and the shown curl call names it", async () => {
 
   // An item that cost nothing.
   await page.getByRole("button", { name: "Reverse entry 4" }).click();
-  await dialog.getByRole("button", { name: "Reverse quantity 2 in test" }).click();
+  await dialog.getByRole("button", { name: "Reverse 2 units in test" }).click();
   await entry(page, 4).getByRole("link", { name: "Reversed" }).waitFor();
 });
 

@@ -143,9 +143,7 @@ function readQuantity(text: string, max: number): number | null {
 }
 
 function describeAction(credits: number, quantity: number): string {
-  return credits === 0
-    ? `Reverse quantity ${formatCount(quantity)}`
-    : `Reverse ${countOf(credits, "credit")}`;
+  return credits === 0 ? `Reverse ${countOf(quantity, "unit")}` : `Reverse ${countOf(credits, "credit")}`;
 }
 
 const REVERSE_PATH =
