@@ -92,7 +92,7 @@ test("a reversal returns credits to an allowance that ended before the plan's ve
     if (isSeen) customer.topUp("2026-02-10", 1);
     customer.reverse("2026-03-05", entry, 1);
     customer.assign("2026-03-06", "pro");
-    // What is left of January's allowance, and March's.
+    // The rest of January's allowance, and all of March's.
     expect(customer.check("2026-03-06", "image").before?.balance).toBe(30 + 50 + (isSeen ? 1 : 0));
   }
 });

@@ -130,11 +130,12 @@ function giveBackParts(
   });
   for (const [index, part] of parts.entries()) {
     const isHome = homes[index] === "open" || homes[index] === "spent";
-    if (getFacts(grants, part.grant).isRevoked && !isHome) takeAway(catalog, draft, part, pool, "revoke");
-    else if (!isHome) takeAway(catalog, draft, part, pool, "expire");
-    else {
+    if (isHome) {
       revokeAgain(draft, part, grants, pool);
       expireExcess(catalog, draft, part, pool);
+    } else {
+      const kind = getFacts(grants, part.grant).isRevoked ? "revoke" : "expire";
+      takeAway(catalog, draft, part, pool, kind);
     }
   }
   lowerCounter(draft, consume, quantity);

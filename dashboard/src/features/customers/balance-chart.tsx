@@ -67,12 +67,9 @@ export function BalanceChart({ points }: { points: readonly BalancePoint[] }) {
 }
 
 /** A `ReferenceDot` for each top-up would take ten times as long as the whole chart. */
-function TopUpDot({ key, cx, cy, payload }: DotItemDotProps) {
-  return payload.isTopUp ? (
-    <circle key={key} cx={cx} cy={cy} r={4.5} fill="var(--good)" stroke="var(--surface)" strokeWidth={2} />
-  ) : (
-    <g key={key} />
-  );
+function TopUpDot({ cx, cy, payload }: DotItemDotProps) {
+  if (!payload.isTopUp) return null;
+  return <circle cx={cx} cy={cy} r={4.5} fill="var(--good)" stroke="var(--surface)" strokeWidth={2} />;
 }
 
 function Tip({ point, clock }: { point: BalancePoint | undefined; clock: Clock }) {
