@@ -11,7 +11,11 @@ import { type Measured, measurePages } from "./measure-pages.ts";
 const BUSY_ENTRIES = 100_000;
 const P95_MS_MAX = 100;
 const TRANSACTION_MS_MAX = 5_000;
-const SLOWDOWN_MAX = 1.5;
+/**
+ * The same as for any other load without a credential, in the abuse proof. Passwords are compared one at a time, but each comparison
+ * occupies one of two cores for 30 ms or more.
+ */
+const SLOWDOWN_MAX = 3;
 /** Smaller tables may be read by a sequential scan. */
 const WHOLE_TABLE_ROWS_MAX = 5_000;
 
