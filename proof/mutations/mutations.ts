@@ -53,7 +53,7 @@ export const MUTATIONS: readonly Mutation[] = [
       {
         find: "  if (denial !== null) {",
         replace:
-          '  if (denial?.reason === "limit_reached") for (const item of priced) charge(draft, item, null, now);\n' +
+          '  if (denial?.reason === "limit_reached") for (const item of priced) charge(draft, item, null);\n' +
           "  if (denial !== null) {",
       },
     ],
@@ -127,5 +127,47 @@ export const MUTATIONS: readonly Mutation[] = [
       },
     ],
     tests: [`${CORE}/corrections.test.ts`],
+  },
+  {
+    name: "hold that outlives its end",
+    file: `${CORE}/hold.ts`,
+    edits: [{ find: "hold.expiresAt <= now", replace: "hold.expiresAt + 3_600_000 <= now" }],
+    tests: [`${CORE}/hold.test.ts`],
+  },
+  {
+    name: "held credits that survive a revocation",
+    file: `${CORE}/hold.ts`,
+    edits: [{ find: "Math.min(credits, revoked.credits) : 0", replace: "Math.min(0, revoked.credits) : 0" }],
+    tests: [`${CORE}/hold.test.ts`],
+  },
+  {
+    name: "held credits that survive an expiry",
+    file: `${CORE}/give-back.ts`,
+    edits: [
+      {
+        find: 'kind !== "allowance" && isAhead(expiresAt, now) ? "spent" : "over"',
+        replace: 'now > 0 ? "spent" : "over"',
+      },
+    ],
+    tests: [`${CORE}/hold.test.ts`],
+  },
+  {
+    name: "extension that adds instead of setting the total",
+    file: `${CORE}/change-hold.ts`,
+    edits: [
+      { find: "chargeFor(item.cost, total) - sumOf(item.parts)", replace: "chargeFor(item.cost, total)" },
+    ],
+    tests: [`${CORE}/hold.test.ts`],
+  },
+  {
+    name: "uncovered credits counted as charged",
+    file: `${CORE}/hold.ts`,
+    edits: [
+      {
+        find: "const creditsCharged = creditsRequired - creditsUncovered;",
+        replace: "const creditsCharged = creditsRequired;",
+      },
+    ],
+    tests: [`${CORE}/hold.test.ts`],
   },
 ];

@@ -1,13 +1,21 @@
 import { addCredits } from "../src/entitlement/add-credits.ts";
 import { type AssignmentRequest, assignPlan } from "../src/entitlement/assign-plan.ts";
 import type { Catalog } from "../src/entitlement/catalog.ts";
-import { type Decided, decide, type ItemDecision } from "../src/entitlement/decide.ts";
+import {
+  type ExtendOutcome,
+  extendHold,
+  releaseHold,
+  type SettleOutcome,
+  settleHold,
+} from "../src/entitlement/change-hold.ts";
+import { type Decided, decide, type ItemDecision, type Question } from "../src/entitlement/decide.ts";
 import { dropNextPlan, endPlan } from "../src/entitlement/end-plan.ts";
 import type { AssignmentChange, Change, Entry, NewGrant, NewOverrides } from "../src/entitlement/entry.ts";
+import { holdCredits } from "../src/entitlement/open-hold.ts";
 import { type ReversalOutcome, reverseConsume } from "../src/entitlement/reverse-consume.ts";
 import { type GrantFacts, revokeGrant } from "../src/entitlement/revoke-grant.ts";
 import { type OverridesRequest, setOverrides } from "../src/entitlement/set-overrides.ts";
-import { balanceOf, newWallet, type Wallet } from "../src/entitlement/wallet.ts";
+import { balanceOf, type Hold, newWallet, type Wallet } from "../src/entitlement/wallet.ts";
 import { brandAs, type FeatureKey, type Instant } from "../src/primitives/brand.ts";
 import { at, CREDITS, getFeature, LONG_AGO, planId } from "./catalog.ts";
 
@@ -88,13 +96,64 @@ export class Timeline {
   }
 
   checkItems(when: string, quantities: Readonly<Record<string, number>>): Decided {
-    const questions = Object.entries(quantities).map(([feature, quantity]) => ({
-      feature: brandAs<FeatureKey>(feature),
-      quantity,
-    }));
-    const decision = decide(this.catalog, this.wallet, questions, at(when));
+    const decision = decide(this.catalog, this.wallet, questionsOf(quantities), at(when));
     if (decision.kind !== "decided") throw new Error(`no feature ${decision.feature}`);
     return decision;
+  }
+
+  /** Holds one or several features. Quantities are listed by feature. */
+  hold(
+    when: string,
+    quantities: Readonly<Record<string, number>>,
+    { seconds = 900, onExpiry = "release" as Hold["onExpiry"] } = {},
+  ): Hold {
+    const decision = this.tryHold(when, quantities, { seconds, onExpiry });
+    if (decision.kind !== "decided" || decision.hold === null) throw new Error("the hold was denied");
+    return decision.hold;
+  }
+
+  tryHold(
+    when: string,
+    quantities: Readonly<Record<string, number>>,
+    { seconds, onExpiry }: { seconds: number; onExpiry: Hold["onExpiry"] },
+  ): ReturnType<typeof holdCredits> {
+    const terms = { expiresInMs: seconds * 1_000, onExpiry };
+    const request = { questions: questionsOf(quantities), terms };
+    const decision = holdCredits(this.catalog, this.wallet, request, at(when));
+    if (decision.kind === "decided") this.#keep(decision.change);
+    return decision;
+  }
+
+  settle(
+    when: string,
+    hold: Hold,
+    quantities: readonly number[] | null = null,
+    { atMostHeld = false } = {},
+  ): SettleOutcome {
+    const outcome = settleHold(this.catalog, this.wallet, { hold, quantities, atMostHeld }, at(when));
+    if ("change" in outcome) this.#keep(outcome.change);
+    return outcome;
+  }
+
+  release(when: string, hold: Hold): string {
+    const outcome = releaseHold(this.catalog, this.wallet, hold, at(when));
+    this.#keep(outcome.change);
+    return outcome.kind;
+  }
+
+  extend(
+    when: string,
+    hold: Hold,
+    { quantity, expiresAt }: { quantity?: number; expiresAt?: Instant } = {},
+  ): ExtendOutcome {
+    const outcome = extendHold(
+      this.catalog,
+      this.wallet,
+      { hold, quantity: quantity ?? null, expiresAt: expiresAt ?? null },
+      at(when),
+    );
+    if ("change" in outcome) this.#keep(outcome.change);
+    return outcome;
   }
 
   topUp(
@@ -141,11 +200,11 @@ export class Timeline {
   #reverse(when: string, entries: readonly (Entry | null)[], quantity: number | null): ReversalOutcome {
     const consumes = entries.map((entry) => {
       if (entry?.usage == null) throw new Error("not a consume");
-      const { sequence, pool, parts, usage } = entry;
+      const { sequence, pool, parts, usage, hold } = entry;
       const reversedQuantity = this.entries
         .filter((other) => other.usage?.reverses === sequence)
         .reduce((sum, other) => sum + (other.usage?.quantity ?? 0), 0);
-      return { sequence, pool, parts, ...usage, reversedQuantity };
+      return { sequence, pool, parts, hold, ...usage, reversedQuantity };
     });
     const request = { consumes, quantity, grants: this.#facts(), overrides: this.#overrides };
     const outcome = reverseConsume(this.catalog, this.wallet, request, at(when));
@@ -169,4 +228,11 @@ export class Timeline {
     this.#grants.push(...change.grants);
     this.#overrides.push(...change.overrides);
   }
+}
+
+function questionsOf(quantities: Readonly<Record<string, number>>): Question[] {
+  return Object.entries(quantities).map(([feature, quantity]) => ({
+    feature: brandAs<FeatureKey>(feature),
+    quantity,
+  }));
 }

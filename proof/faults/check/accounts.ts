@@ -88,7 +88,14 @@ export function checkFold({ customerId, wallet, balance, ...rows }: Account, cat
     expiresAt: expiresAtMs === null ? null : brandAs<Instant>(expiresAtMs),
   }));
   // The run sets no overrides.
-  const fold = new Fold({ wallet, balance, grants, overrides: [], versions: catalog.versions });
+  const fold = new Fold({
+    wallet,
+    balance,
+    grants,
+    overrides: [],
+    holdChanges: [],
+    versions: catalog.versions,
+  });
   const featureIds = new Map([...catalog.features].map(([key, { id }]): [string, FeatureId] => [key, id]));
   const entries: Entry[] = [];
   for (const row of rows.entries) {
@@ -149,7 +156,9 @@ function toEntry(row: StoredEntry, featureIds: ReadonlyMap<string, FeatureId>): 
             overrides: null,
             reverses,
             place,
+            uncovered: 0,
           },
+    hold: null,
   };
 }
 

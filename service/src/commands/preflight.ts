@@ -106,13 +106,16 @@ async function inspectPrivileges(client: Client): Promise<Finding[]> {
     select
       bool_and(has_column_privilege(a.attrelid, a.attnum, 'update')) as may_erase,
       has_table_privilege(to_regclass('cell.overrides'), 'select')
-        and has_table_privilege(to_regclass('cell.overrides'), 'insert') as may_override
+        and has_table_privilege(to_regclass('cell.overrides'), 'insert') as may_override,
+      has_table_privilege(to_regclass('cell.hold_changes'), 'insert')
+        and has_table_privilege(to_regclass('cell.open_holds'), 'delete') as may_hold
     from pg_attribute as a
     where a.attrelid in (to_regclass('cell.ledger'), to_regclass('cell.denials'), to_regclass('cell.events'))
       and a.attname = 'member_id'`);
   const lacking = [
     ...(rows[0]?.may_erase === false ? ["erase customers"] : []),
     ...(rows[0]?.may_override === false ? ["verify wallets and use overrides"] : []),
+    ...(rows[0]?.may_hold === false ? ["hold credits"] : []),
   ].join(" and ");
   if (lacking === "") return [];
   const text = `this role is not allowed to ${lacking}: as the owner, run purser migrate --grant-to <this role>`;

@@ -146,9 +146,11 @@ test("migrate --check prints pending migrations and their locks, and changes not
     `alter table cell.identity drop column data_format;
      drop table cell.verifications;
      alter table cell.request_log drop column trace_id;
-     alter table cell.ledger drop column items, drop column item, drop column member_id, drop column overrides_number;
+     alter table cell.ledger
+     drop column items, drop column item, drop column member_id, drop column overrides_number, drop column hold_number,
+     drop column uncovered;
      alter table cell.denials drop column items, drop column item, drop column member_id, drop column overrides_number;
-     drop table cell.overrides;
+     drop table cell.overrides, cell.hold_changes, cell.open_holds;
      alter table cell.events drop column member_id;
      alter table cell.keyed_requests drop column details;
      delete from cell.migrations where number >= 24`,
@@ -182,6 +184,10 @@ test("migrate --check prints pending migrations and their locks, and changes not
     expect.stringMatching(/^ {2}locks cell\.ledger /),
     "cell/000036-overrides-of-denials.sql",
     expect.stringMatching(/^ {2}locks cell\.denials /),
+    "cell/000037-holds-in-the-ledger.sql",
+    expect.stringMatching(/^ {2}locks cell\.ledger /),
+    "cell/000038-holds.sql",
+    "  locks no existing table",
   ]);
   expect(await database.count("cell.migrations", "number = 24")).toBe(0);
 });

@@ -3,13 +3,15 @@ import type { Instant } from "../primitives/brand.ts";
 import { isAhead, laterOf, leavePlan, startPlan } from "./assignment.ts";
 import { type Allowance, type Catalog, getVersion, type PlanVersion } from "./catalog.ts";
 import type { Draft } from "./draft.ts";
+import { expireHold, findFirstEnd } from "./hold.ts";
 import { startNextPlan } from "./next-plan.ts";
 import { allowanceCredits, endOverrides } from "./overrides.ts";
 import { endAfter, type Period, periodAt, periodBefore } from "./period.ts";
 import { findDueVersion, switchVersion } from "./plan-version.ts";
-import type { Assignment, NextPlan, Wallet } from "./wallet.ts";
+import type { Assignment, Hold, NextPlan, Wallet } from "./wallet.ts";
 
 type Due =
+  | { kind: "hold_ends"; at: Instant; hold: Hold }
   | { kind: "overrides_end"; at: Instant }
   | { kind: "plan_ends"; at: Instant }
   | { kind: "next_plan_starts"; at: Instant; next: NextPlan }
@@ -31,7 +33,7 @@ export function catchUp(catalog: Catalog, draft: Draft, now: Instant): void {
 }
 
 /**
- * Applies due expiries and ends of plans and overrides only, and stops before the first other change. The draft stays at the time
+ * Applies due expiries and ends of holds, plans and overrides only, and stops before the first other change. The draft stays at the time
  * of the last expiry, even if more is due at that time, so that the next request continues from there with the same result. Credits
  * that expire when a pending plan starts are expired first: the start cannot keep them.
  */
@@ -44,11 +46,19 @@ export function catchUpOnExpiries(catalog: Catalog, draft: Draft, now: Instant):
       expireGrants(draft);
       return;
     }
-    if (due.kind !== "grants_expire" && due.kind !== "plan_ends" && due.kind !== "overrides_end") return;
+    if (!TAKING.has(due.kind)) return;
     draft.at = due.at;
     apply(catalog, draft, due);
   }
 }
+
+/** Changes that add nothing to what the customer had. */
+const TAKING: ReadonlySet<Due["kind"]> = new Set([
+  "hold_ends",
+  "grants_expire",
+  "plan_ends",
+  "overrides_end",
+]);
 
 /** A new customer gets the default plan on their first consume request, not on their first event or top-up. */
 export function applyDefaultPlan(catalog: Catalog, draft: Draft): void {
@@ -64,6 +74,9 @@ function isNew({ assignmentCount }: Wallet): boolean {
 
 function apply(catalog: Catalog, draft: Draft, due: Due): void {
   switch (due.kind) {
+    case "hold_ends":
+      expireHold(catalog, draft, due.hold);
+      break;
     case "overrides_end":
       endOverrides(draft);
       break;
@@ -94,17 +107,18 @@ function apply(catalog: Catalog, draft: Draft, due: Due): void {
 }
 
 /**
- * The next due change. Order of changes due at the same time: end of overrides, plan end, pending plan, default plan, expiries,
+ * The next due change. Order of changes due at the same time: end of a hold, end of overrides, plan end, pending plan, default plan, expiries,
  * plan version, new period.
  */
 function nextDue(catalog: Catalog, draft: Draft, now: Instant): Due | null {
   const { wallet, at: from } = draft;
+  const hold = holdEnd(wallet, from, now);
   const own = overridesEnd(wallet, from);
   const end = planEnd(wallet, from);
   const start = nextPlanStart(wallet, from);
   const change = defaultChange(catalog, wallet, from);
   const version = versionChange(catalog, wallet, from);
-  const first = earliest([own, end, start, change, firstExpiry(wallet, from), version], now);
+  const first = earliest([hold, own, end, start, change, firstExpiry(wallet, from), version], now);
   if (wallet.assignment === null) return first;
   // Periods run back to back until the plan or the overrides change. Skip those whose allowance expires before the change, or
   // before now if no change is due.
@@ -120,6 +134,11 @@ function earliest(dues: readonly (Due | null)[], now: Instant): Due | null {
     if (due !== null && due.at <= now && (first === null || due.at < first.at)) first = due;
   }
   return first;
+}
+
+function holdEnd(wallet: Wallet, from: Instant, now: Instant): Due | null {
+  const hold = findFirstEnd(wallet, now);
+  return hold === null ? null : { kind: "hold_ends", at: laterOf(hold.expiresAt, from), hold };
 }
 
 function overridesEnd({ overrides }: Wallet, from: Instant): Due | null {

@@ -17,7 +17,7 @@ import { Draft, decisionTime } from "./draft.ts";
 import type { Change, Entry, ItemPlace } from "./entry.ts";
 import { countUse, type LimitPosition, limitPosition } from "./limits.ts";
 import { findOverride, overrideTerms } from "./overrides.ts";
-import { balanceOf, type FeatureOverride, newWallet, type Wallet } from "./wallet.ts";
+import { balanceOf, type FeatureOverride, type Hold, newWallet, type Wallet } from "./wallet.ts";
 
 export type Question = { readonly feature: FeatureKey; readonly quantity: number };
 
@@ -53,7 +53,7 @@ export type ItemDecision = {
   readonly before: Position | null;
   /** The position after the whole request. For a denial, the same as `before`. */
   readonly after: Position | null;
-  /** The charge, which is also in the decision's change. Null if the request is denied. */
+  /** The charge, which is also in the decision's change. Null if the request is denied or holds credits. */
   readonly entry: Entry | null;
 };
 
@@ -69,6 +69,8 @@ export type Decided = {
   readonly items: readonly ItemDecision[];
   readonly change: Change | null;
   readonly planVersion: PlanVersionId | null;
+  /** The hold that an allowed request opened. Null if it charged, or was denied. */
+  readonly hold: Hold | null;
 };
 
 export type Decision = { readonly kind: "feature_not_found"; readonly feature: FeatureKey } | Decided;
@@ -87,7 +89,11 @@ type Offer = {
 };
 
 /** One item, with the price and balance that its decision is based on. */
-type Priced = Offer & Pick<ItemDecision, "creditsRequired" | "creditsBefore"> & { readonly before: Position };
+export type Priced = Offer &
+  Pick<ItemDecision, "creditsRequired" | "creditsBefore"> & { readonly before: Position };
+
+/** What a decision takes if the request is allowed: one charge for each item, or a hold. */
+type Taken = { readonly entries: readonly Entry[]; readonly hold: Hold | null };
 
 /**
  * Decides whether a customer may use one or several features, and what they cost. All items are charged, or none. Each feature
@@ -98,6 +104,17 @@ export function decide(
   known: Wallet | null,
   questions: readonly Question[],
   clock: Instant,
+): Decision {
+  return decideAndTake(catalog, known, questions, clock, chargeAll);
+}
+
+/** Decides, and calls `take` if the request is allowed. */
+export function decideAndTake(
+  catalog: Catalog,
+  known: Wallet | null,
+  questions: readonly Question[],
+  clock: Instant,
+  take: (draft: Draft, items: readonly Priced[]) => Taken,
 ): Decision {
   const features: Feature[] = [];
   for (const { feature: key } of questions) {
@@ -132,17 +149,15 @@ export function decide(
   const denial = findDenial(draft.wallet, priced);
   if (denial !== null) {
     const items = priced.map((item) => toItem(item, item.before, null));
-    return { kind: "decided", allowed: false, ...denial, items, change: draft.finish(now), planVersion };
+    const change = draft.finish(now);
+    return { kind: "decided", allowed: false, ...denial, items, change, planVersion, hold: null };
   }
-  const entries = priced.map((item, index) => {
-    const place = priced.length === 1 ? null : { index, of: priced.length };
-    return charge(draft, item, place, now);
-  });
+  const { entries, hold } = take(draft, priced);
   const items = priced.map((item, index) =>
     toItem(item, positionOf(draft.wallet, version, item, now), entries[index] ?? null),
   );
   const verdict = { allowed: true, reason: null, deniedItem: null, affordableQuantity: null };
-  return { kind: "decided", ...verdict, items, change: draft.finish(now), planVersion };
+  return { kind: "decided", ...verdict, items, change: draft.finish(now), planVersion, hold };
 }
 
 /** Denies an unknown customer if there is no default plan, because there is no wallet to decide on. */
@@ -163,7 +178,7 @@ function denyUnknown(
     deniedItem: 0,
     affordableQuantity: 0,
   } as const;
-  return { kind: "decided", ...verdict, items, change: null, planVersion: null };
+  return { kind: "decided", ...verdict, items, change: null, planVersion: null, hold: null };
 }
 
 function toItem(item: Priced, after: Position, entry: Entry | null): ItemDecision {
@@ -209,8 +224,14 @@ function affordable({ terms, before, creditsBefore }: Priced, reason: Reason): n
   return Math.min(byLimit, byCredits);
 }
 
-function charge(draft: Draft, item: Priced, place: ItemPlace | null, now: Instant): Entry {
-  const { planned, override, overrides, terms, pool, quantity, creditsRequired } = item;
+function chargeAll(draft: Draft, items: readonly Priced[]): Taken {
+  const of = items.length;
+  const entries = items.map((item, index) => charge(draft, item, of === 1 ? null : { index, of }));
+  return { entries, hold: null };
+}
+
+function charge(draft: Draft, item: Priced, place: ItemPlace | null): Entry {
+  const { overrides, terms, pool, quantity, creditsRequired } = item;
   const { assignment } = draft.wallet;
   assert(terms !== undefined && assignment !== null, "only a feature that the customer may use is charged");
   const entry = draft.move({
@@ -225,13 +246,25 @@ function charge(draft: Draft, item: Priced, place: ItemPlace | null, now: Instan
       overrides,
       reverses: null,
       place,
+      uncovered: 0,
     },
   });
-  const use = { quantity, sequence: entry.sequence, now };
-  const before = { ...draft.wallet, assignment };
-  const { counters, ownCounters } = countUse(before, { feature: terms.feature, planned, override }, use);
-  draft.wallet = { ...draft.wallet, assignment: { ...assignment, counters }, ownCounters };
+  count(draft, item, entry.sequence);
   return entry;
+}
+
+/** Counts an item against the limits. `sequence` is that of its entry, or of the next entry for a hold. */
+export function count(
+  draft: Draft,
+  { feature, planned, override, quantity }: Priced,
+  sequence: number,
+): void {
+  const { assignment } = draft.wallet;
+  assert(assignment !== null, "only a customer with a plan uses a feature");
+  const use = { quantity, sequence, now: draft.at };
+  const before = { ...draft.wallet, assignment };
+  const { counters, ownCounters } = countUse(before, { feature: feature.id, planned, override }, use);
+  draft.wallet = { ...draft.wallet, assignment: { ...assignment, counters }, ownCounters };
 }
 
 function positionOf(

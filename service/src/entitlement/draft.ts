@@ -8,6 +8,8 @@ import type {
   Change,
   Entry,
   EntryKind,
+  HoldChange,
+  HoldChangeKind,
   NewGrant,
   NewOverrides,
   Part,
@@ -18,6 +20,10 @@ import {
   BALANCE_MAX,
   balanceOf,
   type Grant,
+  type HeldCredits,
+  type HeldPart,
+  type Hold,
+  heldIn,
   type OverrideTerms,
   type Wallet,
 } from "./wallet.ts";
@@ -34,7 +40,10 @@ type Move = {
   readonly kind: EntryKind;
   readonly pool: PoolId;
   readonly parts: readonly Part[];
+  /** Held credits that are spent. They were taken from their grants before. */
+  readonly held?: readonly HeldPart[];
   readonly usage?: Usage;
+  readonly hold?: number | null;
 };
 
 /** A wallet while it is being changed. Credits move only through the draft, so that balances and entries always agree. */
@@ -47,6 +56,7 @@ export class Draft {
   readonly #grants: NewGrant[] = [];
   readonly #assignments: AssignmentChange[] = [];
   readonly #overrides: NewOverrides[] = [];
+  readonly #holds: HoldChange[] = [];
 
   constructor(wallet: Wallet) {
     this.wallet = wallet;
@@ -55,14 +65,16 @@ export class Draft {
   }
 
   /** Moves credits into or out of grants, as one ledger entry. */
-  move({ kind, pool, parts, usage }: Move): Entry {
+  move({ kind, pool, parts: moved, held = [], usage, hold = null }: Move): Entry {
+    const parts = held.length === 0 ? moved : joinParts(held, moved);
     let amount = 0;
     for (const part of parts) amount += part.amount;
     assert(Number.isSafeInteger(amount), "credits are whole");
-    const grants = this.wallet.grants.map((grant) => applyParts(grant, parts));
+    this.#applyParts(moved);
+    if (held.length > 0) this.#takeHeld(held);
     const sequence = this.wallet.sequence + 1;
-    this.wallet = { ...this.wallet, sequence, grants: grants.filter(isWorthKeeping) };
-    const balanceAfter = balanceOf(this.wallet, pool);
+    this.wallet = { ...this.wallet, sequence };
+    const balanceAfter = balanceOf(this.wallet, pool) + heldIn(this.wallet, pool);
     assert(
       balanceAfter >= 0 && balanceAfter <= BALANCE_MAX,
       "a balance is neither negative nor beyond 2^53-1",
@@ -76,9 +88,41 @@ export class Draft {
       effectiveAt: this.at,
       parts,
       usage: usage ?? null,
+      hold,
     };
     this.#entries.push(entry);
     return entry;
+  }
+
+  /** Takes credits out of grants and sets them aside. No balance changes, so there is no entry. */
+  setAside(parts: readonly HeldPart[]): void {
+    const { grants } = this.wallet;
+    const held = new Map(this.wallet.held.map((other) => [other.grant, other]));
+    for (const { grant: number, credits } of parts) {
+      const grant = grants.find((other) => other.number === number);
+      assert(grant !== undefined, "credits are held in an open grant");
+      const { pool, kind, expiresAt } = grant;
+      const known = held.get(number) ?? { grant: number, pool, kind, expiresAt, credits: 0, revoked: null };
+      held.set(number, { ...known, credits: known.credits + credits });
+    }
+    this.#applyParts(parts.map(({ grant, credits }) => ({ grant, amount: -credits })));
+    this.wallet = { ...this.wallet, held: [...held.values()] };
+  }
+
+  /** Returns credits that were set aside to their grants, which must be in the wallet. */
+  bringBack(parts: readonly HeldPart[]): void {
+    this.#takeHeld(parts);
+    this.#applyParts(parts.map(({ grant, credits }) => ({ grant, amount: credits })));
+  }
+
+  /** Records a change to a hold, and keeps the hold if it is open. */
+  noteHold(kind: HoldChangeKind, hold: Hold): void {
+    const { sequence, holdChanges, holds } = this.wallet;
+    const number = holdChanges + 1;
+    this.#holds.push({ number, kind, hold, sequence, effectiveAt: this.at });
+    const others = holds.filter((other) => other.number !== hold.number);
+    const isOpen = kind === "opened" || kind === "extended";
+    this.wallet = { ...this.wallet, holdChanges: number, holds: isOpen ? [...others, hold] : others };
   }
 
   /** Inserts a grant in burn order: empty if it is new, with its remaining credits if the wallet already holds it. */
@@ -148,7 +192,26 @@ export class Draft {
       grants: this.#grants,
       assignments: this.#assignments,
       overrides: this.#overrides,
+      holds: this.#holds,
     };
+  }
+
+  #applyParts(parts: readonly Part[]): void {
+    const grants = this.wallet.grants.map((grant) => applyParts(grant, parts));
+    this.wallet = { ...this.wallet, grants: grants.filter(isWorthKeeping) };
+  }
+
+  #takeHeld(parts: readonly HeldPart[]): void {
+    const held = this.wallet.held.map((other): HeldCredits => {
+      const taken = parts.find(({ grant }) => grant === other.grant)?.credits ?? 0;
+      assert(other.credits >= taken, "no more credits return than were held");
+      return { ...other, credits: other.credits - taken };
+    });
+    assert(
+      parts.every(({ grant }) => held.some((other) => other.grant === grant)),
+      "credits that return were held",
+    );
+    this.wallet = { ...this.wallet, held: held.filter(({ credits }) => credits > 0) };
   }
 
   #record(grant: Omit<Grant, "remaining" | "number">, credits: number, mergedInto: number | null): number {
@@ -164,6 +227,15 @@ export class Draft {
     assert(grant !== undefined, "a grant was just recorded");
     return grant;
   }
+}
+
+/** Held parts first, then the others. A grant that occurs in both has one part. */
+function joinParts(held: readonly HeldPart[], moved: readonly Part[]): Part[] {
+  const first = held.map(({ grant, credits }) => {
+    const more = moved.find((part) => part.grant === grant)?.amount ?? 0;
+    return { grant, amount: more - credits };
+  });
+  return [...first, ...moved.filter((part) => !held.some(({ grant }) => grant === part.grant))];
 }
 
 function applyParts(grant: Grant, parts: readonly Part[]): Grant {

@@ -1,5 +1,5 @@
 import type { FeatureId, Instant, PlanId, PlanVersionId, PoolId } from "../primitives/brand.ts";
-import type { GrantKind, Overrides, Wallet } from "./wallet.ts";
+import type { GrantKind, Hold, Overrides, Wallet } from "./wallet.ts";
 
 /** `grant` and `reverse` add credits; `expire`, `revoke` and `consume` subtract. A `consume` entry at cost 0 moves nothing. */
 export type EntryKind = "grant" | "consume" | "expire" | "revoke" | "reverse";
@@ -19,6 +19,8 @@ export type Entry = {
   readonly parts: readonly Part[];
   /** Set for charges and reversals. */
   readonly usage: Usage | null;
+  /** The hold whose end wrote the entry: its charge, or credits that could not return. A reversal has the hold of its charge. */
+  readonly hold: number | null;
 };
 
 export type Usage = {
@@ -32,6 +34,8 @@ export type Usage = {
   readonly reverses: number | null;
   /** Set for a charge that is one of several in a request, and for its reversals. */
   readonly place: ItemPlace | null;
+  /** The part of the price that no credits covered, or that a reversal undoes. Only the settlement of a hold can have one. */
+  readonly uncovered: number;
 };
 
 /** The position of a charge among the consecutive charges of one request. The sequence of the first one identifies the request. */
@@ -74,6 +78,21 @@ export type AssignmentChange = {
 /** Overrides set by this change. Empty terms only end the earlier overrides. */
 export type NewOverrides = Overrides & { readonly effectiveAt: Instant };
 
+/** `expired` and `charged`: the hold ended by itself, and freed its credits or charged them. */
+export type HoldChangeKind = "opened" | "extended" | "settled" | "released" | "expired" | "charged";
+
+/** A change to a hold. An open hold that is past its end has ended, even before the change is written. */
+export type HoldChange = {
+  /** Numbered within the wallet, without gaps. */
+  readonly number: number;
+  readonly kind: HoldChangeKind;
+  /** The hold after the change. */
+  readonly hold: Hold;
+  /** The sequence of the wallet's last ledger entry after the change. */
+  readonly sequence: number;
+  readonly effectiveAt: Instant;
+};
+
 /** Everything a decision changes. Written unmodified, in one transaction. */
 export type Change = {
   readonly wallet: Wallet;
@@ -81,4 +100,5 @@ export type Change = {
   readonly grants: readonly NewGrant[];
   readonly assignments: readonly AssignmentChange[];
   readonly overrides: readonly NewOverrides[];
+  readonly holds: readonly HoldChange[];
 };

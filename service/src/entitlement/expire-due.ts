@@ -15,9 +15,10 @@ export function expireDue(catalog: Catalog, wallet: Wallet, clock: Instant): Cha
 }
 
 /** A quick pre-check without the catalog. If it returns false, `expireDue` returns null. If true, `expireDue` must decide. */
-export function mayHaveExpired({ grants, assignment }: Wallet, clock: Instant): boolean {
+export function mayHaveExpired({ grants, assignment, holds }: Wallet, clock: Instant): boolean {
   const endsAt = assignment?.endsAt ?? null;
   return (
+    holds.some(({ expiresAt }) => expiresAt <= clock) ||
     (endsAt !== null && endsAt <= clock) ||
     grants.some(({ expiresAt, remaining }) => remaining > 0 && !isAhead(expiresAt, clock))
   );

@@ -131,7 +131,7 @@ test("a reversal with another item position than its charge is reported", () => 
     const last = book.entries.length - 1;
     const entries = book.entries.map((entry, index) => (index === last ? withPlace(entry, place) : entry));
     expect(verify(withEntries(book, entries), catalog)).toBe(
-      "entry 5, reverse, differs from consume 3 in pool, feature, plan, overrides or item position",
+      "entry 5, reverse, differs from consume 3 in pool, feature, plan, overrides, hold or item position",
     );
   }
 });
@@ -239,10 +239,15 @@ function play(
   return { book, catalog };
 }
 
-function verify({ wallet, grants, overrides, entries }: Book, { versions }: Catalog): string | null {
+function verify(
+  { wallet, grants, overrides, holdChanges, entries }: Book,
+  { versions }: Catalog,
+): string | null {
   if (wallet === null) return null;
-  const balance = wallet.grants.reduce((sum, { remaining }) => sum + remaining, 0);
-  const fold = new Fold({ wallet, balance, grants, overrides, versions });
+  const balance =
+    wallet.grants.reduce((sum, { remaining }) => sum + remaining, 0) +
+    wallet.held.reduce((sum, { credits }) => sum + credits, 0);
+  const fold = new Fold({ wallet, balance, grants, overrides, holdChanges, versions });
   const reversed = reversedConsumes(entries);
   for (const entry of entries) {
     const found = fold.add(entry, reversed.get(entry));

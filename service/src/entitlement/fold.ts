@@ -1,7 +1,8 @@
 import type { PlanVersionId, PoolId } from "../primitives/brand.ts";
 import { chargeFor, type PlanFeature, type PlanVersion } from "./catalog.ts";
-import type { Entry, EntryKind, ItemPlace, NewOverrides, Usage } from "./entry.ts";
+import type { Entry, EntryKind, HoldChange, ItemPlace, NewOverrides, Usage } from "./entry.ts";
 import { FoldedGrants } from "./folded-grants.ts";
+import { FoldedHolds } from "./folded-holds.ts";
 import { FoldedLimits } from "./folded-limits.ts";
 import { FoldedOverrides } from "./folded-overrides.ts";
 import { overrideTerms } from "./overrides.ts";
@@ -17,11 +18,13 @@ export type Account = {
   readonly grants: readonly GrantFacts[];
   /** All overrides, sorted by number. */
   readonly overrides: readonly NewOverrides[];
+  /** All changes of holds, sorted by number. */
+  readonly holdChanges: readonly HoldChange[];
   readonly versions: ReadonlyMap<PlanVersionId, PlanVersion>;
 };
 
 /** The entry that a reversal refers to, and the total of all its reversals. */
-export type ReversedConsume = Pick<Entry, "kind" | "pool" | "parts" | "usage"> & {
+export type ReversedConsume = Pick<Entry, "kind" | "pool" | "parts" | "usage" | "hold"> & {
   readonly reversedQuantity: number;
   readonly reversedCredits: number;
 };
@@ -36,6 +39,7 @@ export class Fold {
   readonly #grants: FoldedGrants;
   readonly #limits: FoldedLimits;
   readonly #overrides: FoldedOverrides;
+  readonly #holds: FoldedHolds;
   #sequence = 0;
   /** The next charge of a request whose charges are not complete yet. */
   #due: ItemPlace | null = null;
@@ -43,8 +47,10 @@ export class Fold {
   constructor(account: Account) {
     this.#account = account;
     this.#grants = new FoldedGrants(account.grants, account.wallet);
-    this.#limits = new FoldedLimits(account.wallet, account.versions);
-    this.#overrides = new FoldedOverrides(account.overrides, account.wallet);
+    this.#holds = new FoldedHolds(account.holdChanges);
+    const wallet = { ...account.wallet, holds: this.#holds.open };
+    this.#limits = new FoldedLimits(wallet, account.versions);
+    this.#overrides = new FoldedOverrides(account.overrides, wallet);
   }
 
   /** Adds the next entry. For a reversal, `reversed` is the charge it refers to, or null if it does not exist. */
@@ -55,6 +61,7 @@ export class Fold {
       this.#grants.add(entry) ??
       this.#followItems(entry) ??
       this.#judgeUse(entry, reversed) ??
+      this.#holds.add(entry) ??
       this.#limits.add(entry) ??
       this.#overrides.add(entry);
     return flaw === null ? null : `entry ${entry.sequence}, ${entry.kind}, ${flaw}`;
@@ -67,6 +74,7 @@ export class Fold {
       return `the wallet is at entry ${wallet.sequence}, but its ledger ends at entry ${this.#sequence}`;
     if (this.#due !== null) return `the ledger ends before ${describePlace(this.#due)} of a request`;
     return (
+      this.#holds.compare(wallet) ??
       this.#grants.compareRows(wallet) ??
       this.#grants.compareOpen(wallet) ??
       this.#compareBalances() ??
@@ -122,6 +130,10 @@ export class Fold {
       open.set(pool, (open.get(pool) ?? 0) + remaining);
       total += remaining;
     }
+    for (const { pool, credits } of wallet.held) {
+      open.set(pool, (open.get(pool) ?? 0) + credits);
+      total += credits;
+    }
     for (const pool of new Set([...open.keys(), ...this.#balances.keys()])) {
       const [inGrants, inLedger] = [open.get(pool) ?? 0, this.#balances.get(pool) ?? 0];
       if (inGrants !== inLedger)
@@ -160,7 +172,8 @@ function findFlaw({ kind, amount, parts }: Entry): string | null {
 function findMischarge(entry: Entry, usage: Usage, { pool, cost }: PlanFeature): string | null {
   const due = chargeFor(cost, usage.quantity);
   if (entry.pool !== pool) return `charges pool ${entry.pool} instead of ${pool}`;
-  return due + entry.amount === 0 ? null : `charges ${-entry.amount} instead of ${due}`;
+  const price = usage.uncovered - entry.amount;
+  return price === due ? null : `charges ${price} instead of ${due}`;
 }
 
 /** Checks that reversals return credits to the grants that the charge took them from, and never more than it took. */
@@ -180,8 +193,10 @@ function findMisreversal(
     consume.planVersion === usage.planVersion &&
     consume.assignment === usage.assignment &&
     consume.overrides === usage.overrides &&
+    reversed.hold === entry.hold &&
     isSamePlace(consume.place, usage.place);
-  if (!isItsOwn) return `differs from consume ${reverses} in pool, feature, plan, overrides or item position`;
+  if (!isItsOwn)
+    return `differs from consume ${reverses} in pool, feature, plan, overrides, hold or item position`;
   for (const { grant, amount } of entry.parts) {
     const burned = reversed.parts.find((part) => part.grant === grant)?.amount ?? 0;
     if (amount + burned > 0)
@@ -191,7 +206,9 @@ function findMisreversal(
   const reversals = `reverses consume ${reverses}, whose reversals`;
   if (reversedQuantity > consume.quantity)
     return `${reversals} reverse ${reversedQuantity} units, but it has only ${consume.quantity}`;
-  const due = chargeFor(cost, consume.quantity) - chargeFor(cost, consume.quantity - reversedQuantity);
+  const price = chargeFor(cost, consume.quantity) - chargeFor(cost, consume.quantity - reversedQuantity);
+  // What no credits covered is undone first.
+  const due = Math.max(0, price - consume.uncovered);
   if (reversedCredits === due) return null;
   return `${reversals} return ${reversedCredits} credits instead of ${due}`;
 }

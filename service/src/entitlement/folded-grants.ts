@@ -3,7 +3,7 @@ import type { Instant } from "../primitives/brand.ts";
 import { burnOrder } from "./burn-order.ts";
 import type { Entry, EntryKind } from "./entry.ts";
 import type { GrantFacts } from "./revoke-grant.ts";
-import type { Assignment, Grant, PausedPlan, Wallet } from "./wallet.ts";
+import { type Assignment, type Grant, heldOf, type PausedPlan, type Wallet } from "./wallet.ts";
 
 /** A grant that holds credits, including grants merged into it, with the sums of its ledger entries. */
 type Slot = {
@@ -13,7 +13,8 @@ type Slot = {
   /** The credits of all grants in the slot, and of those that are not revoked. */
   credits: number;
   creditsOwned: number;
-  held: number;
+  /** What remains and what is held. */
+  total: number;
   /** The sum of `grant` entries. For an allowance, only the first entry counts: later ones resume or adjust it. */
   given: number;
   /** Credits charged or revoked, minus credits reversed. */
@@ -35,7 +36,7 @@ export class FoldedGrants {
     for (const plan of paused) for (const { number } of plan.grants) leftAt.set(number, plan.leftAt);
     for (const head of rows) {
       if (head.slot !== head.number) continue;
-      const nothing = { credits: 0, creditsOwned: 0, held: 0, given: 0, used: 0, away: 0, back: 0 };
+      const nothing = { credits: 0, creditsOwned: 0, total: 0, given: 0, used: 0, away: 0, back: 0 };
       this.#slots.set(head.number, { head, leftAt: leftAt.get(head.number) ?? null, ...nothing });
     }
     for (const { slot: number, credits, isRevoked } of rows) {
@@ -46,13 +47,13 @@ export class FoldedGrants {
     }
   }
 
-  add({ kind, pool, parts, effectiveAt }: Entry): string | null {
+  add({ kind, pool, parts, effectiveAt, hold }: Entry): string | null {
     for (const { grant, amount } of parts) {
       const slot = this.#slots.get(grant);
       if (slot === undefined) return `names grant ${grant}, which does not exist`;
       if (slot.head.pool !== pool) return `names grant ${grant}, which belongs to pool ${slot.head.pool}`;
-      if (slot.held + amount < 0) return `takes ${-amount} from grant ${grant}, which holds ${slot.held}`;
-      move(slot, { kind, amount, at: effectiveAt });
+      if (slot.total + amount < 0) return `takes ${-amount} from grant ${grant}, which holds ${slot.total}`;
+      move(slot, { kind, amount, at: effectiveAt, isOfHold: hold !== null });
     }
     return null;
   }
@@ -78,9 +79,10 @@ export class FoldedGrants {
   }
 
   /** Checks that the wallet holds exactly the grants that the ledger left open, in burn order. */
-  compareOpen({ grants }: Wallet): string | null {
+  compareOpen(wallet: Wallet): string | null {
+    const { grants } = wallet;
     for (const [index, grant] of grants.entries()) {
-      const flaw = this.#findFlaw(grant);
+      const flaw = this.#findFlaw(grant, heldOf(wallet, grant.number));
       if (flaw !== null) return flaw;
       const next = grants[index + 1];
       if (next !== undefined && burnOrder(grant, next) >= 0)
@@ -88,19 +90,19 @@ export class FoldedGrants {
     }
     const open = new Set(grants.map(({ number }) => number));
     if (open.size < grants.length) return "the wallet holds a grant twice";
-    for (const [number, { held }] of this.#slots) {
-      if (held !== 0 && !open.has(number))
-        return `grant ${number} has ${held} according to its ledger, but the wallet does not hold it`;
+    for (const [number, { total }] of this.#slots) {
+      if (total !== heldOf(wallet, number) && !open.has(number))
+        return `grant ${number} has ${total} according to its ledger, but the wallet does not hold it`;
     }
     return null;
   }
 
-  #findFlaw({ number, pool, kind, remaining, expiresAt }: Grant): string | null {
+  #findFlaw({ number, pool, kind, remaining, expiresAt }: Grant, held: number): string | null {
     const slot = this.#slots.get(number);
     if (slot === undefined) return `the wallet holds grant ${number}, which does not exist`;
-    const { head, held, creditsOwned } = slot;
-    if (remaining !== held)
-      return `grant ${number} has ${remaining} in the wallet, ${held} according to its ledger`;
+    const { head, total, creditsOwned } = slot;
+    if (remaining + held !== total)
+      return `grant ${number} has ${remaining + held} in the wallet, ${total} according to its ledger`;
     // A version change may have changed an allowance's expiry and size.
     if (kind === "allowance")
       return head.kind === kind && head.pool === pool
@@ -115,24 +117,29 @@ export class FoldedGrants {
   }
 
   /** Checks the allowances recorded with the current plan and with paused plans. */
-  comparePlans({ assignment, grants, paused }: Wallet): string | null {
-    const active = assignment === null ? null : this.#compareUsed(assignment, grants);
+  comparePlans(wallet: Wallet): string | null {
+    const { assignment, grants, paused } = wallet;
+    const active = assignment === null ? null : this.#compareUsed(assignment, grants, wallet);
     if (active !== null) return active;
     const open = new Set(grants.map(({ number }) => number));
     for (const plan of paused) {
-      const flaw = this.#comparePaused(plan, open) ?? this.#compareUsed(plan.assignment, plan.grants);
+      const flaw = this.#comparePaused(plan, open) ?? this.#compareUsed(plan.assignment, plan.grants, wallet);
       if (flaw !== null) return flaw;
     }
     return null;
   }
 
-  /** While the wallet holds an allowance, its used credits are `base - remaining`. */
-  #compareUsed({ allowances }: Assignment, grants: readonly Grant[]): string | null {
+  /** While the wallet has an allowance, its used credits are `base - remaining - held`. */
+  #compareUsed(
+    { allowances }: Assignment,
+    grants: readonly Grant[],
+    wallet: Pick<Wallet, "held">,
+  ): string | null {
     for (const { grant: number, base } of allowances) {
       const grant = grants.find((other) => other.number === number);
       const slot = this.#slots.get(number);
       const [used, isRevoked] = [slot?.used ?? 0, slot?.head.isRevoked ?? false];
-      const usedInWallet = grant === undefined ? used : base - grant.remaining;
+      const usedInWallet = grant === undefined ? used : base - grant.remaining - heldOf(wallet, number);
       // Revoking an allowance of a paused plan writes no entry: its credits are not in the balance.
       const isExplained = usedInWallet === used || (isRevoked && usedInWallet > used);
       if (!isExplained)
@@ -158,11 +165,15 @@ export class FoldedGrants {
   }
 }
 
-function move(
-  slot: Slot,
-  { kind, amount, at }: { readonly kind: EntryKind; readonly amount: number; readonly at: Instant },
-): void {
-  slot.held += amount;
+type Moved = {
+  readonly kind: EntryKind;
+  readonly amount: number;
+  readonly at: Instant;
+  readonly isOfHold: boolean;
+};
+
+function move(slot: Slot, { kind, amount, at, isOfHold }: Moved): void {
+  slot.total += amount;
   switch (kind) {
     case "grant":
       if (slot.head.kind !== "allowance" || slot.given === 0) slot.given += amount;
@@ -171,7 +182,8 @@ function move(
       break;
     case "consume":
       slot.used -= amount;
-      slot.away = 0;
+      // A hold spends credits that were set aside, even while the plan is paused.
+      if (!isOfHold) slot.away = 0;
       slot.back = 0;
       break;
     case "revoke":
@@ -183,8 +195,8 @@ function move(
       break;
     case "expire": {
       if (slot.leftAt === null || at < slot.leftAt) break;
-      // Credits reversed while the plan was paused are removed again, and kept with the paused plan's other credits.
-      const isTakenAgain = slot.held === 0 && slot.back + amount === 0;
+      // Credits that return while the plan is paused are removed again, and kept with the paused plan's other credits.
+      const isTakenAgain = isOfHold || slot.back + amount === 0;
       slot.away = (isTakenAgain ? slot.away : 0) - amount;
       slot.back = 0;
       break;

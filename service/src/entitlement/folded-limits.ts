@@ -2,6 +2,8 @@ import type { FeatureId, Instant, PlanVersionId } from "../primitives/brand.ts";
 import { isAhead } from "./assignment.ts";
 import type { PlanVersion } from "./catalog.ts";
 import type { Entry, Usage } from "./entry.ts";
+import { quantityHeld } from "./hold.ts";
+import { isCountedBy } from "./limits.ts";
 import { type Period, periodAt } from "./period.ts";
 import type { Assignment, LimitCounter, Wallet } from "./wallet.ts";
 
@@ -24,7 +26,8 @@ export class FoldedLimits {
   readonly #decidedAt: Instant;
   readonly #versions: ReadonlyMap<PlanVersionId, PlanVersion>;
 
-  constructor({ decidedAt, assignment, paused }: Wallet, versions: ReadonlyMap<PlanVersionId, PlanVersion>) {
+  constructor(wallet: Wallet, versions: ReadonlyMap<PlanVersionId, PlanVersion>) {
+    const { decidedAt, assignment, paused, holds } = wallet;
     this.#decidedAt = decidedAt;
     this.#versions = versions;
     const left = paused.map((plan) => plan.assignment);
@@ -32,25 +35,32 @@ export class FoldedLimits {
       assignment: watched,
       tallies: watched.counters
         .filter(({ end }) => isAhead(end, decidedAt))
-        .map((counter) => ({ counter, used: 0 })),
+        .map((counter) => ({
+          counter,
+          used: quantityHeld(
+            holds,
+            (charge) => charge.assignment === watched.number && isCountedBy(counter, charge),
+          ),
+        })),
       countedSince: new Map(),
     }));
   }
 
   add(entry: Entry): string | null {
-    const { usage, sequence, kind } = entry;
+    const { usage, sequence, kind, hold } = entry;
     if (usage === null) return null;
     for (const watched of this.#watched) {
       if (watched.assignment.number !== usage.assignment) continue;
       let isCounted = false;
       for (const tally of watched.tallies) {
-        const { feature, fromSequence } = tally.counter;
         // A reversal is subtracted from the counter that counted its charge.
-        if (feature !== usage.feature || (usage.reverses ?? sequence) < fromSequence) continue;
+        const charge = { ...usage, hold, sequence: usage.reverses ?? sequence };
+        if (!isCountedBy(tally.counter, charge)) continue;
         tally.used += kind === "consume" ? usage.quantity : -usage.quantity;
         isCounted = true;
       }
-      if (isCounted || kind !== "consume") continue;
+      // A hold is not counted if the period in which it was opened is over.
+      if (isCounted || kind !== "consume" || hold !== null) continue;
       const since = this.#countedSince(watched, usage);
       if (since !== null && entry.effectiveAt >= since)
         return `uses limited feature ${usage.feature}, but no counter in the wallet counts it`;

@@ -1,6 +1,7 @@
 import type { FeatureId, Instant } from "../primitives/brand.ts";
 import { isAhead } from "./assignment.ts";
 import type { Entry, NewOverrides, Usage } from "./entry.ts";
+import { quantityHeld } from "./hold.ts";
 import { countsCharge } from "./limits.ts";
 import { findOverride, isEmpty, isSame } from "./overrides.ts";
 import { periodAt } from "./period.ts";
@@ -28,7 +29,10 @@ export class FoldedOverrides {
     this.#wallet = wallet;
     this.#tallies = wallet.ownCounters
       .filter(({ end }) => isAhead(end, wallet.decidedAt))
-      .map((counter) => ({ counter, used: 0 }));
+      .map((counter) => ({
+        counter,
+        used: quantityHeld(wallet.holds, (charge) => countsCharge(counter, charge)),
+      }));
   }
 
   /** The terms that priced a charge or reversal. Null if the plan alone did. */
@@ -39,7 +43,8 @@ export class FoldedOverrides {
   add(entry: Entry): string | null {
     const { kind, usage } = entry;
     if (usage === null) return null;
-    const flaw = kind === "consume" ? this.#judge(entry, usage) : null;
+    // A hold is settled on the terms of the moment at which it was opened.
+    const flaw = kind === "consume" && entry.hold === null ? this.#judge(entry, usage) : null;
     return flaw ?? this.#count(entry, usage);
   }
 
@@ -68,8 +73,8 @@ export class FoldedOverrides {
     return next === undefined || next.effectiveAt >= at;
   }
 
-  #count({ kind, sequence, effectiveAt }: Entry, usage: Usage): string | null {
-    const charge = { ...usage, sequence: usage.reverses ?? sequence };
+  #count({ kind, sequence, effectiveAt, hold }: Entry, usage: Usage): string | null {
+    const charge = { ...usage, hold, sequence: usage.reverses ?? sequence };
     const limit = findOverride(this.#wallet.overrides, usage.feature)?.limit ?? null;
     let isCounted = false;
     for (const tally of this.#tallies) {
@@ -77,7 +82,7 @@ export class FoldedOverrides {
       tally.used += kind === "consume" ? usage.quantity : -usage.quantity;
       if (tally.counter.period === limit?.period) isCounted = true;
     }
-    if (kind !== "consume" || limit === null || isCounted) return null;
+    if (kind !== "consume" || limit === null || isCounted || hold !== null) return null;
     const since = this.#countedSince.get(usage.feature) ?? this.#findSince(usage, limit);
     this.#countedSince.set(usage.feature, since);
     const isMissed = effectiveAt > since;

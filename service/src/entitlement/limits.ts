@@ -1,9 +1,9 @@
 import type { FeatureId, Instant } from "../primitives/brand.ts";
 import { isAhead } from "./assignment.ts";
 import type { PlanFeature } from "./catalog.ts";
-import type { Usage } from "./entry.ts";
+import type { Entry, Usage } from "./entry.ts";
 import { type PeriodKind, periodAt } from "./period.ts";
-import type { Assignment, FeatureOverride, LimitCounter, OwnCounter, Wallet } from "./wallet.ts";
+import type { Assignment, FeatureOverride, LimitCounter, OwnCounter, PausedPlan, Wallet } from "./wallet.ts";
 
 export type LimitPosition = {
   readonly quantity: number;
@@ -54,7 +54,7 @@ type Use = { readonly quantity: number; readonly sequence: number; readonly now:
  * ends. The plan's limit is counted even while an override replaces it, so that its count is correct when the overrides end.
  */
 export function countUse(
-  { assignment, ownCounters }: Wallet & { readonly assignment: Assignment },
+  { assignment, ownCounters, holdCount }: Wallet & { readonly assignment: Assignment },
   { feature, planned, override }: Terms,
   { quantity, sequence: fromSequence, now }: Use,
 ): { readonly counters: readonly LimitCounter[]; readonly ownCounters: readonly OwnCounter[] } {
@@ -69,7 +69,7 @@ export function countUse(
   const ownLimit = override?.limit ?? null;
   const isCounted = findCounter(assignment.counters, feature, now) !== undefined;
   const isOwnCounted = ownLimit !== null && findOwn(ownCounters, { feature, ...ownLimit }, now) !== undefined;
-  const first = { feature, used: quantity, fromSequence };
+  const first = { feature, used: quantity, fromSequence, fromHold: holdCount + 1 };
   return {
     counters: [
       ...count(assignment.counters),
@@ -111,14 +111,48 @@ export function findOwn(
   );
 }
 
-/** Whether the counter includes this charge. */
-export function countsCharge(
-  { feature, fromSequence, earlier }: OwnCounter,
-  charge: Pick<Usage, "feature" | "assignment"> & { readonly sequence: number },
-): boolean {
+/** A charge, or a hold, whose sequence does not matter. */
+export type Counted = Pick<Usage, "feature" | "assignment"> & Pick<Entry, "sequence" | "hold">;
+
+/** Whether an override's counter includes this charge. */
+export function countsCharge(counter: OwnCounter, charge: Counted): boolean {
+  const { feature, earlier } = counter;
   if (charge.feature !== feature) return false;
-  if (charge.sequence >= fromSequence) return true;
-  return (
-    earlier !== null && charge.assignment === earlier.assignment && charge.sequence >= earlier.fromSequence
-  );
+  if (isFrom(counter, charge)) return true;
+  return earlier !== null && charge.assignment === earlier.assignment && isFrom(earlier, charge);
+}
+
+/** A settled hold is counted where it was opened, so its number decides. */
+function isFrom(
+  { fromSequence, fromHold }: Pick<LimitCounter, "fromSequence" | "fromHold">,
+  { sequence, hold }: Counted,
+): boolean {
+  return hold === null ? sequence >= fromSequence : hold >= fromHold;
+}
+
+/** Changes the quantity of a charge in the counters that count it, but in none of a later period. */
+export function recount(wallet: Wallet, charge: Counted, change: number): Wallet {
+  const { assignment, paused, ownCounters } = wallet;
+  const recounted = (other: Assignment): Assignment =>
+    other.number === charge.assignment
+      ? {
+          ...other,
+          counters: other.counters.map((counter) =>
+            isCountedBy(counter, charge) ? { ...counter, used: counter.used + change } : counter,
+          ),
+        }
+      : other;
+  return {
+    ...wallet,
+    assignment: assignment === null ? null : recounted(assignment),
+    paused: paused.map((plan): PausedPlan => ({ ...plan, assignment: recounted(plan.assignment) })),
+    ownCounters: ownCounters.map((counter) =>
+      countsCharge(counter, charge) ? { ...counter, used: counter.used + change } : counter,
+    ),
+  };
+}
+
+/** Whether a plan's counter includes this charge, if the charge belongs to the same assignment. */
+export function isCountedBy(counter: LimitCounter, charge: Counted): boolean {
+  return counter.feature === charge.feature && isFrom(counter, charge);
 }

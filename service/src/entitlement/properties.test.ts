@@ -11,6 +11,7 @@ import type { Script } from "../../test/model/script.ts";
 import { brandAs, type Instant } from "../primitives/brand.ts";
 import { assignPlan } from "./assign-plan.ts";
 import type { Catalog } from "./catalog.ts";
+import type { Entry } from "./entry.ts";
 import type { Wallet } from "./wallet.ts";
 
 const RUNS = Math.ceil(HISTORIES / 5);
@@ -33,7 +34,8 @@ always("a check predicts the consume, and the balance changes by exactly the cha
       expect(consume).toEqual(check);
       if (consume.kind !== "decided") return;
       const { allowed, items } = consume;
-      const consumes = change?.entries.filter((entry) => entry.kind === "consume") ?? [];
+      const isCharge = ({ kind, hold }: Entry): boolean => kind === "consume" && hold === null;
+      const consumes = change?.entries.filter(isCharge) ?? [];
       const charges = consumes.map(({ pool, amount }) => ({ pool, credits: -amount + 0 }));
       expect(charges.map(({ credits }) => credits)).toEqual(
         allowed ? items.map(({ creditsRequired }) => creditsRequired) : [],
@@ -151,13 +153,15 @@ always("purchased and manually added credits survive every plan change", (script
   const added = (book: Book): Wallet["grants"] =>
     book.wallet?.grants.filter((grant) => grant.kind !== "allowance") ?? [];
   play(script, {
-    before: (book) => {
-      before = added(book);
+    before: (book, { catalog, clock }) => {
+      const noticed = book.copy();
+      // Credits expire, and holds end.
+      noticed.notice(catalog, clock);
+      before = added(noticed);
     },
-    after: (book, { act }) => {
-      if (act.kind === "ask" && !["assign", "end", "drop_next"].includes(act.request.kind)) return;
-      const now = book.wallet?.decidedAt ?? 0;
-      expect(added(book)).toEqual(before.filter(({ expiresAt }) => expiresAt === null || expiresAt > now));
+    after: (book, { act }, { change }) => {
+      const isOfPlan = act.kind === "ask" && ["assign", "end", "drop_next"].includes(act.request.kind);
+      if (isOfPlan && change !== null) expect(added(book)).toEqual(before);
     },
   });
 });
@@ -189,6 +193,45 @@ always("reversing everything restores every grant and every limit", (script) => 
     book.commit(catalog, rest, clock);
   }
   expect({ grants: openGrants(book), seen: seen(book, step) }).toEqual(before);
+});
+
+always("holding and releasing changes no credits, no limit and no entry", (script) => {
+  play(script, {
+    after: (book, step) => {
+      const { catalog, clock } = step;
+      const [feature] = catalog.features.keys();
+      if (feature === undefined || !hadPlan(book)) return;
+      book.notice(catalog, clock);
+      const held = book.copy();
+      const items = [{ feature, quantity: 1 }];
+      const terms = { expiresInMs: 60_000, onExpiry: "release" } as const;
+      const { answer } = held.commit(catalog, { kind: "hold", items, terms }, clock);
+      if (answer.kind !== "decided" || !answer.allowed) return;
+      held.commit(catalog, { kind: "release", hold: held.holds.length - 1 }, clock);
+      expect(openGrants(held)).toEqual(openGrants(book));
+      expect(seen(held, step)).toEqual(seen(book, step));
+      expect(held.entries).toEqual(book.entries);
+    },
+  });
+});
+
+always("a hold that is settled in full charges exactly like a consume request", (script) => {
+  play(script, {
+    before: (book, { catalog, clock, act }) => {
+      if (act.kind !== "ask" || act.request.kind !== "decide") return;
+      const { items } = act.request;
+      const [held, charged] = [book.copy(), book.copy()];
+      const terms = { expiresInMs: 60_000, onExpiry: "release" } as const;
+      const { answer } = held.commit(catalog, { kind: "hold", items, terms }, clock);
+      expect(answer).toEqual(charged.commit(catalog, act.request, clock).answer);
+      if (answer.kind !== "decided" || !answer.allowed) return;
+      const hold = held.holds.length - 1;
+      held.commit(catalog, { kind: "settle", hold, quantities: null, atMostHeld: false }, clock);
+      const entries = ({ entries }: Book) => entries.map((entry) => ({ ...entry, hold: null }));
+      expect(entries(held)).toEqual(entries(charged));
+      expect(openGrants(held)).toEqual(openGrants(charged));
+    },
+  });
 });
 
 always("a clock that steps back grants nothing twice", (script) => {

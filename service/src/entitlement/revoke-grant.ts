@@ -3,7 +3,7 @@ import type { Catalog } from "./catalog.ts";
 import { catchUp } from "./catch-up.ts";
 import { Draft, decisionTime } from "./draft.ts";
 import type { Change } from "./entry.ts";
-import type { GrantKind, Wallet } from "./wallet.ts";
+import { type GrantKind, heldOf, type Wallet } from "./wallet.ts";
 
 /** A grant's row. Grants with the same pool, kind and expiry share a slot in the wallet, numbered by the first of them. */
 export type GrantFacts = {
@@ -37,7 +37,31 @@ export function revokeGrant(
   if (credits > 0)
     draft.move({ kind: "revoke", pool: grant.pool, parts: [{ grant: grant.slot, amount: -credits }] });
   if (open === undefined) forgetPaused(draft, grant.number);
+  revokeHeld(draft, request);
   return { kind: "revoked", credits, change: draft.finish(now) };
+}
+
+/** Held credits are taken when their hold ends. The slot's credits that are not revoked are the latest ones. */
+function revokeHeld(
+  draft: Draft,
+  { grant, slot }: { readonly grant: GrantFacts; readonly slot: readonly GrantFacts[] },
+): void {
+  const { held, grants, holdCount: lastHold } = draft.wallet;
+  const remaining = grants.find(({ number }) => number === grant.slot)?.remaining ?? 0;
+  const total = remaining + heldOf({ held }, grant.slot);
+  const owned = ownedIn(slot.filter(({ number }) => number !== grant.number));
+  const revoked = { credits: Math.max(0, total - owned), lastHold };
+  draft.wallet = {
+    ...draft.wallet,
+    held: held.map((other) => (other.grant === grant.slot ? { ...other, revoked } : other)),
+  };
+}
+
+/** The credits of the grants that are not revoked. */
+export function ownedIn(slot: readonly GrantFacts[]): number {
+  let owned = 0;
+  for (const { isRevoked, credits } of slot) if (!isRevoked) owned += credits;
+  return owned;
 }
 
 /** Allowances of a paused plan are not part of any balance, so no entry removes them, but they must not return with the plan. */

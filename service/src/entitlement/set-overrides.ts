@@ -117,7 +117,7 @@ function anchorOf(wallet: Wallet, version: PlanVersion | null, limit: NamedLimit
  * same period. The higher count wins, so that setting a limit again never resets its usage.
  */
 function findStart(
-  { assignment, ownCounters, sequence }: Wallet,
+  { assignment, ownCounters, sequence, holdCount }: Wallet,
   version: PlanVersion | null,
   { feature, period }: NamedLimit,
   now: Instant,
@@ -127,8 +127,10 @@ function findStart(
   const planned = assignment === null || !isSame ? undefined : findCounter(assignment.counters, feature, now);
   if (assignment === null || planned === undefined || (kept !== null && kept.used >= planned.used))
     return { counter: kept, isKept: true };
-  const earlier = { assignment: assignment.number, fromSequence: planned.fromSequence };
-  return { counter: { ...planned, period, fromSequence: sequence + 1, earlier }, isKept: false };
+  const { fromSequence, fromHold } = planned;
+  const earlier = { assignment: assignment.number, fromSequence, fromHold };
+  const from = { fromSequence: sequence + 1, fromHold: holdCount + 1 };
+  return { counter: { ...planned, period, ...from, earlier }, isKept: false };
 }
 
 /** All counters under these terms. Counters of limits that are no longer set continue until their period ends. */

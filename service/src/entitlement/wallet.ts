@@ -28,6 +28,15 @@ export type Wallet = {
   readonly overrides: Overrides | null;
   /** Counters of limits set by overrides. */
   readonly ownCounters: readonly OwnCounter[];
+  /** Holds opened so far, and changes made to holds. Both are numbered within the wallet. */
+  readonly holdCount: number;
+  readonly holdChanges: number;
+  readonly openHolds: number;
+  /** Credits that open holds set aside, by grant. They are part of the balance in the ledger, but not of any grant. */
+  readonly held: readonly HeldCredits[];
+  /** Open holds, stored as rows of their own: at least those that end by `holdsUntil`. No decision is dated later than that. */
+  readonly holds: readonly Hold[];
+  readonly holdsUntil: number;
 };
 
 /**
@@ -82,13 +91,19 @@ export type LimitCounter = {
   readonly used: number;
   /** The first ledger entry that the counter counts: `used` is the sum of quantities from there on. */
   readonly fromSequence: number;
+  /** The first hold that the counter counts, whenever it is settled. */
+  readonly fromHold: number;
 };
 
 /** How much of an override's limit is used. Counts the charges of all plans, from `fromSequence` on. */
 export type OwnCounter = LimitCounter & {
   readonly period: PeriodKind;
   /** The charges that the plan's counter had counted when the limit was set. Null if the plan had no limit with this period. */
-  readonly earlier: { readonly assignment: number; readonly fromSequence: number } | null;
+  readonly earlier: {
+    readonly assignment: number;
+    readonly fromSequence: number;
+    readonly fromHold: number;
+  } | null;
 };
 
 export type PausedPlan = {
@@ -143,7 +158,52 @@ export type AllowanceOverride = {
   readonly credits: number;
 };
 
+export type HeldCredits = {
+  readonly grant: number;
+  readonly pool: PoolId;
+  readonly kind: GrantKind;
+  readonly expiresAt: Instant | null;
+  readonly credits: number;
+  /** Set if a grant of the slot was revoked while credits were held. */
+  readonly revoked: HeldRevocation | null;
+};
+
+/** Held credits that were revoked. They are taken when their hold ends, unless it has used them. */
+export type HeldRevocation = {
+  readonly credits: number;
+  /** The last hold that was opened before the revocation. What later holds set aside was not revoked. */
+  readonly lastHold: number;
+};
+
+/** Credits set aside for work whose cost is not known yet, on the terms of the moment at which the hold was opened. */
+export type Hold = {
+  readonly number: number;
+  readonly openedAt: Instant;
+  /** Exclusive: at this moment the hold is over. */
+  readonly expiresAt: Instant;
+  readonly onExpiry: "release" | "charge";
+  readonly planVersion: PlanVersionId;
+  readonly assignment: number;
+  readonly items: readonly HeldItem[];
+};
+
+export type HeldItem = {
+  readonly feature: FeatureId;
+  readonly quantity: number;
+  readonly pool: PoolId;
+  readonly cost: Cost;
+  /** Identifies the customer's overrides that change the feature. Null if none do. */
+  readonly overrides: number | null;
+  /** The limit in force, which extensions must respect. `own` is its period if an override set it, or null. */
+  readonly limit: { readonly quantity: number; readonly own: PeriodKind | null } | null;
+  /** In the order in which they are spent. */
+  readonly parts: readonly HeldPart[];
+};
+
+export type HeldPart = { readonly grant: number; readonly credits: number };
+
 export const OPEN_GRANTS_MAX = 50;
+export const OPEN_HOLDS_MAX = 1_000;
 export const BALANCE_MAX = Number.MAX_SAFE_INTEGER;
 
 /**
@@ -153,10 +213,11 @@ export const BALANCE_MAX = Number.MAX_SAFE_INTEGER;
 const ROOM_FOR_ALLOWANCES = 2 ** 51;
 
 /** Whether added or returned credits fit. Counts the credits of all pools, except allowances. */
-export function hasRoomFor({ grants }: Pick<Wallet, "grants">, credits: number): boolean {
-  let held = credits;
-  for (const { kind, remaining } of grants) if (kind !== "allowance") held += remaining;
-  return held <= BALANCE_MAX - ROOM_FOR_ALLOWANCES;
+export function hasRoomFor({ grants, held }: Pick<Wallet, "grants" | "held">, credits: number): boolean {
+  let total = credits;
+  for (const { kind, remaining } of grants) if (kind !== "allowance") total += remaining;
+  for (const { kind, credits: set } of held) if (kind !== "allowance") total += set;
+  return total <= BALANCE_MAX - ROOM_FOR_ALLOWANCES;
 }
 
 export function newWallet(now: Instant): Wallet {
@@ -175,11 +236,34 @@ export function newWallet(now: Instant): Wallet {
     next: null,
     overrides: null,
     ownCounters: [],
+    holdCount: 0,
+    holdChanges: 0,
+    openHolds: 0,
+    held: [],
+    holds: [],
+    holdsUntil: Number.POSITIVE_INFINITY,
   };
 }
 
+/** The credits of a pool that can be spent. */
 export function balanceOf(wallet: Pick<Wallet, "grants">, pool: PoolId): number {
   let balance = 0;
   for (const grant of wallet.grants) if (grant.pool === pool) balance += grant.remaining;
   return balance;
+}
+
+/** The credits of a pool that open holds set aside. */
+export function heldIn({ held }: Pick<Wallet, "held">, pool: PoolId): number {
+  let credits = 0;
+  for (const other of held) if (other.pool === pool) credits += other.credits;
+  return credits;
+}
+
+/** The credits of a grant that open holds set aside. */
+export function heldOf(wallet: Pick<Wallet, "held">, grant: number): number {
+  return findHeld(wallet, grant)?.credits ?? 0;
+}
+
+export function findHeld({ held }: Pick<Wallet, "held">, grant: number): HeldCredits | undefined {
+  return held.find((other) => other.grant === grant);
 }

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import type { VersionReach } from "../../src/entitlement/catalog.ts";
+import type { HoldTerms } from "../../src/entitlement/open-hold.ts";
 import {
   type OverridesSpec,
   overridesSpecs,
@@ -8,11 +9,26 @@ import {
   versionSpecs,
 } from "./catalog-spec.ts";
 import { ADDABLE_BALANCE_MAX } from "./credits.ts";
+import {
+  anchors,
+  asOfs,
+  ends,
+  expiries,
+  holdEnds,
+  type Moment,
+  overridesEnds,
+  type PeriodEnd,
+  planStarts,
+} from "./moments.ts";
 import type { CreditSource } from "./request.ts";
 
 /** An action in a history. Numbers select a plan, feature or pool by position, modulo their count. */
 export type Action =
   | { kind: "check" | "consume"; items: readonly AskedItem[] }
+  | { kind: "hold"; items: readonly AskedItem[]; terms: HoldTerms }
+  | { kind: "settle"; nth: number; used: readonly Share[] | null; atMostHeld: boolean }
+  | { kind: "release"; nth: number }
+  | { kind: "extend"; nth: number; more: number | null; expiresAt: Moment | { kind: "in"; ms: number } }
   | {
       kind: "assign";
       plan: number;
@@ -36,91 +52,19 @@ export type Action =
 /** An item of a request. It is skipped if an earlier item already names its feature. */
 export type AskedItem = { feature: number; quantity: AskedQuantity };
 
+/** A quantity relative to the one that is held. */
+export type Share = { times: number; plus: number };
+
 /** `drain` and `fill_limit` request exactly what is available, plus `more`. */
 export type AskedQuantity = { kind: "of"; quantity: number } | { kind: "drain" | "fill_limit"; more: number };
 
-/** A time relative to the clock, to the history's start or to 1970; or none. */
-export type Moment = { kind: "none" } | { kind: "from_now" | "from_start" | "at"; ms: number };
-
-type PeriodEnd = { kind: "period_end" };
-
 const DAY = 86_400_000;
 
-/** Whole days from the start, so that equal expiries are likely and grants merge. */
-const expiries: fc.Arbitrary<Moment> = fc.oneof(
-  { weight: 3, arbitrary: fc.constant<Moment>({ kind: "none" }) },
-  {
-    weight: 3,
-    arbitrary: fc.constantFrom(100, 31, 300).map((days): Moment => ({ kind: "from_start", ms: days * DAY })),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.constantFrom(1, DAY, 0, -1).map((ms): Moment => ({ kind: "from_now", ms })),
-  },
-);
-const anchors: fc.Arbitrary<Moment> = fc.oneof(
-  { weight: 4, arbitrary: fc.constant<Moment>({ kind: "none" }) },
-  {
-    weight: 2,
-    arbitrary: fc
-      .constantFrom(
-        Date.UTC(2026, 0, 31),
-        Date.UTC(2025, 11, 31, 1),
-        Date.UTC(2027, 7, 31),
-        Date.UTC(2028, 1, 29),
-      )
-      .map((ms): Moment => ({ kind: "at", ms })),
-  },
-  {
-    weight: 2,
-    arbitrary: fc
-      .constantFrom(-400, -10, -1, 1, 40)
-      .map((days): Moment => ({ kind: "from_now", ms: days * DAY })),
-  },
-);
-/** Often now, otherwise close to the times at which plans end and periods begin. */
-const planStarts: fc.Arbitrary<Moment | PeriodEnd> = fc.oneof(
-  { weight: 5, arbitrary: fc.constant<Moment>({ kind: "none" }) },
-  { weight: 2, arbitrary: fc.constant<PeriodEnd>({ kind: "period_end" }) },
-  {
-    weight: 3,
-    arbitrary: fc
-      .constantFrom(1, DAY, 7 * DAY, 40 * DAY, 0, -DAY)
-      .map((ms): Moment => ({ kind: "from_now", ms })),
-  },
-);
-const ends: fc.Arbitrary<Moment | PeriodEnd | { kind: "not_said" }> = fc.oneof(
-  { weight: 4, arbitrary: fc.constant({ kind: "not_said" as const }) },
-  { weight: 1, arbitrary: fc.constant<PeriodEnd>({ kind: "period_end" }) },
-  { weight: 1, arbitrary: fc.constant<Moment>({ kind: "none" }) },
-  {
-    weight: 3,
-    arbitrary: fc
-      .constantFrom(-1, 0, 1, DAY, 7 * DAY, 40 * DAY)
-      .map((ms): Moment => ({ kind: "from_now", ms })),
-  },
-);
-
-const overridesEnds: fc.Arbitrary<Moment> = fc.oneof(
-  { weight: 3, arbitrary: fc.constant<Moment>({ kind: "none" }) },
-  {
-    weight: 3,
-    arbitrary: fc
-      .constantFrom(1, DAY, 7 * DAY, 40 * DAY, 0, -1)
-      .map((ms): Moment => ({ kind: "from_now", ms })),
-  },
-);
-
-/** Times within the allowed range, at its end, beyond it, and in the past. */
-const asOfs: fc.Arbitrary<Moment> = fc.oneof(
-  { weight: 5, arbitrary: fc.constant<Moment>({ kind: "none" }) },
-  {
-    weight: 5,
-    arbitrary: fc
-      .constantFrom(0, -1, -DAY, -40 * DAY, 300_000, 300_001)
-      .map((ms): Moment => ({ kind: "from_now", ms })),
-  },
-);
+/** Used: nothing, less than was held, exactly that, or more. */
+const shares: fc.Arbitrary<Share> = fc.record({
+  times: fc.constantFrom(1, 0, 0.5, 2),
+  plus: fc.constantFrom(0, 0, 1, 500),
+});
 
 const quantities: fc.Arbitrary<AskedQuantity> = fc.oneof(
   {
@@ -138,59 +82,7 @@ const smallQuantities = fc
   .map((quantity): AskedQuantity => ({ kind: "of", quantity }));
 
 /** Weights of the actions, how many features, plans and pools they use, and how many requests in ten have several items. */
-type Mix = { among: number; several: number } & Record<Action["kind"], number>;
-
-const NOTHING: Mix = {
-  among: 1,
-  several: 0,
-  check: 0,
-  consume: 0,
-  assign: 0,
-  end: 0,
-  drop_next: 0,
-  override: 0,
-  add: 0,
-  revoke: 0,
-  reverse: 0,
-  reverse_request: 0,
-  publish: 0,
-  default: 0,
-  block: 0,
-  unblock: 0,
-};
-export const EVERYTHING: Mix = {
-  among: 4,
-  several: 4,
-  check: 4,
-  consume: 24,
-  assign: 12,
-  end: 2,
-  drop_next: 1,
-  override: 6,
-  add: 12,
-  revoke: 4,
-  reverse: 8,
-  reverse_request: 5,
-  publish: 6,
-  default: 2,
-  block: 1,
-  unblock: 3,
-};
-export const CREDITS: Mix = { ...NOTHING, consume: 6, add: 6, revoke: 3, reverse: 3, reverse_request: 2 };
-/** Additions are as large as possible, and charges make room for more. */
-export const NEAR_CAP: Mix = { ...CREDITS, assign: 1, publish: 1 };
-export const ITEMS: Mix = { ...CREDITS, among: 4, several: 8, reverse_request: 4, assign: 1, publish: 1 };
-export const VERSIONS: Mix = { ...NOTHING, consume: 6, publish: 4, reverse: 1, assign: 1, end: 1 };
-export const OVERRIDES: Mix = {
-  ...VERSIONS,
-  among: 2,
-  several: 2,
-  consume: 12,
-  override: 4,
-  publish: 1,
-  reverse: 2,
-  assign: 2,
-};
+export type Mix = { among: number; several: number } & Record<Action["kind"], number>;
 
 const additions = mostly(fc.constantFrom(10, 1, 100), fc.constant(ADDABLE_BALANCE_MAX));
 export const largeAdditions = fc.constantFrom(
@@ -213,6 +105,36 @@ export function actionsOf({ among, several, ...weights }: Mix, credits = additio
     {
       weight: weights.consume,
       arbitrary: fc.record({ kind: fc.constant("consume"), items }),
+    },
+    {
+      weight: weights.hold,
+      arbitrary: fc.record({
+        kind: fc.constant("hold"),
+        items,
+        terms: fc.record({
+          expiresInMs: fc.constantFrom(7 * DAY, DAY, 60_000, 40 * DAY),
+          onExpiry: fc.constantFrom("release", "charge"),
+        }),
+      }),
+    },
+    {
+      weight: weights.settle,
+      arbitrary: fc.record({
+        kind: fc.constant("settle"),
+        nth: place,
+        used: fc.option<readonly Share[]>(fc.array(shares, { minLength: 4, maxLength: 4 }), { freq: 4 }),
+        atMostHeld: fc.boolean(),
+      }),
+    },
+    { weight: weights.release, arbitrary: fc.record({ kind: fc.constant("release"), nth: place }) },
+    {
+      weight: weights.extend,
+      arbitrary: fc.record({
+        kind: fc.constant("extend"),
+        nth: place,
+        more: fc.option<number>(fc.constantFrom(1, 2, 10, 1000, -1), { freq: 4 }),
+        expiresAt: holdEnds,
+      }),
     },
     {
       weight: weights.assign,

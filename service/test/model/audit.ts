@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { chargeFor } from "../../src/entitlement/catalog.ts";
 import type { Entry } from "../../src/entitlement/entry.ts";
 import type { Assignment, Grant, LimitCounter, Wallet } from "../../src/entitlement/wallet.ts";
 import type { Book } from "./book.ts";
@@ -10,6 +11,7 @@ export function audit(book: Book): string[] {
     ...auditLedger(book.entries, book.wallet),
     ...auditGrants(book, book.wallet),
     ...auditCounters(book, book.wallet),
+    ...auditHolds(book, book.wallet),
     ...auditReversals(book),
     ...auditItems(book),
     ...auditNextPlan(book, book.wallet),
@@ -46,7 +48,9 @@ function auditLedger(entries: readonly Entry[], wallet: Wallet): string[] {
   if (effectiveAt > wallet.decidedAt) found.push("the last entry takes effect after the wallet was decided");
   for (const [pool, balance] of balances) {
     const open = sum(wallet.grants.filter((grant) => grant.pool === pool).map((grant) => grant.remaining));
-    if (open !== balance) found.push(`pool ${pool}: open grants are ${open}, entries ${balance}`);
+    const held = sum(wallet.held.filter((grant) => grant.pool === pool).map((grant) => grant.credits));
+    if (open + held !== balance)
+      found.push(`pool ${pool}: grants and holds have ${open + held}, entries ${balance}`);
   }
   return found;
 }
@@ -62,7 +66,8 @@ function auditGrants(book: Book, wallet: Wallet): string[] {
     if (number !== index + 1) found.push(`grant ${index + 1} has the number ${number}`);
     if (book.grants[slot - 1]?.pool !== pool) found.push(`grant ${number} was merged into another pool`);
     if (expiresAt !== null && expiresAt <= effectiveAt) found.push(`grant ${number} was never usable`);
-    if ((moved.get(number) ?? 0) !== (open?.remaining ?? 0))
+    const held = wallet.held.find(({ grant }) => grant === number)?.credits ?? 0;
+    if ((moved.get(number) ?? 0) !== (open?.remaining ?? 0) + held)
       found.push(`grant ${number}: differs from its parts`);
   }
   if (wallet.grantCount !== book.grants.length) found.push("the wallet counts grants that have no row");
@@ -101,15 +106,43 @@ function auditPlanCounters(book: Book, plan: Assignment): string[] {
     .map((counter) => `the counter of feature ${counter.feature} says ${counter.used}`);
 }
 
-/** Sums the quantity consumed since the counter's first entry, minus reversals. */
+/** Sums the quantity consumed since the counter's first entry, minus reversals, and the quantity of open holds since its first hold. */
 function foldCounter(book: Book, plan: Assignment, counter: LimitCounter): number {
-  const counted = book.entries.filter(({ sequence, usage }) => {
+  const counted = book.entries.filter(({ sequence, usage, hold }) => {
     if (usage?.feature !== counter.feature || usage.assignment !== plan.number) return false;
+    if (hold !== null) return hold >= counter.fromHold;
     return (usage.reverses ?? sequence) >= counter.fromSequence;
   });
-  return sum(
-    counted.map(({ kind, usage }) => (kind === "consume" ? (usage?.quantity ?? 0) : -(usage?.quantity ?? 0))),
+  const holds = (book.wallet?.holds ?? []).filter(
+    ({ number, assignment }) => number >= counter.fromHold && assignment === plan.number,
   );
+  const held = holds.flatMap(({ items }) => items.filter(({ feature }) => feature === counter.feature));
+  return sum([
+    ...counted.map(({ kind, usage }) =>
+      kind === "consume" ? (usage?.quantity ?? 0) : -(usage?.quantity ?? 0),
+    ),
+    ...held.map(({ quantity }) => quantity),
+  ]);
+}
+
+/** The held credits of each grant must be those of the open holds, and a charge plus what it left uncovered must be its price. */
+function auditHolds({ entries, holds }: Book, wallet: Wallet): string[] {
+  const parts = wallet.holds.flatMap(({ items }) => items.flatMap((item) => item.parts));
+  const grants = new Set([...parts, ...wallet.held].map(({ grant }) => grant));
+  const found = [...grants].flatMap((number) => {
+    const inHolds = sum(parts.filter(({ grant }) => grant === number).map(({ credits }) => credits));
+    const inWallet = wallet.held.find(({ grant }) => grant === number)?.credits ?? 0;
+    return inHolds === inWallet ? [] : [`grant ${number}: holds have ${inHolds}, the wallet ${inWallet}`];
+  });
+  if (wallet.openHolds !== wallet.holds.length) found.push("the wallet counts other holds than it has");
+  if (wallet.holdCount !== holds.length) found.push("the wallet counts holds that have no row");
+  for (const { sequence, kind, amount, usage, hold } of entries) {
+    const item = holds[(hold ?? 0) - 1]?.hold.items.find(({ feature }) => feature === usage?.feature);
+    if (kind !== "consume" || usage === null || item === undefined) continue;
+    const price = chargeFor(item.cost, usage.quantity);
+    if (usage.uncovered - amount !== price) found.push(`${sequence}: differs from the price ${price}`);
+  }
+  return found;
 }
 
 function auditReversals(book: Book): string[] {

@@ -1,14 +1,23 @@
 import { addCredits } from "../../src/entitlement/add-credits.ts";
 import { assignPlan } from "../../src/entitlement/assign-plan.ts";
 import type { Catalog } from "../../src/entitlement/catalog.ts";
-import { decide } from "../../src/entitlement/decide.ts";
+import { extendHold, releaseHold, settleHold } from "../../src/entitlement/change-hold.ts";
+import { type Decided, decide } from "../../src/entitlement/decide.ts";
 import { dropNextPlan, endPlan } from "../../src/entitlement/end-plan.ts";
-import type { AssignmentChange, Change, Entry, NewOverrides, Usage } from "../../src/entitlement/entry.ts";
+import type {
+  AssignmentChange,
+  Change,
+  Entry,
+  HoldChange,
+  NewOverrides,
+  Usage,
+} from "../../src/entitlement/entry.ts";
+import { holdCredits } from "../../src/entitlement/open-hold.ts";
 import { type ConsumeFacts, reverseConsume } from "../../src/entitlement/reverse-consume.ts";
 import { type GrantFacts, revokeGrant } from "../../src/entitlement/revoke-grant.ts";
 import { setOverrides } from "../../src/entitlement/set-overrides.ts";
 import { viewDue } from "../../src/entitlement/view-wallet.ts";
-import { newWallet, type Wallet } from "../../src/entitlement/wallet.ts";
+import { type Hold, newWallet, type Wallet } from "../../src/entitlement/wallet.ts";
 import type { Instant } from "../../src/primitives/brand.ts";
 import type { Answer, Asked, NamedGrant, Request, View } from "./request.ts";
 
@@ -21,6 +30,9 @@ export class Book {
   readonly grants: (GrantFacts & { effectiveAt: Instant })[] = [];
   readonly assignments: AssignmentChange[] = [];
   readonly overrides: NewOverrides[] = [];
+  readonly holdChanges: HoldChange[] = [];
+  /** By number. A request has settled or released those that are closed. */
+  readonly holds: { hold: Hold; isClosed: boolean }[] = [];
 
   constructor(wallet: Wallet | null) {
     this.wallet = wallet;
@@ -32,15 +44,37 @@ export class Book {
     book.grants.push(...this.grants);
     book.assignments.push(...this.assignments);
     book.overrides.push(...this.overrides);
+    book.holds.push(...this.holds);
+    book.holdChanges.push(...this.holdChanges);
     return book;
   }
 
   /** Decides without writing anything. */
   ask(catalog: Catalog, request: Request, clock: Instant): { answer: Answer; change: Change | null } {
     if (request.kind === "decide") return this.#decide(catalog, request, clock);
+    if (request.kind === "hold") return this.#hold(catalog, request, clock);
     // The first operation on a customer creates the wallet.
     const wallet = this.wallet ?? newWallet(clock);
     switch (request.kind) {
+      case "settle": {
+        const outcome = settleHold(catalog, wallet, { ...request, hold: this.#holdAt(request.hold) }, clock);
+        if (outcome.kind !== "settled")
+          return { answer: { kind: outcome.kind }, change: "change" in outcome ? outcome.change : null };
+        const { kind, isLate, change } = outcome;
+        const items = outcome.items.map(({ item: _item, entry: _entry, ...settled }) => settled);
+        return { answer: { kind, isLate, items }, change };
+      }
+      case "release": {
+        const outcome = releaseHold(catalog, wallet, this.#holdAt(request.hold), clock);
+        return { answer: { kind: outcome.kind }, change: outcome.change };
+      }
+      case "extend": {
+        const outcome = extendHold(catalog, wallet, { ...request, hold: this.#holdAt(request.hold) }, clock);
+        const change = "change" in outcome ? outcome.change : null;
+        if (outcome.kind !== "denied") return { answer: { kind: outcome.kind }, change };
+        const { kind, reason, affordableQuantity } = outcome;
+        return { answer: { kind, reason, affordableQuantity }, change };
+      }
       case "assign": {
         const outcome = assignPlan(catalog, wallet, request, clock);
         return { answer: { kind: outcome.kind }, change: "change" in outcome ? outcome.change : null };
@@ -95,6 +129,8 @@ export class Book {
   has(request: Request): boolean {
     if (request.kind === "reverse" || request.kind === "reverse_request")
       return this.consumes().length > request.consume;
+    if (request.kind === "settle" || request.kind === "release" || request.kind === "extend")
+      return this.holds[request.hold]?.isClosed === false;
     return request.kind !== "revoke" || this.#findNamed(request.named) !== undefined;
   }
 
@@ -103,6 +139,10 @@ export class Book {
     this.entries.push(...change.entries);
     this.assignments.push(...change.assignments);
     this.overrides.push(...change.overrides);
+    this.holdChanges.push(...change.holds);
+    for (const { kind, hold } of change.holds) {
+      this.holds[hold.number - 1] = { hold, isClosed: kind === "settled" || kind === "released" };
+    }
     for (const { mergedInto, ...grant } of change.grants) {
       this.grants.push({ ...grant, slot: mergedInto ?? grant.number, isRevoked: false });
     }
@@ -144,6 +184,15 @@ export class Book {
         const givenAt = rows.find((row) => row.number === number)?.effectiveAt ?? 0;
         return { pool, kind, remaining, givenAt, expiresAt };
       }),
+      holds: (wallet?.holds ?? [])
+        .toSorted((a, b) => a.number - b.number)
+        .map(({ expiresAt, items }) => ({
+          expiresAt,
+          items: items.map(({ quantity, parts }) => ({
+            quantity,
+            credits: parts.reduce((sum, part) => sum + part.credits, 0),
+          })),
+        })),
     };
   }
 
@@ -177,13 +226,19 @@ export class Book {
   #decide(catalog: Catalog, request: Asked<"decide">, clock: Instant) {
     const decision = decide(catalog, this.wallet, request.items, clock);
     if (decision.kind === "feature_not_found") return { answer: { kind: decision.kind }, change: null };
-    const { kind, allowed, reason, deniedItem, affordableQuantity, planVersion, change } = decision;
-    const items = decision.items.map(({ creditsRequired, before, after }) => ({
-      creditsRequired,
-      before,
-      after,
-    }));
-    return { answer: { kind, allowed, reason, deniedItem, affordableQuantity, items, planVersion }, change };
+    return toAnswer(decision);
+  }
+
+  #hold(catalog: Catalog, { items: questions, terms }: Asked<"hold">, clock: Instant) {
+    const decision = holdCredits(catalog, this.wallet, { questions, terms }, clock);
+    if (decision.kind !== "decided") return { answer: { kind: decision.kind }, change: null };
+    return toAnswer(decision);
+  }
+
+  #holdAt(index: number): Hold {
+    const found = this.holds[index];
+    if (found === undefined) throw new Error("the hold does not exist");
+    return found.hold;
   }
 
   #named(named: NamedGrant): { grant: GrantFacts; slot: readonly GrantFacts[] } {
@@ -209,15 +264,25 @@ export class Book {
     const charges = request.kind === "reverse" ? [charge] : this.#chargesWith(charge);
     const slots = new Set(charges.flatMap(({ parts }) => parts.map((part) => part.grant)));
     return {
-      consumes: charges.map(({ sequence, pool, parts, usage }) => {
+      consumes: charges.map(({ sequence, pool, parts, usage, hold }) => {
         const reversedQuantity = this.reversedOf(sequence);
-        return { sequence, pool, parts, ...usage, reversedQuantity };
+        return { sequence, pool, parts, hold, ...usage, reversedQuantity };
       }),
       quantity: request.kind === "reverse" ? request.quantity : null,
       grants: this.grants.filter((grant) => slots.has(grant.slot)),
       overrides: this.overrides,
     };
   }
+}
+
+function toAnswer(decision: Decided): { answer: Answer; change: Change | null } {
+  const { kind, allowed, reason, deniedItem, affordableQuantity, planVersion, change } = decision;
+  const items = decision.items.map(({ creditsRequired, before, after }) => ({
+    creditsRequired,
+    before,
+    after,
+  }));
+  return { answer: { kind, allowed, reason, deniedItem, affordableQuantity, items, planVersion }, change };
 }
 
 function overridesOf({ overrides }: Wallet): View["overrides"] {

@@ -80,7 +80,15 @@ function checkEveryFeature(step: ScriptStep, book: Book, customer: Customer | nu
   return null;
 }
 
-const NOTHING: View = { decidedAt: 0, planAsOf: null, plan: null, next: null, overrides: null, grants: [] };
+const NOTHING: View = {
+  decidedAt: 0,
+  planAsOf: null,
+  plan: null,
+  next: null,
+  overrides: null,
+  grants: [],
+  holds: [],
+};
 
 /** The visible states to compare. Without a change nothing was due, so the decision time is ignored. */
 function views(customer: Customer | null, book: Book, change: Change | null): Omit<Found, "about"> {

@@ -1,12 +1,15 @@
 import type { Cost } from "../../src/entitlement/catalog.ts";
+import type { PoolId } from "../../src/primitives/brand.ts";
 import {
   burnList,
   type Consume,
   type CreditGrant,
   type Customer,
   copyOf,
+  type HoldTaken,
   isOver,
   isSpendable,
+  type Paid,
 } from "./customer.ts";
 import type { Answer, Asked, NamedGrant, ReversedItem } from "./request.ts";
 
@@ -42,7 +45,10 @@ export function add(customer: Customer, request: Asked<"add">): Answer {
 /** Added credits in all pools, without allowances. */
 function boughtBy(customer: Customer): number {
   const bought = burnList(customer).filter((grant) => grant.kind !== "allowance");
-  return bought.reduce((sum, grant) => sum + grant.remaining, 0);
+  const held = customer.grants.filter((grant) => grant.kind !== "allowance");
+  return (
+    bought.reduce((sum, grant) => sum + grant.remaining, 0) + held.reduce((sum, grant) => sum + grant.held, 0)
+  );
 }
 
 function openGrant(customer: Customer, { pool, source, expiresAt }: Asked<"add">): CreditGrant {
@@ -56,6 +62,9 @@ function openGrant(customer: Customer, { pool, source, expiresAt }: Asked<"add">
     expiresAt,
     remaining: 0,
     gone: 0,
+    held: 0,
+    heldRevoked: 0,
+    holdsBeforeRevocation: 0,
     isDropped: false,
     additions: [],
   };
@@ -68,15 +77,23 @@ export function revoke(customer: Customer, named: NamedGrant): Answer {
   const addition = grant.additions[index];
   if (addition === undefined || addition.isRevoked) return { kind: "already_revoked" };
   addition.isRevoked = true;
-  if (!isSpendable(customer, grant)) return { kind: "revoked", credits: 0 };
+  const credits = revokeRemaining(customer, grant, index);
+  const total = (isSpendable(customer, grant) ? grant.remaining : 0) + grant.held;
+  grant.heldRevoked = Math.max(0, total - (grant.kind === "allowance" ? 0 : unrevoked(grant.additions)));
+  grant.holdsBeforeRevocation = customer.holds.length;
+  return { kind: "revoked", credits };
+}
+
+function revokeRemaining(customer: Customer, grant: CreditGrant, index: number): number {
+  if (!isSpendable(customer, grant)) return 0;
   // Earlier additions are spent first, so the rest of this one is what later additions do not cover.
   const later = grant.additions.slice(index + 1);
   const rest = Math.max(0, grant.remaining - unrevoked(later));
   // A new version of the plan may have increased an allowance after it was granted.
-  const credits = grant.kind === "allowance" ? rest : Math.min(rest, addition.credits);
+  const credits = grant.kind === "allowance" ? rest : Math.min(rest, grant.additions[index]?.credits ?? 0);
   grant.remaining -= credits;
   grant.gone += credits;
-  return { kind: "revoked", credits };
+  return credits;
 }
 
 export function getNamed(customer: Customer, named: NamedGrant): { grant: CreditGrant; index: number } {
@@ -96,7 +113,9 @@ export function reverse(customer: Customer, request: Asked<"reverse">): Answer {
   const quantity = request.quantity ?? reversible;
   if (reversible === 0) return { kind: "nothing_left" };
   if (quantity > reversible) return { kind: "too_much", reversible };
-  const credits = charge(cost, reversible) - charge(cost, reversible - quantity);
+  const price = charge(cost, reversible) - charge(cost, reversible - quantity);
+  const undone = Math.min(price, consume.uncovered);
+  const credits = price - undone;
   let open = credits;
   const backs = consume.parts.toReversed().map((part) => {
     const back = Math.min(open, part.credits);
@@ -110,8 +129,9 @@ export function reverse(customer: Customer, request: Asked<"reverse">): Answer {
   if (bought > ADDABLE_BALANCE_MAX) return { kind: "balance_too_large" };
   for (const { part, credits: back } of backs) {
     part.credits -= back;
-    giveBack(customer, { grant: part.grant, credits: back });
+    giveBack(customer, { grant: part.grant, credits: back }, null);
   }
+  consume.uncovered -= undone;
   consume.reversed += quantity;
   const item = request.consume - consume.request;
   return { kind: "reversed", credits, quantity, items: [{ item, quantity, credits }] };
@@ -122,7 +142,8 @@ export function reverseRequest(customer: Customer, request: Asked<"reverse_reque
   const { request: first } = getConsume(customer, request.consume);
   const draft = copyOf(customer);
   const items: ReversedItem[] = [];
-  for (const [index, consume] of draft.consumes.entries()) {
+  for (const index of draft.charges.keys()) {
+    const consume = getConsume(draft, index);
     if (consume.request !== first || consume.reversed === consume.quantity) continue;
     const answer = reverse(draft, { kind: "reverse", consume: index, quantity: null });
     if (answer.kind !== "reversed") return answer;
@@ -135,23 +156,49 @@ export function reverseRequest(customer: Customer, request: Asked<"reverse_reque
 }
 
 function getConsume(customer: Customer, index: number): Consume {
-  const consume = customer.consumes[index];
+  const consume = customer.consumes[customer.charges[index] ?? -1];
   if (consume === undefined) throw new Error("the consume does not exist");
   return consume;
 }
 
-/** Returns credits to a grant. Credits returned to an expired or revoked grant are lost. */
-function giveBack(customer: Customer, back: { grant: number; credits: number }): void {
+/** Returns used or held credits to a grant. Credits returned to an expired or revoked grant are lost. */
+export function giveBack(customer: Customer, back: Paid, hold: HoldTaken | null): void {
   const grant = customer.grants.find((it) => it.id === back.grant);
-  if (grant === undefined || isOver(grant.expiresAt, customer.now)) return;
-  const isRevoked = grant.additions.every((it) => it.isRevoked);
-  const room = grant.kind === "allowance" ? back.credits : unrevoked(grant.additions) - grant.remaining;
-  const credits = isRevoked ? 0 : Math.min(back.credits, room);
+  if (grant === undefined) return;
+  const lost =
+    hold === null ? lostByReversal(grant, back.credits) : takeHeld(customer, grant, back.credits, hold);
+  if (isOver(grant.expiresAt, customer.now)) return;
+  const credits = back.credits - lost;
   grant.gone -= credits;
   if (grant.isDropped) return;
-  // The plan's version may have changed since then. The allowance is then the new amount, minus used and revoked credits.
+  // The plan's version may have changed since then. The allowance is then the new amount, minus used, held and revoked credits.
   const allowed = allowanceNow(customer, grant);
-  grant.remaining = allowed === null ? grant.remaining + credits : Math.max(0, allowed - grant.gone);
+  grant.remaining =
+    allowed === null ? grant.remaining + credits : Math.max(0, allowed - grant.gone - grant.held);
+}
+
+function lostByReversal(grant: CreditGrant, back: number): number {
+  if (grant.additions.every((it) => it.isRevoked)) return back;
+  if (grant.kind === "allowance") return 0;
+  const room = unrevoked(grant.additions) - grant.remaining - (grant.held - grant.heldRevoked);
+  return Math.max(0, back - Math.max(0, room));
+}
+
+/** Held credits are gone. Returns how many of them were revoked. */
+export function takeHeld(customer: Customer, grant: CreditGrant, credits: number, hold: HoldTaken): number {
+  const isOlder = customer.holds.indexOf(hold) < grant.holdsBeforeRevocation;
+  const revoked = isOlder ? Math.min(credits, grant.heldRevoked) : 0;
+  grant.held -= credits;
+  grant.gone += credits;
+  grant.heldRevoked -= revoked;
+  return revoked;
+}
+
+export function setAside(customer: Customer, { grant: id, credits }: Paid): void {
+  const grant = customer.grants.find((it) => it.id === id);
+  if (grant === undefined) return;
+  grant.held += credits;
+  grant.gone -= credits;
 }
 
 /** The credits of a current allowance according to the plan's current version. Null for any other grant. */
@@ -166,4 +213,19 @@ function allowanceNow({ plan, left }: Customer, { id, pool }: CreditGrant): numb
 
 function unrevoked(additions: CreditGrant["additions"]): number {
   return additions.filter((it) => !it.isRevoked).reduce((sum, it) => sum + it.credits, 0);
+}
+
+/** Spends up to this many credits of a pool, those that expire first before the others. */
+export function burn(customer: Customer, pool: PoolId, credits: number): Paid[] {
+  const parts: Paid[] = [];
+  let open = credits;
+  for (const grant of burnList(customer).filter((it) => it.pool === pool)) {
+    const taken = Math.min(open, grant.remaining);
+    if (taken === 0) break;
+    grant.remaining -= taken;
+    grant.gone += taken;
+    open -= taken;
+    parts.push({ grant: grant.id, credits: taken });
+  }
+  return parts;
 }

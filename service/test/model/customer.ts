@@ -17,6 +17,9 @@ export type Customer = {
   /** The grant of each addition, in order. */
   additions: { grant: number; index: number }[];
   consumes: Consume[];
+  /** The indexes in `consumes` of what was charged, in order. */
+  charges: number[];
+  holds: HoldTaken[];
   plansTaken: number;
   grantsMade: number;
   next: ScheduledPlan | null;
@@ -86,6 +89,11 @@ export type CreditGrant = {
   remaining: number;
   /** Used or revoked credits. */
   gone: number;
+  /** Credits that open holds set aside. They are neither remaining nor gone. */
+  held: number;
+  /** Held credits that were revoked, and how many holds had been opened by then: later ones hold no revoked credits. */
+  heldRevoked: number;
+  holdsBeforeRevocation: number;
   /** Whether the plan changed to a version without this pool. */
   isDropped: boolean;
   /** Additions in order. Additions of the same kind and expiry join an open grant. */
@@ -94,9 +102,9 @@ export type CreditGrant = {
 
 export type Addition = { credits: number; isRevoked: boolean };
 
-/** One charge. A request with several items has several. */
+/** One charge, or one item of a hold. A request with several items has several. */
 export type Consume = {
-  /** The index in `consumes` of the first charge of its request. */
+  /** The index in `charges` of the first charge of its request. */
   request: number;
   at: number;
   feature: FeatureId;
@@ -106,8 +114,27 @@ export type Consume = {
   /** The terms under which it was charged. */
   terms: PlanFeature;
   /** In burn order, without returned credits. */
-  parts: { grant: number; credits: number }[];
+  parts: Paid[];
+  /** The part of the price that no credits covered. */
+  uncovered: number;
 };
+
+export type Paid = { grant: number; credits: number };
+
+export type HoldTaken = {
+  openedAt: number;
+  expiresAt: number;
+  onExpiry: "release" | "charge";
+  /** `freed` and `charged` when it expired, `closed` by a request. */
+  state: "open" | "freed" | "charged" | "closed";
+  /** The number of the plan it was opened with. */
+  plan: number;
+  /** `held` is the quantity that is held. */
+  uses: { consume: number; held: number; limit: HeldLimit | null }[];
+};
+
+/** The limit of an item when the hold was opened. */
+export type HeldLimit = { quantity: number; own: PeriodKind | null };
 
 export function newCustomer(now: number): Customer {
   return {
@@ -118,6 +145,8 @@ export function newCustomer(now: number): Customer {
     grants: [],
     additions: [],
     consumes: [],
+    charges: [],
+    holds: [],
     plansTaken: 0,
     grantsMade: 0,
     next: null,
@@ -142,6 +171,8 @@ export function copyOf(customer: Customer): Customer {
       ...consume,
       parts: consume.parts.map((part) => ({ ...part })),
     })),
+    charges: [...customer.charges],
+    holds: customer.holds.map((hold) => ({ ...hold })),
   };
 }
 

@@ -1,16 +1,7 @@
 import fc from "fast-check";
-import {
-  type Action,
-  actionsOf,
-  CREDITS,
-  EVERYTHING,
-  ITEMS,
-  largeAdditions,
-  NEAR_CAP,
-  OVERRIDES,
-  VERSIONS,
-} from "./actions.ts";
+import { type Action, actionsOf, largeAdditions } from "./actions.ts";
 import { type CatalogSpec, catalogSpecs, limitedCatalogSpecs, wideCatalogSpecs } from "./catalog-spec.ts";
+import { CREDITS, EVERYTHING, HOLDS, ITEMS, NEAR_CAP, OVERRIDES, VERSIONS } from "./mixes.ts";
 
 /** A random history of a customer: a catalog, and actions with times. It stays valid when fast-check removes any step. */
 export type History = {
@@ -64,14 +55,25 @@ const waits: fc.Arbitrary<Wait> = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(1, SECOND, DAY).map((ms): Wait => ({ kind: "back", ms })) },
 );
 
-const historiesWith = (wait: fc.Arbitrary<Wait>): fc.Arbitrary<History> => {
-  const historiesOf = (action: fc.Arbitrary<Action>, catalog: fc.Arbitrary<CatalogSpec>) =>
+/** Most holds last only days, so that less time passes between most requests. */
+const shortWaits: fc.Arbitrary<Wait> = fc.constantFrom(0, 1, 60, 0.4 * 86_400).map((seconds) => ({
+  kind: "pass",
+  ms: seconds * SECOND,
+}));
+
+const historiesWith = (usual: fc.Arbitrary<Wait>): fc.Arbitrary<History> => {
+  const historiesOf = (
+    action: fc.Arbitrary<Action>,
+    catalog: fc.Arbitrary<CatalogSpec>,
+    wait: fc.Arbitrary<Wait> = usual,
+  ) =>
     fc.record({
       start: starts,
       isKnown: fc.boolean(),
       catalog,
       steps: fc.array(fc.record({ wait, action }), { minLength: 1, maxLength: 40, size: "max" }),
     });
+  const frequent = fc.oneof({ weight: 3, arbitrary: shortWaits }, { weight: 1, arbitrary: usual });
   // Uses a default plan and few features, so that rare cases are more common.
   const simple = catalogSpecs.map((catalog) => ({ ...catalog, defaultPlan: 0 }));
   return fc.oneof(
@@ -80,6 +82,8 @@ const historiesWith = (wait: fc.Arbitrary<Wait>): fc.Arbitrary<History> => {
     { weight: 1, arbitrary: historiesOf(actionsOf(NEAR_CAP, largeAdditions), simple) },
     { weight: 1, arbitrary: historiesOf(actionsOf(VERSIONS), simple) },
     { weight: 1, arbitrary: historiesOf(actionsOf(OVERRIDES), simple) },
+    { weight: 3, arbitrary: historiesOf(actionsOf(HOLDS), simple, frequent) },
+    { weight: 2, arbitrary: historiesOf(actionsOf(HOLDS), limitedCatalogSpecs, frequent) },
     { weight: 2, arbitrary: historiesOf(actionsOf(OVERRIDES), limitedCatalogSpecs) },
     { weight: 2, arbitrary: historiesOf(actionsOf(ITEMS), wideCatalogSpecs) },
     { weight: 1, arbitrary: historiesOf(actionsOf(ITEMS, largeAdditions), wideCatalogSpecs) },

@@ -15,7 +15,7 @@ export function look(book: Book, { catalog, clock }: Pick<ScriptStep, "catalog" 
 }
 
 /** The next end of the plan, the overrides, a period, a counter or a grant, or the start of the next plan. */
-export function nextEnd({ assignment, grants, next, overrides }: Wallet, after: number): number {
+export function nextEnd({ assignment, grants, next, overrides, holds }: Wallet, after: number): number {
   const ends = [
     assignment?.endsAt,
     next?.startsAt,
@@ -23,6 +23,7 @@ export function nextEnd({ assignment, grants, next, overrides }: Wallet, after: 
     ...(assignment?.allowances ?? []).map((allowance) => allowance.end),
     ...(assignment?.counters ?? []).map((counter) => counter.end),
     ...grants.map((grant) => grant.expiresAt),
+    ...holds.map((hold) => hold.expiresAt),
   ];
   const later = ends.map((end) => end ?? Number.POSITIVE_INFINITY).filter((end) => end > after);
   return Math.min(Number.POSITIVE_INFINITY, ...later);
@@ -34,7 +35,7 @@ export function nextEnd({ assignment, grants, next, overrides }: Wallet, after: 
 export function seen(
   book: Book,
   { catalog, clock }: ScriptStep,
-): { plan: unknown; next: unknown; credits: unknown; answers: unknown } {
+): { plan: unknown; next: unknown; credits: unknown; holds: unknown; answers: unknown } {
   const view = book.view(book.due(catalog, clock));
   const credits: Record<string, number> = {};
   for (const { pool, kind, remaining, givenAt, expiresAt } of view.grants) {
@@ -46,5 +47,5 @@ export function seen(
     const { answer } = book.ask(catalog, { kind: "decide", items }, clock);
     return answer;
   });
-  return { plan: view.plan, next: view.next, credits, answers };
+  return { plan: view.plan, next: view.next, credits, holds: view.holds, answers };
 }

@@ -1,7 +1,16 @@
 import type { Catalog, Feature, PlanFeature } from "../../src/entitlement/catalog.ts";
 import { assign, dropNext, end } from "./assign.ts";
-import { add, charge, getNamed, reverse, reverseRequest, revoke } from "./credits.ts";
-import { balanceIn, burnList, type Customer, copyOf, newCustomer } from "./customer.ts";
+import { add, burn, charge, getNamed, reverse, reverseRequest, revoke, setAside } from "./credits.ts";
+import {
+  balanceIn,
+  burnList,
+  type Customer,
+  copyOf,
+  type HeldLimit,
+  type HoldTaken,
+  newCustomer,
+} from "./customer.ts";
+import { extend, OPEN_HOLDS_MAX, openHolds, release, settleHold } from "./holds.ts";
 import { countUse, limitOf, override, termsFor } from "./own-terms.ts";
 import { passTime, settle, takeUpDefaultPlan } from "./pass-time.ts";
 import type { Answer, Asked, Position, Request, View } from "./request.ts";
@@ -13,7 +22,8 @@ export function ask(
   request: Request,
   clock: number,
 ): { customer: Customer | null; answer: Answer } {
-  if (customer === null && request.kind === "decide" && catalog.defaultPlan.plan === null) {
+  const isAsking = request.kind === "decide" || request.kind === "hold";
+  if (customer === null && isAsking && catalog.defaultPlan.plan === null) {
     return { customer: null, answer: denyUnknownCustomer(catalog, request) };
   }
   const next = customer === null ? newCustomer(clock) : copyOf(customer);
@@ -65,13 +75,27 @@ export function viewOf(customer: Customer): View {
       givenAt,
       expiresAt,
     })),
+    holds: openHolds(customer).map(({ expiresAt, uses }) => ({
+      expiresAt,
+      items: uses.map(({ consume }) => {
+        const { quantity = 0, parts = [] } = customer.consumes[consume] ?? {};
+        return { quantity, credits: parts.reduce((sum, part) => sum + part.credits, 0) };
+      }),
+    })),
   };
 }
 
 function answerFor(catalog: Catalog, customer: Customer, request: Request): Answer {
   switch (request.kind) {
     case "decide":
+    case "hold":
       return decide(catalog, customer, request);
+    case "settle":
+      return settleHold(customer, request);
+    case "release":
+      return release(customer, request);
+    case "extend":
+      return extend(customer, request);
     case "assign":
       return assign(catalog, customer, request);
     case "end":
@@ -94,7 +118,7 @@ function answerFor(catalog: Catalog, customer: Customer, request: Request): Answ
 type AskedItem = { feature: Feature; quantity: number };
 
 /** Finds the features of a request. Null if one does not exist. */
-function findItems(catalog: Catalog, { items }: Asked<"decide">): AskedItem[] | null {
+function findItems(catalog: Catalog, { items }: Asked<"decide" | "hold">): AskedItem[] | null {
   const found = items.flatMap(({ feature: key, quantity }) => {
     const feature = catalog.features.get(key);
     return feature === undefined ? [] : [{ feature, quantity }];
@@ -102,7 +126,7 @@ function findItems(catalog: Catalog, { items }: Asked<"decide">): AskedItem[] | 
   return found.length === items.length ? found : null;
 }
 
-function denyUnknownCustomer(catalog: Catalog, request: Asked<"decide">): Answer {
+function denyUnknownCustomer(catalog: Catalog, request: Asked<"decide" | "hold">): Answer {
   const asked = findItems(catalog, request);
   if (asked === null) return { kind: "feature_not_found" };
   return {
@@ -120,13 +144,14 @@ function denyUnknownCustomer(catalog: Catalog, request: Asked<"decide">): Answer
   };
 }
 
-function decide(catalog: Catalog, customer: Customer, request: Asked<"decide">): Answer {
+function decide(catalog: Catalog, customer: Customer, request: Asked<"decide" | "hold">): Answer {
   const asked = findItems(catalog, request);
   if (asked === null) return { kind: "feature_not_found" };
   takeUpDefaultPlan(catalog, customer);
   settle(catalog, customer);
   const befores = asked.map(({ feature }) => positionOf(customer, feature));
-  const denial = chargeAll(customer, asked);
+  const denial = takeAll(customer, asked, request);
+  if (openHolds(customer).length > OPEN_HOLDS_MAX) return { kind: "too_many_holds" };
   return {
     kind: "decided",
     allowed: denial === null,
@@ -142,15 +167,34 @@ function decide(catalog: Catalog, customer: Customer, request: Asked<"decide">):
 
 type Denial = { reason: string; deniedItem: number; affordableQuantity: number };
 
-/** Charges one item after the other, each with the credits that earlier items left. The first denial undoes all of them. */
-function chargeAll(customer: Customer, asked: readonly AskedItem[]): Denial | null {
+/** Charges or holds one item after the other, each with the credits that earlier items left. The first denial undoes all of them. */
+function takeAll(
+  customer: Customer,
+  asked: readonly AskedItem[],
+  request: Asked<"decide" | "hold">,
+): Denial | null {
   // With a single item there is nothing to undo, and copying a long history is slow.
   const draft = asked.length === 1 ? customer : copyOf(customer);
-  const request = draft.consumes.length;
+  const first = draft.charges.length;
+  const uses: HoldTaken["uses"] = [];
   for (const [deniedItem, item] of asked.entries()) {
     const reason = findReason(draft, item);
     if (reason !== null) return { reason, deniedItem, affordableQuantity: affordable(draft, item) };
-    consume(draft, item, request);
+    const limit = heldLimit(draft, item.feature);
+    const consume = take(draft, item, { request: first, isHold: request.kind === "hold" });
+    if (request.kind === "hold") uses.push({ consume, held: item.quantity, limit });
+    else draft.charges.push(consume);
+  }
+  if (request.kind === "hold") {
+    const { expiresInMs, onExpiry } = request.terms;
+    draft.holds.push({
+      openedAt: draft.now,
+      expiresAt: draft.now + expiresInMs,
+      onExpiry,
+      state: "open",
+      plan: draft.plan?.number ?? 0,
+      uses,
+    });
   }
   Object.assign(customer, draft);
   return null;
@@ -197,21 +241,26 @@ function positionOf(customer: Customer, feature: Feature): Position {
   };
 }
 
-function consume(customer: Customer, item: AskedItem, request: number): void {
+function heldLimit(customer: Customer, feature: Feature): HeldLimit | null {
+  const limit = limitOf(customer, feature);
+  const own = customer.overrides?.features.find((it) => it.feature === feature.id)?.limit;
+  return limit && { quantity: limit.quantity, own: own?.period ?? null };
+}
+
+/** Takes the credits of an item, and returns its index. */
+function take(
+  customer: Customer,
+  item: AskedItem,
+  { request, isHold }: { request: number; isHold: boolean },
+): number {
   const terms = termsFor(customer, item.feature);
   if (terms === undefined) throw new Error("a consume needs a feature that the customer may use");
-  const parts: { grant: number; credits: number }[] = [];
-  let open = priceOf(customer, item);
-  for (const grant of burnList(customer).filter((it) => it.pool === terms.pool)) {
-    const credits = Math.min(open, grant.remaining);
-    if (credits === 0) break;
-    grant.remaining -= credits;
-    grant.gone += credits;
-    open -= credits;
-    parts.push({ grant: grant.id, credits });
-  }
+  const parts = burn(customer, terms.pool, priceOf(customer, item));
+  if (isHold) for (const part of parts) setAside(customer, part);
   const { feature, pool } = terms;
   const { quantity } = item;
-  customer.consumes.push({ request, at: customer.now, feature, pool, quantity, reversed: 0, terms, parts });
-  countUse(customer, item.feature, customer.consumes.length - 1);
+  const use = { request, at: customer.now, feature, pool, quantity, reversed: 0, terms, parts, uncovered: 0 };
+  const index = customer.consumes.push(use) - 1;
+  countUse(customer, item.feature, index);
+  return index;
 }

@@ -2,7 +2,7 @@ import type { PeriodKind } from "../../src/entitlement/period.ts";
 import type { OverrideTerms, OwnLimit } from "../../src/entitlement/wallet.ts";
 import type { FeatureId } from "../../src/primitives/brand.ts";
 import { periodHolding } from "./calendar.ts";
-import { type Customer, isOver, type Watch } from "./customer.ts";
+import { type Customer, type HoldTaken, isOver, type Watch } from "./customer.ts";
 
 // Limits set by overrides. Their use is the sum of the charges in the current period, whatever the customer's plan was.
 
@@ -94,4 +94,24 @@ export function anchorFor(customer: Customer, feature: FeatureId, period: Period
   if (isExceeded(customer, watch)) return ofPlan;
   const { end } = periodHolding(period, { anchor: ofPlan, at: customer.now });
   return end === watch.stopsAt ? ofPlan : watch.stopsAt;
+}
+
+/** How much is used of the limit that was in force when a hold was opened. Null if its period is over or it is forgotten. */
+export function usedOfHeldLimit(
+  customer: Customer,
+  hold: HoldTaken,
+  { consume, limit }: HoldTaken["uses"][number],
+): number | null {
+  if (limit === null) return null;
+  if (limit.own !== null) {
+    const { feature } = customer.consumes[consume] ?? {};
+    const watch = customer.watches.find((it) => it.feature === feature && it.period === limit.own);
+    if (watch === undefined || isOver(watch.stopsAt, customer.now)) return null;
+    const indexes = counted(customer, watch);
+    return indexes.includes(consume) ? quantityOf(customer, indexes) : null;
+  }
+  const plans = [...(customer.plan === null ? [] : [customer.plan]), ...customer.left];
+  const plan = plans.find(({ number }) => number === hold.plan);
+  const counter = plan?.counters.find((it) => it.consumes.includes(consume) && !isOver(it.end, customer.now));
+  return counter === undefined ? null : quantityOf(customer, counter.consumes);
 }

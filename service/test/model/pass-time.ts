@@ -3,6 +3,7 @@ import type { PeriodKind } from "../../src/entitlement/period.ts";
 import type { PlanId } from "../../src/primitives/brand.ts";
 import { periodHolding } from "./calendar.ts";
 import { type Customer, isOver, type PlanTaken } from "./customer.ts";
+import { endHolds } from "./holds.ts";
 import { replaceOverrides } from "./own-limits.ts";
 
 /** Applies everything due, in order of time. */
@@ -23,6 +24,7 @@ export function nextMoment(catalog: Catalog, customer: Customer): number | null 
     customer.next?.startsAt ?? null,
     customer.overrides?.endsAt ?? null,
     ...customer.grants.map((grant) => grant.expiresAt),
+    ...customer.holds.filter(({ state }) => state === "open").map((hold) => hold.expiresAt),
   ];
   if (plan !== null) {
     moments.push(plan.endsAt, ...plan.periods.map((period) => period.end));
@@ -39,6 +41,7 @@ export function nextMoment(catalog: Catalog, customer: Customer): number | null 
 
 /** Applies everything due at the customer's `now`, in the order of the specification. */
 export function settle(catalog: Catalog, customer: Customer): void {
+  endHolds(customer);
   endOverrides(customer);
   endAssignment(customer);
   startScheduledPlan(catalog, customer);
@@ -188,7 +191,7 @@ function switchVersion(customer: Customer, plan: PlanTaken, version: PlanVersion
     if (period.end !== end) period.own = null;
     period.end = end;
     grant.expiresAt = expiresAt;
-    grant.remaining = Math.max(0, (period.own ?? allowance.credits) - grant.gone);
+    grant.remaining = Math.max(0, (period.own ?? allowance.credits) - grant.gone - grant.held);
   }
   for (const counter of plan.counters) {
     const limit = version.features.get(counter.feature)?.limit ?? null;
@@ -246,6 +249,9 @@ function grantAllowances(customer: Customer): void {
       expiresAt,
       remaining: credits,
       gone: 0,
+      held: 0,
+      heldRevoked: 0,
+      holdsBeforeRevocation: 0,
       isDropped: false,
       additions: [{ credits, isRevoked: false }],
     });

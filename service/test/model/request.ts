@@ -1,3 +1,4 @@
+import type { HoldTerms } from "../../src/entitlement/open-hold.ts";
 import type { OverridesRequest } from "../../src/entitlement/set-overrides.ts";
 import type { OverrideTerms } from "../../src/entitlement/wallet.ts";
 import type { FeatureKey, Instant, PlanId, PlanVersionId, PoolId } from "../../src/primitives/brand.ts";
@@ -5,6 +6,11 @@ import type { FeatureKey, Instant, PlanId, PlanVersionId, PoolId } from "../../s
 /** A request to the model and to the service. */
 export type Request =
   | { kind: "decide"; items: readonly Item[] }
+  | { kind: "hold"; items: readonly Item[]; terms: HoldTerms }
+  /** `hold` is an index among all holds. A quantity is that of the item at the same position; null settles what was held. */
+  | { kind: "settle"; hold: number; quantities: readonly number[] | null; atMostHeld: boolean }
+  | { kind: "release"; hold: number }
+  | { kind: "extend"; hold: number; quantity: number | null; expiresAt: Instant | { inMs: number } | null }
   | {
       kind: "assign";
       plan: PlanId;
@@ -59,6 +65,8 @@ export type Answer =
       items: { creditsRequired: number; before: Position | null; after: Position | null }[];
       planVersion: PlanVersionId | null;
     }
+  | { kind: "settled"; isLate: boolean; items: readonly SettledUse[] }
+  | { kind: "denied"; reason: string; affordableQuantity: number }
   | { kind: "revoked"; credits: number }
   | { kind: "reversed"; credits: number; quantity: number; items: readonly ReversedItem[] }
   | { kind: "too_much"; reversible: number }
@@ -82,15 +90,30 @@ export type Answer =
         | "already_revoked"
         | "nothing_left"
         | "feature_archived"
-        | "period_unknown";
+        | "period_unknown"
+        | "too_many_holds"
+        | "charged_on_expiry"
+        | "settled_too_late"
+        | "released"
+        | "extended"
+        | "hold_expired"
+        | "expires_too_late";
     };
+
+export type SettledUse = {
+  quantity: number;
+  creditsRequired: number;
+  creditsCharged: number;
+  creditsBeyondHold: number;
+  creditsUncovered: number;
+};
 
 /** `item` is the index of the charge in its request. */
 export type ReversedItem = { item: number; quantity: number; credits: number };
 
 /** Whether an operation was rejected. Then it writes nothing, not even changes that are due. */
 export function isRefusal({ kind }: Answer): boolean {
-  return /_in_the_past$|_out_of_range$|^would_|_fixed$|_archived$|^no_running_|^too_|_too_large$|^already_revoked$|^nothing_left$|^period_unknown$/.test(
+  return /_in_the_past$|_out_of_range$|^would_|_fixed$|_archived$|^no_running_|^too_|_too_late$|_too_large$|^already_revoked$|^nothing_left$|^period_unknown$/.test(
     kind,
   );
 }
@@ -122,4 +145,6 @@ export type View = {
     givenAt: number;
     expiresAt: number | null;
   }[];
+  /** The open holds, with the credits of each item. */
+  holds: { expiresAt: number; items: { quantity: number; credits: number }[] }[];
 };

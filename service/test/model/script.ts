@@ -1,6 +1,6 @@
 import type { Catalog, Cost, Feature } from "../../src/entitlement/catalog.ts";
 import { brandAs, type FeatureKey, type Instant } from "../../src/primitives/brand.ts";
-import type { Action, AskedItem, AskedQuantity, Moment } from "./actions.ts";
+import type { Action, AskedItem, AskedQuantity } from "./actions.ts";
 import {
   chooseDefault,
   featureAt,
@@ -13,6 +13,7 @@ import {
 import { burnList, type Customer, copyOf, newCustomer } from "./customer.ts";
 import type { History, Wait } from "./history.ts";
 import { ask, noticed } from "./model.ts";
+import type { Moment } from "./moments.ts";
 import { nextMoment, passTime } from "./pass-time.ts";
 import { type Item, isRefusal, type Request } from "./request.ts";
 
@@ -101,6 +102,12 @@ function actsOf(action: Action, scene: Scene): ScriptStep["act"][] {
       const items = itemsOf(action.items, scene);
       return [{ kind: "ask", request: { kind: "decide", items }, isCheck: action.kind === "check" }];
     }
+    case "hold":
+      return asks({ kind: "hold", items: itemsOf(action.items, scene), terms: action.terms });
+    case "settle":
+    case "release":
+    case "extend":
+      return onHold(action, scene);
     case "assign": {
       const startsAt = timeOf(action.startsAt, scene);
       const endsAt = action.endsAt.kind === "not_said" ? undefined : timeOf(action.endsAt, scene);
@@ -133,13 +140,52 @@ function actsOf(action: Action, scene: Scene): ScriptStep["act"][] {
     }
     case "reverse":
     case "reverse_request": {
-      const count = customer?.consumes.length ?? 0;
+      const count = customer?.charges.length ?? 0;
       if (count === 0) return [];
       const consume = action.nth % count;
       if (action.kind === "reverse_request") return asks({ kind: action.kind, consume });
       return asks({ kind: "reverse", consume, quantity: action.quantity });
     }
   }
+}
+
+/** A request about one of the holds that no request has ended. It may have expired. */
+function onHold(
+  action: Extract<Action, { kind: "settle" | "release" | "extend" }>,
+  scene: Scene,
+): ScriptStep["act"][] {
+  const left = (scene.customer?.holds ?? []).flatMap((hold, index) =>
+    hold.state === "closed" ? [] : [{ ...hold, index }],
+  );
+  const hold = left[action.nth % Math.max(1, left.length)];
+  if (hold === undefined) return [];
+  const requestOf = (): Request | null => {
+    switch (action.kind) {
+      case "release":
+        return { kind: "release", hold: hold.index };
+      case "settle": {
+        const quantities =
+          action.used === null
+            ? null
+            : hold.uses.map(({ held }, index) => {
+                const { times = 1, plus = 0 } = action.used?.[index] ?? {};
+                return Math.min(QUANTITY_MAX, Math.floor(held * times) + plus);
+              });
+        return { kind: "settle", hold: hold.index, quantities, atMostHeld: action.atMostHeld };
+      }
+      case "extend": {
+        const [use, ...others] = hold.uses;
+        if (use === undefined || others.length > 0) return null;
+        const { expiresAt } = action;
+        const quantity =
+          action.more === null ? null : Math.min(QUANTITY_MAX, Math.max(1, use.held + action.more));
+        const end = expiresAt.kind === "in" ? { inMs: expiresAt.ms } : instantOf(expiresAt, scene);
+        return { kind: "extend", hold: hold.index, quantity, expiresAt: end };
+      }
+    }
+  };
+  const request = requestOf();
+  return request === null ? [] : [{ kind: "ask", request, isCheck: false }];
 }
 
 /** The additions of one action have different expiries, so that they do not merge. */

@@ -71,7 +71,14 @@ function findFlaw(moments: readonly Moment[], catalog: Catalog): string | null {
     })),
   );
   const balance = wallet.grants.reduce((sum, { remaining }) => sum + remaining, 0);
-  const fold = new Fold({ wallet, balance, grants, overrides: [], versions: catalog.versions });
+  const fold = new Fold({
+    wallet,
+    balance,
+    grants,
+    overrides: [],
+    holdChanges: [],
+    versions: catalog.versions,
+  });
   const entries = moments.flatMap(({ changes }) => changes.ledger.map(({ entry }) => entry));
   for (const entry of entries) {
     const { reverses = null, quantity = 0 } = entry.usage ?? {};

@@ -4,6 +4,7 @@ import { Fold, type ReversedConsume, reversedConsumes } from "../../entitlement/
 import type { Wallet } from "../../entitlement/wallet.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import type { EnvironmentId } from "../../primitives/brand.ts";
+import { listHoldChangesOfRuns } from "../../store/cell/holds.ts";
 import { listOverridesOfRuns } from "../../store/cell/overrides.ts";
 import {
   type ConsumePosition,
@@ -34,9 +35,18 @@ export async function verifyBatch(
     ({ wallet }) => wallet.overridesCount,
     (runs) => listOverridesOfRuns(tx, runs),
   );
+  const holdChanges = await readNumbered(
+    batch,
+    ({ wallet }) => wallet.holdChanges,
+    (runs) => listHoldChangesOfRuns(tx, runs),
+  );
   const folds = batch.map(({ environmentId, wallet, balance }, index) => {
     const versions = catalogs.get(environmentId)?.versions ?? new Map();
-    const rows = { grants: grants[index] ?? [], overrides: overrides[index] ?? [] };
+    const rows = {
+      grants: grants[index] ?? [],
+      overrides: overrides[index] ?? [],
+      holdChanges: holdChanges[index] ?? [],
+    };
     return new Fold({ wallet, balance, ...rows, versions });
   });
   for (const runs of runsOf(batch, ({ wallet }) => wallet.sequence)) {
@@ -130,8 +140,8 @@ export function* batchesOf(page: readonly ReadableRow[]): Generator<readonly Rea
   let entries = 0;
   let others = 0;
   for (const row of page) {
-    const { sequence, grantCount, overridesCount } = row.wallet;
-    const more = grantCount + overridesCount;
+    const { sequence, grantCount, overridesCount, holdChanges } = row.wallet;
+    const more = grantCount + overridesCount + holdChanges;
     if (batch.length > 0 && (entries + sequence > ROWS_MAX || others + more > ROWS_MAX)) {
       yield batch;
       batch = [];

@@ -47,7 +47,7 @@ async function refuseDetached(tx: Tx): Promise<void> {
 
 const ROWS_MAX = 5_000;
 
-/** Finds a customer, ledger entry, grant or override without a wallet. */
+/** Finds a customer, ledger entry, grant, override or hold without a wallet. */
 async function findOrphan(tx: Tx, checked: Checked): Promise<Mismatch | null> {
   for (const table of SCANNED_TABLES) {
     let page = await listOwners(tx, table, BEFORE_ALL, ROWS_MAX);
@@ -67,6 +67,7 @@ const TEXT = {
   ledger: "there are ledger entries without a wallet",
   grants: "there are grants without a wallet",
   overrides: "there are overrides without a wallet",
+  holds: "there are holds without a wallet",
 } as const satisfies Record<ScannedTable, string>;
 
 const WALLETS_MAX = 500;
@@ -124,7 +125,7 @@ async function verifyWithFetches(
 
 /** Checks that need only the wallet's row. */
 function findFlaw(row: WalletRow): string | null {
-  const { customerId, wallet, hasLaterEntries, lastGrant, lastOverrides } = row;
+  const { customerId, wallet, hasLaterEntries, lastGrant, lastOverrides, lastHoldChange, openHolds } = row;
   if (customerId === null) return "the wallet has no customer";
   if (wallet === null) return null;
   if (hasLaterEntries) return `the wallet is at entry ${wallet.sequence}, but its ledger has later entries`;
@@ -132,5 +133,9 @@ function findFlaw(row: WalletRow): string | null {
     return `the wallet counts ${wallet.grantCount} grants, but the last one is ${lastGrant}`;
   if (lastOverrides !== wallet.overridesCount)
     return `the wallet counts ${wallet.overridesCount} overrides, but the last ones are ${lastOverrides}`;
+  if (lastHoldChange !== wallet.holdChanges)
+    return `the wallet counts ${wallet.holdChanges} changes of holds, but the last one is ${lastHoldChange}`;
+  if (openHolds !== wallet.openHolds)
+    return `the wallet counts ${wallet.openHolds} open holds, but ${openHolds} are listed`;
   return null;
 }

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { balanceOf, type Wallet } from "../../entitlement/wallet.ts";
+import { balanceOf, heldIn, type Wallet } from "../../entitlement/wallet.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import { snapshot } from "../../postgres/transaction.ts";
 import type { Instant, PoolId } from "../../primitives/brand.ts";
@@ -10,6 +10,7 @@ import { findLastBefore } from "../../store/cell/ledger-balances.ts";
 import { holdLedger } from "../../store/cell/usage/attached-months.ts";
 import { type LedgerSum, sumLedger } from "../../store/cell/verify-ledger.ts";
 import { findWalletRow, type WalletRow } from "../../store/cell/verify-wallets.ts";
+import { totalOf } from "../../store/cell/wallets.ts";
 import { nullable, timeField } from "../fields.ts";
 import { describeWindow, windowAnswer } from "../history-window.ts";
 import { refuseDetachedLedger } from "../refuse-detached-ledger.ts";
@@ -91,21 +92,21 @@ function describePool(
     // An undefined pool is reported too, but has no key.
     pool: key ?? `#${id}`,
     ledgerSum: sum?.sum ?? 0,
-    grantsLeft: wallet === null ? null : balanceOf(wallet, id),
+    grantsLeft: wallet === null ? null : balanceOf(wallet, id) + heldIn(wallet, id),
     balance: sum?.balanceAfter ?? 0,
   };
 }
 
 function isSound(
-  { wallet, balance, hasLaterEntries, lastGrant, lastOverrides }: WalletRow,
+  { wallet, balance, hasLaterEntries, lastGrant, lastOverrides, lastHoldChange }: WalletRow,
   sums: readonly LedgerSum[],
   pools: Proof["pools"],
 ): boolean {
   if (wallet === null || hasLaterEntries || lastGrant !== wallet.grantCount) return false;
-  if (lastOverrides !== wallet.overridesCount) return false;
+  if (lastOverrides !== wallet.overridesCount || lastHoldChange !== wallet.holdChanges) return false;
   return (
     countAll(sums) === wallet.sequence &&
-    balance === wallet.grants.reduce((total, { remaining }) => total + remaining, 0) &&
+    balance === totalOf(wallet) &&
     sums.every(({ sum, misfits }) => misfits === 0 && Number.isSafeInteger(sum)) &&
     pools.every(({ ledgerSum, grantsLeft, balance }) => ledgerSum === grantsLeft && ledgerSum === balance)
   );

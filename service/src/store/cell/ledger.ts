@@ -136,10 +136,13 @@ const APPEND = new Insert<LedgerRow>("ledger.append", "ledger", {
     columns.smallint("items", ({ entry }) => entry.usage?.place?.of ?? null),
     columns.text("member_id", (row) => row.memberId),
     columns.integer("overrides_number", ({ entry }) => entry.usage?.overrides ?? null),
+    columns.integer("hold_number", ({ entry }) => entry.hold),
+    columns.bigint("uncovered", ({ entry }) => entry.usage?.uncovered || null),
   ],
-  hasRare: ({ entry: { usage, effectiveAt }, metadata, memberId }, recordedAt) =>
+  hasRare: ({ entry: { usage, effectiveAt, hold }, metadata, memberId }, recordedAt) =>
     metadata !== null ||
     memberId !== null ||
+    hold !== null ||
     effectiveAt !== recordedAt ||
     (usage !== null && (usage.reverses !== null || usage.place !== null || usage.overrides !== null)),
 });

@@ -2,10 +2,11 @@ import type { Catalog } from "../../entitlement/catalog.ts";
 import type { Wallet } from "../../entitlement/wallet.ts";
 import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
 import { assert } from "../../primitives/assert.ts";
-import type { CustomerId, EnvironmentId, Instant } from "../../primitives/brand.ts";
+import { brandAs, type CustomerId, type EnvironmentId, type Instant } from "../../primitives/brand.ts";
 import { loadCatalog } from "./catalogs.ts";
 import { readClock } from "./clock.ts";
 import { type CustomerName, compareCustomers, findCustomers, insertMissingCustomers } from "./customers.ts";
+import { addDueHolds } from "./holds.ts";
 import { insertEmptyWallets, lockFreeWallets, lockWallets, type WalletName } from "./wallets.ts";
 
 /** A customer's locked wallet, with everything that a decision needs. */
@@ -78,16 +79,20 @@ export async function openWallets(
   }
   const current = found.length === 0 ? [] : await findCustomers(tx, names);
   const numbers = new Map(current.map(({ customerId, number }) => [customerId, number]));
-  const wallets = new Map<CustomerId, WalletName & { wallet: Wallet }>();
+  const open: (WalletName & { readonly customerId: CustomerId; readonly wallet: Wallet })[] = [];
   const held = new Set<CustomerId>();
   for (const { customerId, customerNumber, readWallet } of found) {
     if (readWallet === null) held.add(customerId);
     // A customer erased before the lock was granted no longer exists; nothing may be written under its number.
     else if (numbers.get(customerId) === customerNumber)
-      wallets.set(customerId, { environmentId, customerNumber, wallet: readWallet() });
+      open.push({ environmentId, customerId, customerNumber, wallet: readWallet() });
   }
   const catalog = await loadCatalog(tx, environmentId);
-  return { catalog, clock: await readClock(tx), wallets, held };
+  const clock = await readClock(tx);
+  const latest = Math.max(clock, catalog.changedAt, ...open.map(({ wallet }) => wallet.decidedAt));
+  const withHolds = await addDueHolds(tx, open, brandAs<Instant>(latest));
+  const wallets = new Map(withHolds.map(({ customerId, ...rest }) => [customerId, rest]));
+  return { catalog, clock, wallets, held };
 }
 
 /** Sorts customers in the order in which all transactions insert and lock them. */

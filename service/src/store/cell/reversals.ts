@@ -17,6 +17,7 @@ const CONSUME = describeRow({
   planVersion: id<PlanVersionId>("e.plan_version_id"),
   assignment: integer("e.assignment_number"),
   overrides: orNull(integer("e.overrides_number")),
+  hold: orNull(integer("e.hold_number")),
   place: PLACE,
   memberId: MEMBER,
   parts: derive(text("e.parts"), parseParts),

@@ -40,7 +40,9 @@ const LIST_ENTRIES = statement(
     e.reverses,
     e.item,
     e.items,
-    e.overrides_number
+    e.overrides_number,
+    e.uncovered,
+    e.hold_number
   from unnest($1::integer[], $2::bigint[], $3::bigint[], $4::bigint[]) with ordinality
     as n (environment_id, customer_number, after, until, position)
   join cell.ledger as e
@@ -80,10 +82,11 @@ function readEntry(row: readonly unknown[]): Entry {
     effectiveAt: readInstant(effectiveAt),
     parts: parseParts(readText(parts)),
     usage: readUsage(row, 8),
+    hold: readNullable(row[17], readInteger),
   };
 }
 
-/** Reads eight columns, starting at `at`. */
+/** Reads nine columns, starting at `at`. */
 function readUsage(row: readonly unknown[], at: number): Usage | null {
   if (row[at] === null) return null;
   return {
@@ -94,6 +97,7 @@ function readUsage(row: readonly unknown[], at: number): Usage | null {
     reverses: readNullable(row[at + 4], readInteger),
     place: row[at + 5] === null ? null : { index: readInteger(row[at + 5]), of: readInteger(row[at + 6]) },
     overrides: readNullable(row[at + 7], readInteger),
+    uncovered: readNullable(row[at + 8], readInteger) ?? 0,
   };
 }
 
@@ -125,7 +129,9 @@ const LIST_REVERSED = statement(
     e.reverses,
     e.item,
     e.items,
-    e.overrides_number
+    e.overrides_number,
+    e.uncovered,
+    e.hold_number
   from unnest($1::bigint[], $2::bigint[]) with ordinality as n (customer_number, sequence, position)
   join cell.ledger as e on e.customer_number = n.customer_number and e.sequence = n.sequence
   cross join lateral (
@@ -157,6 +163,7 @@ function readReversed(row: readonly unknown[]): ReversedConsume {
     pool: brandAs<PoolId>(readInteger(pool)),
     parts: parseParts(readText(parts)),
     usage: readUsage(row, 6),
+    hold: readNullable(row[15], readInteger),
     reversedQuantity: readInteger(reversedQuantity),
     reversedCredits: readInteger(reversedCredits),
   };

@@ -26,6 +26,10 @@ export type WalletRow = WalletName & {
   readonly lastGrant: number;
   /** Number of the last overrides, or 0 if there are none. */
   readonly lastOverrides: number;
+  /** Number of the last change of a hold, or 0 if there is none. */
+  readonly lastHoldChange: number;
+  /** Number of holds that are listed as open. */
+  readonly openHolds: number;
 };
 
 const COLUMNS = `
@@ -55,7 +59,19 @@ const COLUMNS = `
       from cell.overrides as o
       where o.environment_id = w.environment_id
         and o.customer_number = w.customer_number
-    ), 0)`;
+    ), 0),
+    coalesce((
+      select max(h.number)
+      from cell.hold_changes as h
+      where h.environment_id = w.environment_id
+        and h.customer_number = w.customer_number
+    ), 0),
+    (
+      select count(*)
+      from cell.open_holds as h
+      where h.environment_id = w.environment_id
+        and h.customer_number = w.customer_number
+    )`;
 
 const LIST = statement(
   "verify.list_wallets",
@@ -94,7 +110,8 @@ export async function findWalletRow(
 }
 
 function readRow([environmentId, customerNumber, readAt, customerId, ...row]: readonly unknown[]): WalletRow {
-  const [sequence, decidedAt, isBlocked, state, balance, hasLaterEntries, lastGrant, lastOverrides] = row;
+  const [sequence, decidedAt, isBlocked, state, balance, hasLaterEntries, lastGrant, ...last] = row;
+  const [lastOverrides, lastHoldChange, openHolds] = last;
   return {
     ...readName(environmentId, customerNumber),
     readAt: readInstant(readAt),
@@ -105,6 +122,8 @@ function readRow([environmentId, customerNumber, readAt, customerId, ...row]: re
     hasLaterEntries: readBoolean(hasLaterEntries),
     lastGrant: Number(lastGrant),
     lastOverrides: Number(lastOverrides),
+    lastHoldChange: Number(lastHoldChange),
+    openHolds: Number(openHolds),
   };
 }
 
@@ -149,6 +168,7 @@ const CUSTOMERS = statement(
 
 const GRANTS = ownersStatement("verify.list_grant_owners", "grants");
 const OVERRIDES = ownersStatement("verify.list_overrides_owners", "overrides");
+const HOLDS = ownersStatement("verify.list_hold_owners", "hold_changes");
 
 function ownersStatement(name: string, table: string): Statement {
   return statement(
@@ -196,7 +216,7 @@ const LEDGER = statement(
   order by o.customer_number`,
 );
 
-export const SCANNED_TABLES = ["customers", "ledger", "grants", "overrides"] as const;
+export const SCANNED_TABLES = ["customers", "ledger", "grants", "overrides", "holds"] as const;
 export type ScannedTable = (typeof SCANNED_TABLES)[number];
 
 const LIST_OWNERS = {
@@ -204,6 +224,7 @@ const LIST_OWNERS = {
   ledger: LEDGER,
   grants: GRANTS,
   overrides: OVERRIDES,
+  holds: HOLDS,
 } as const satisfies Record<ScannedTable, Statement>;
 
 /** The customers in a table's next `rowsMax` rows. Reads only the index. */

@@ -30,6 +30,7 @@ function grantChange(first: number, count: number): Change {
       effectiveAt: NOW,
       parts,
       usage: null,
+      hold: null,
     };
   });
   const grants = numbers.map(
@@ -44,7 +45,7 @@ function grantChange(first: number, count: number): Change {
     }),
   );
   const wallet = { ...newWallet(NOW), sequence: last, grantCount: last };
-  return { wallet, entries, grants, assignments: [], overrides: [] };
+  return { wallet, entries, grants, assignments: [], overrides: [], holds: [] };
 }
 
 test("two changes to one wallet become one wallet row with all entries and grants", () => {

@@ -7,6 +7,7 @@ import type { CustomerNumber, Instant, MemberId } from "../../primitives/brand.t
 import { type AssignmentRow, insertAssignmentChanges } from "./assignments.ts";
 import { type AuditRow, insertAudits } from "./audit.ts";
 import { type GrantOrigin, type GrantRow, insertGrants } from "./grants.ts";
+import { type HoldRow, writeHolds } from "./holds.ts";
 import { appendToLedger, type LedgerRow } from "./ledger.ts";
 import { insertOverrides, type OverridesRow } from "./overrides.ts";
 import { type ChangedWallet, updateWallets, type WalletName } from "./wallets.ts";
@@ -26,7 +27,7 @@ export type Annotation = {
 
 // A new part of a change does not compile until `add` writes it and it is named here.
 ({}) satisfies Record<
-  Exclude<keyof Change, "wallet" | "entries" | "grants" | "assignments" | "overrides">,
+  Exclude<keyof Change, "wallet" | "entries" | "grants" | "assignments" | "overrides" | "holds">,
   never
 >;
 
@@ -38,10 +39,11 @@ export class WalletChanges {
   readonly grants: GrantRow[] = [];
   readonly assignments: AssignmentRow[] = [];
   readonly overrides: OverridesRow[] = [];
+  readonly holds: HoldRow[] = [];
 
   /** Changes to one wallet must be added in the order in which they were decided. */
   add({ environmentId, customerNumber }: WalletName, change: Change, annotation: Annotation = {}): void {
-    const { wallet, entries, grants, assignments, overrides } = change;
+    const { wallet, entries, grants, assignments, overrides, holds } = change;
     this.#refuseGap(customerNumber, change);
     const name = { environmentId, customerNumber };
     this.wallets.set(customerNumber, { ...name, wallet });
@@ -60,23 +62,26 @@ export class WalletChanges {
     }
     for (const assignment of assignments) this.assignments.push({ ...name, change: assignment });
     for (const terms of overrides) this.overrides.push({ ...name, overrides: terms });
+    for (const hold of holds) this.holds.push({ ...name, change: hold });
     assert(annotated.size === Object.keys(annotation).length, "every annotation of a change is stored");
   }
 
   /** Throws if a row is missing, by the wallet's own counts. A missing row would lose credits, or the terms of a charge. */
-  #refuseGap(customerNumber: CustomerNumber, { wallet, entries, grants, overrides }: Change): void {
+  #refuseGap(customerNumber: CustomerNumber, { wallet, entries, grants, overrides, holds }: Change): void {
     const previous = this.wallets.get(customerNumber)?.wallet ?? {
       sequence: (entries[0]?.sequence ?? wallet.sequence + 1) - 1,
       grantCount: (grants[0]?.number ?? wallet.grantCount + 1) - 1,
       overridesCount: (overrides[0]?.number ?? wallet.overridesCount + 1) - 1,
+      holdChanges: (holds[0]?.number ?? wallet.holdChanges + 1) - 1,
     };
-    const { sequence, grantCount, overridesCount } = previous;
+    const { sequence, grantCount, overridesCount, holdChanges } = previous;
     assert(wallet.sequence === sequence + entries.length, "every entry of a change is written");
     assert(wallet.grantCount === grantCount + grants.length, "every grant of a change is written");
     assert(
       wallet.overridesCount === overridesCount + overrides.length,
       "all overrides of a change are written",
     );
+    assert(wallet.holdChanges === holdChanges + holds.length, "every change of a hold is written");
   }
 }
 
@@ -92,7 +97,8 @@ export function* writeChanges(
     grants,
     assignments,
     overrides,
-  }: Pick<WalletChanges, "wallets" | "ledger" | "grants" | "assignments" | "overrides">,
+    holds,
+  }: Pick<WalletChanges, "wallets" | "ledger" | "grants" | "assignments" | "overrides" | "holds">,
   at: Instant,
 ): Generator<Promise<unknown>, void> {
   if (wallets.size > 0) yield updateWallets(tx, [...wallets.values()]);
@@ -100,6 +106,7 @@ export function* writeChanges(
   if (grants.length > 0) yield insertGrants(tx, grants, at);
   if (assignments.length > 0) yield insertAssignmentChanges(tx, assignments, at);
   if (overrides.length > 0) yield insertOverrides(tx, overrides, at);
+  if (holds.length > 0) yield* writeHolds(tx, holds, at);
 }
 
 /** An audit entry about one customer. The entry must not contain the customer's ID, because the audit log cannot be erased. */

@@ -66,17 +66,26 @@ test("a wallet with current or past overrides is read as it was written", () => 
       { pool: POOL, end: null, grant: 1, base: 5, own: null },
       { pool: POOL, end: instant(7), grant: 2, base: 5, own: 0 },
     ],
-    counters: [{ feature: FEATURE, end: null, used: 1, fromSequence: 1 }],
+    counters: [{ feature: FEATURE, end: null, used: 1, fromSequence: 1, fromHold: 1 }],
   };
   const ownCounters: OwnCounter[] = [
-    { feature: FEATURE, end: instant(7), used: 2, fromSequence: 1, period: "day", earlier: null },
+    {
+      feature: FEATURE,
+      end: instant(7),
+      used: 2,
+      fromSequence: 1,
+      fromHold: 1,
+      period: "day",
+      earlier: null,
+    },
     {
       feature: FEATURE,
       end: null,
       used: 3,
       fromSequence: 9,
+      fromHold: 1,
       period: "once",
-      earlier: { assignment: 4, fromSequence: 5 },
+      earlier: { assignment: 4, fromSequence: 5, fromHold: 1 },
     },
   ];
   for (const overrides of [OVERRIDES, null]) {

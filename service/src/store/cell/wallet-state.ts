@@ -1,26 +1,25 @@
 import type {
-  Assignment,
   Grant,
-  GrantedAllowance,
   GrantKind,
-  LimitCounter,
+  HeldCredits,
   NextPlan,
   Overrides,
-  OwnCounter,
   PausedPlan,
   PlanEvent,
   Wallet,
 } from "../../entitlement/wallet.ts";
 import { assert } from "../../primitives/assert.ts";
+import { brandAs, type Instant, type PlanId, type PoolId } from "../../primitives/brand.ts";
 import {
-  brandAs,
-  type FeatureId,
-  type Instant,
-  type PlanId,
-  type PlanVersionId,
-  type PoolId,
-} from "../../primitives/brand.ts";
-import { readPeriod, readTerms, type TermsState, writeTerms } from "./overrides-state.ts";
+  type AssignmentState,
+  type OwnCounterState,
+  readAssignment,
+  readEnd,
+  readOwnCounter,
+  writeAssignment,
+  writeOwnCounter,
+} from "./assignment-state.ts";
+import { readTerms, type TermsState, writeTerms } from "./overrides-state.ts";
 
 // The format of `wallets.state`: JSON arrays without field names, a third of the size of objects, because every charge writes it.
 // Times are milliseconds since 1970; null means no end.
@@ -47,10 +46,19 @@ import { readPeriod, readTerms, type TermsState, writeTerms } from "./overrides-
 //   overrides   [number, endsAt, terms]                           terms as in overrides-state.ts
 //   ownCounter  [feature, end, used, fromSequence, period, earlier | null]
 //   earlier     [assignment, fromSequence]
+//
+// The wallet of a customer who has or had holds has form 4, which also needs data format 2:
+//
+//   [4, …, overridesCount, overrides | null, [ownCounter…], holdCount, holdChanges, openHolds, [held…]]
+//   counter     [feature, end, used, fromSequence, fromHold]
+//   ownCounter  [feature, end, used, fromSequence, period, earlier | null, fromHold]
+//   earlier     [assignment, fromSequence, fromHold]
+//   held        [grant, pool, kind, expiresAt, credits, revoked?, lastHold?]   the last two only if a grant was revoked meanwhile
 
 const FORM = 1;
 const FORM_WITH_NEXT = 2;
 const FORM_WITH_OVERRIDES = 3;
+const FORM_WITH_HOLDS = 4;
 
 /** The state of a new customer. */
 export const EMPTY_WALLET_STATE = JSON.stringify([FORM, 0, 0, null, [], []] satisfies State);
@@ -73,19 +81,7 @@ export function grantKindOf(number: number): GrantKind {
 }
 
 type GrantState = [number, number, number, number, number | null];
-type AllowanceState = [number, number | null, number, number, own?: number];
-type CounterState = [number, number | null, number, number];
-type OwnCounterState = [...CounterState, string, [number, number] | null];
-type AssignmentState = [
-  number,
-  number,
-  number,
-  number,
-  number | null,
-  0 | 1,
-  AllowanceState[],
-  CounterState[],
-];
+type HeldState = [number, number, number, number | null, number, revoked?: number, lastHold?: number];
 type PausedState = [AssignmentState, number, GrantState[]];
 type NextState = [number, number, number | null, number, 0 | 1];
 type OverridesState = [number, number | null, TermsState];
@@ -103,26 +99,38 @@ type State = [
   overridesCount?: number,
   overrides?: OverridesState | null,
   ownCounters?: OwnCounterState[],
+  holdCount?: number,
+  holdChanges?: number,
+  openHolds?: number,
+  held?: HeldState[],
 ];
 
 export function encodeWalletState(wallet: Wallet): string {
   const { grantCount, assignmentCount, assignment, grants, paused, planAsOf, planEvent, next } = wallet;
-  const { overridesCount, overrides, ownCounters } = wallet;
+  const { overridesCount, overrides, ownCounters, holdCount, holdChanges, openHolds, held } = wallet;
+  const form = formOf({ next, overridesCount, holdCount });
+  const hasHolds = form === FORM_WITH_HOLDS;
   const state: State = [
-    formOf(overridesCount, next),
+    form,
     grantCount,
     assignmentCount,
-    assignment === null ? null : writeAssignment(assignment),
+    assignment === null ? null : writeAssignment(assignment, hasHolds),
     grants.map(writeGrant),
-    paused.map((plan) => [writeAssignment(plan.assignment), plan.leftAt, plan.grants.map(writeGrant)]),
+    paused.map((plan) => [
+      writeAssignment(plan.assignment, hasHolds),
+      plan.leftAt,
+      plan.grants.map(writeGrant),
+    ]),
   ];
   const event = EVENTS.indexOf(planEvent);
-  if (next !== null || overridesCount > 0) {
+  if (form !== FORM) {
     state.push(planAsOf, event === 0 ? 0 : 1, event, next === null ? null : writeNext(next));
-    if (overridesCount > 0) {
+    if (overridesCount > 0 || hasHolds) {
       const terms = overrides === null ? null : writeOverrides(overrides);
-      state.push(overridesCount, terms, ownCounters.map(writeOwnCounter));
+      const counters = ownCounters.map((counter) => writeOwnCounter(counter, hasHolds));
+      state.push(overridesCount, terms, counters);
     }
+    if (hasHolds) state.push(holdCount, holdChanges, openHolds, held.map(writeHeld));
   } else if (planAsOf !== null) {
     state.push(planAsOf);
     if (event > 0) state.push(1);
@@ -139,7 +147,11 @@ export function decodeWalletState(
   const [form, grantCount, assignmentCount, assignment, grants, paused] = state;
   const { 6: planAsOf = null, 7: isCut = 0, 8: planEvent = isCut, 9: next = null } = state;
   const { 10: overridesCount = 0, 11: overrides = null, 12: ownCounters = [] } = state;
-  assert(form === formOf(overridesCount, next), "a wallet has a format that this release knows");
+  const { 13: holdCount = 0, 14: holdChanges = 0, 15: openHolds = 0, 16: held = [] } = state;
+  assert(
+    form === formOf({ next, overridesCount, holdCount }),
+    "a wallet has a format that this release knows",
+  );
   return {
     ...row,
     grantCount,
@@ -159,10 +171,20 @@ export function decodeWalletState(
     next: next === null ? null : readNext(next),
     overrides: overrides === null ? null : readOverrides(overrides),
     ownCounters: ownCounters.map(readOwnCounter),
+    holdCount,
+    holdChanges,
+    openHolds,
+    held: held.map(readHeld),
+    // Open holds are read after the wallet. Without any, there is nothing to read.
+    holds: [],
+    holdsUntil: openHolds === 0 ? Number.POSITIVE_INFINITY : 0,
   };
 }
 
-function formOf(overridesCount: number, next: object | null): number {
+type Formed = { readonly next: object | null } & Pick<Wallet, "overridesCount" | "holdCount">;
+
+function formOf({ next, overridesCount, holdCount }: Formed): number {
+  if (holdCount > 0) return FORM_WITH_HOLDS;
   if (overridesCount > 0) return FORM_WITH_OVERRIDES;
   return next === null ? FORM : FORM_WITH_NEXT;
 }
@@ -181,62 +203,20 @@ function readGrant([number, pool, kind, remaining, expiresAt]: GrantState): Gran
   };
 }
 
-function writeAssignment(assignment: Assignment): AssignmentState {
-  const { number, plan, version, anchor, endsAt, isDefault, allowances, counters } = assignment;
-  return [
-    number,
-    plan,
-    version,
-    anchor,
-    endsAt,
-    isDefault ? 1 : 0,
-    allowances.map(writeAllowance),
-    counters.map(writeCounter),
-  ];
+function writeHeld({ grant, pool, kind, expiresAt, credits, revoked }: HeldCredits): HeldState {
+  const state: HeldState = [grant, pool, GRANT_KIND_NUMBER[kind], expiresAt, credits];
+  if (revoked !== null) state.push(revoked.credits, revoked.lastHold);
+  return state;
 }
 
-function writeAllowance({ pool, end, grant, base, own }: GrantedAllowance): AllowanceState {
-  return own === null ? [pool, end, grant, base] : [pool, end, grant, base, own];
-}
-
-function writeCounter({ feature, end, used, fromSequence }: LimitCounter): CounterState {
-  return [feature, end, used, fromSequence];
-}
-
-function readCounter([feature, end, used, fromSequence]: CounterState): LimitCounter {
-  return { feature: brandAs<FeatureId>(feature), end: readEnd(end), used, fromSequence };
-}
-
-function writeOwnCounter({ period, earlier, ...counter }: OwnCounter): OwnCounterState {
-  const before: [number, number] | null = earlier && [earlier.assignment, earlier.fromSequence];
-  return [...writeCounter(counter), period, before];
-}
-
-function readOwnCounter([feature, end, used, fromSequence, period, earlier]: OwnCounterState): OwnCounter {
+function readHeld([grant, pool, kind, expiresAt, credits, revoked, lastHold]: HeldState): HeldCredits {
   return {
-    ...readCounter([feature, end, used, fromSequence]),
-    period: readPeriod(period),
-    earlier: earlier && { assignment: earlier[0], fromSequence: earlier[1] },
-  };
-}
-
-function readAssignment(state: AssignmentState): Assignment {
-  const [number, plan, version, anchor, endsAt, isDefault, allowances, counters] = state;
-  return {
-    number,
-    plan: brandAs<PlanId>(plan),
-    version: brandAs<PlanVersionId>(version),
-    anchor: brandAs<Instant>(anchor),
-    endsAt: readEnd(endsAt),
-    isDefault: isDefault === 1,
-    allowances: allowances.map(([pool, end, grant, base, own = null]) => ({
-      pool: brandAs<PoolId>(pool),
-      end: readEnd(end),
-      grant,
-      base,
-      own,
-    })),
-    counters: counters.map(readCounter),
+    grant,
+    pool: brandAs<PoolId>(pool),
+    kind: grantKindOf(kind),
+    expiresAt: readEnd(expiresAt),
+    credits,
+    revoked: revoked === undefined || lastHold === undefined ? null : { credits: revoked, lastHold },
   };
 }
 
@@ -266,8 +246,4 @@ function eventOf(number: number): PlanEvent {
   const event = EVENTS[number];
   assert(event !== undefined, "the kind of a billing event is known");
   return event;
-}
-
-function readEnd(end: number | null): Instant | null {
-  return end === null ? null : brandAs<Instant>(end);
 }

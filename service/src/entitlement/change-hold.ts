@@ -1,0 +1,167 @@
+import { assert } from "../primitives/assert.ts";
+import { brandAs, type Instant } from "../primitives/brand.ts";
+import { isAhead } from "./assignment.ts";
+import { unitsFor } from "./buying-power.ts";
+import { type Catalog, chargeFor } from "./catalog.ts";
+import { catchUp } from "./catch-up.ts";
+import type { Reason } from "./decide.ts";
+import { Draft, decisionTime } from "./draft.ts";
+import type { Change } from "./entry.ts";
+import { closeHold, countedIn, isOpenAt, joinHeld, type SettledItem, sumOf } from "./hold.ts";
+import { type Counted, countsCharge, isCountedBy, recount } from "./limits.ts";
+import { setAside } from "./open-hold.ts";
+import { balanceOf, type HeldItem, type Hold, type LimitCounter, type Wallet } from "./wallet.ts";
+
+/** A hold lasts at most this long, with all extensions. */
+export const HOLD_MS_MAX = 7 * 86_400_000;
+/** A hold that freed its credits when it expired can still be settled for this long. */
+export const LATE_MS_MAX = 35 * 86_400_000;
+
+type Settlement = {
+  readonly hold: Hold;
+  /** The quantities really used, in the order of the hold's items. Null for all that was held. */
+  readonly quantities: readonly number[] | null;
+  readonly atMostHeld: boolean;
+};
+
+export type SettleOutcome =
+  | { kind: "settled"; items: readonly SettledItem[]; isLate: boolean; change: Change }
+  /** Its credits were charged in full when it expired. */
+  | { kind: "charged_on_expiry"; change: Change | null }
+  | { kind: "settled_too_late" };
+
+/**
+ * Charges what was really used and frees the rest. Never denied, because the work is done: what no credits cover is uncovered. The
+ * caller makes sure that no request has settled or released the hold.
+ */
+export function settleHold(
+  catalog: Catalog,
+  wallet: Wallet,
+  { hold, quantities, atMostHeld }: Settlement,
+  clock: Instant,
+): SettleOutcome {
+  const now = decisionTime(catalog, wallet, clock);
+  const draft = new Draft(wallet);
+  catchUp(catalog, draft, now);
+  const isLate = !isOpenAt(hold, now);
+  if (isLate && hold.onExpiry === "charge") return { kind: "charged_on_expiry", change: draft.finish(now) };
+  if (isLate && hold.expiresAt + LATE_MS_MAX < now) return { kind: "settled_too_late" };
+  const items = closeHold(catalog, draft, hold, {
+    quantities: quantities ?? hold.items.map(({ quantity }) => quantity),
+    // A blocked customer pays with nothing but what was held before.
+    atMostHeld: atMostHeld || draft.wallet.isBlocked,
+    isLate,
+  });
+  draft.noteHold("settled", hold);
+  return { kind: "settled", items, isLate, change: finishChanged(draft, now) };
+}
+
+export type ReleaseOutcome =
+  | { kind: "released"; change: Change }
+  /** The hold has ended by itself, and freed or charged its credits. */
+  | { kind: "hold_expired"; change: Change | null };
+
+/** Frees everything. */
+export function releaseHold(catalog: Catalog, wallet: Wallet, hold: Hold, clock: Instant): ReleaseOutcome {
+  const now = decisionTime(catalog, wallet, clock);
+  const draft = new Draft(wallet);
+  catchUp(catalog, draft, now);
+  if (!isOpenAt(hold, now)) return { kind: "hold_expired", change: draft.finish(now) };
+  closeHold(catalog, draft, hold, { quantities: null, atMostHeld: true, isLate: false });
+  draft.noteHold("released", hold);
+  return { kind: "released", change: finishChanged(draft, now) };
+}
+
+type Extension = {
+  readonly hold: Hold;
+  /** The new total. Null if it stays. */
+  readonly quantity: number | null;
+  /** Null if it stays. */
+  readonly expiresAt: Instant | { readonly inMs: number } | null;
+};
+
+export type ExtendOutcome =
+  | { kind: "extended"; hold: Hold; change: Change | null }
+  | { kind: "denied"; reason: Reason; affordableQuantity: number; change: Change | null }
+  | { kind: "hold_expired"; change: Change | null }
+  | { kind: "expires_too_late" };
+
+/** Raises the quantity or the end of a hold with one item, and never lowers them. If it is denied, the hold stays as it was. */
+export function extendHold(
+  catalog: Catalog,
+  wallet: Wallet,
+  { hold, quantity, expiresAt }: Extension,
+  clock: Instant,
+): ExtendOutcome {
+  const [item] = hold.items;
+  assert(item !== undefined && hold.items.length === 1, "only a hold with one item is extended");
+  const now = decisionTime(catalog, wallet, clock);
+  const end = typeof expiresAt === "object" && expiresAt !== null ? now + expiresAt.inMs : expiresAt;
+  if (end !== null && end > hold.openedAt + HOLD_MS_MAX) return { kind: "expires_too_late" };
+  const draft = new Draft(wallet);
+  catchUp(catalog, draft, now);
+  if (!isOpenAt(hold, now)) return { kind: "hold_expired", change: draft.finish(now) };
+  const total = Math.max(quantity ?? 0, item.quantity);
+  const denial = total === item.quantity ? null : findDenial(draft, hold, item, total);
+  if (denial !== null) return { kind: "denied", ...denial, change: draft.finish(now) };
+  const extended: Hold = {
+    ...hold,
+    expiresAt: brandAs<Instant>(Math.max(end ?? 0, hold.expiresAt)),
+    items: [total === item.quantity ? item : holdMore(draft, hold, item, total)],
+  };
+  const isSame = total === item.quantity && extended.expiresAt === hold.expiresAt;
+  if (isSame) return { kind: "extended", hold, change: draft.finish(now) };
+  draft.noteHold("extended", extended);
+  return { kind: "extended", hold: extended, change: draft.finish(now) };
+}
+
+type Denial = { readonly reason: Reason; readonly affordableQuantity: number };
+
+/** The terms of the hold decide, not those of the customer's present plan. */
+function findDenial({ wallet, at }: Draft, hold: Hold, item: HeldItem, total: number): Denial | null {
+  if (wallet.isBlocked) return { reason: "customer_blocked", affordableQuantity: 0 };
+  const { cost, pool, parts } = item;
+  const counter = findCounter(wallet, hold, item, at);
+  const isLimited = counter !== undefined && item.limit !== null;
+  const byLimit = isLimited
+    ? Math.max(0, item.limit.quantity - (counter.used - item.quantity))
+    : Number.POSITIVE_INFINITY;
+  const credits = sumOf(parts) + balanceOf(wallet, pool);
+  const byCredits = cost.credits === 0 ? Number.POSITIVE_INFINITY : unitsFor(cost, credits);
+  // What is held already stays affordable, even if other use has exceeded the limit meanwhile.
+  const affordableQuantity = Math.max(item.quantity, Math.min(byLimit, byCredits));
+  if (total > byLimit) return { reason: "limit_reached", affordableQuantity };
+  if (chargeFor(cost, total) > credits) return { reason: "insufficient_credits", affordableQuantity };
+  return null;
+}
+
+/** The counter of the limit that was in force when the hold was opened. Undefined if its period is over. */
+function findCounter(
+  { assignment, paused, ownCounters }: Wallet,
+  hold: Hold,
+  item: HeldItem,
+  now: Instant,
+): LimitCounter | undefined {
+  const charge: Counted = countedIn(hold, item);
+  const own = item.limit?.own ?? null;
+  if (own !== null)
+    return ownCounters.find(
+      (counter) => counter.period === own && countsCharge(counter, charge) && isAhead(counter.end, now),
+    );
+  const plans = [...(assignment === null ? [] : [assignment]), ...paused.map((plan) => plan.assignment)];
+  const { counters = [] } = plans.find(({ number }) => number === hold.assignment) ?? {};
+  return counters.find((counter) => isCountedBy(counter, charge) && isAhead(counter.end, now));
+}
+
+function holdMore(draft: Draft, hold: Hold, item: HeldItem, total: number): HeldItem {
+  const credits = chargeFor(item.cost, total) - sumOf(item.parts);
+  const more = setAside(draft, item.pool, credits);
+  draft.wallet = recount(draft.wallet, countedIn(hold, item), total - item.quantity);
+  return { ...item, quantity: total, parts: joinHeld(item.parts, more) };
+}
+
+function finishChanged(draft: Draft, now: Instant): Change {
+  const change = draft.finish(now);
+  assert(change !== null, "a hold that ends changes the wallet");
+  return change;
+}

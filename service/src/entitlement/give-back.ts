@@ -1,0 +1,126 @@
+import type { Instant } from "../primitives/brand.ts";
+import { isAhead } from "./assignment.ts";
+import { type Catalog, getVersion } from "./catalog.ts";
+import type { Draft } from "./draft.ts";
+import type { Part } from "./entry.ts";
+import type { Assignment, HeldCredits, PausedPlan, Wallet } from "./wallet.ts";
+
+/** The grant that credits were taken from. */
+export type Origin = Pick<HeldCredits, "pool" | "kind" | "expiresAt"> & {
+  readonly number: number;
+  readonly isRevoked: boolean;
+  /** How many of the returned credits were revoked in the meantime, if the grant is still open. */
+  readonly toRevoke: number;
+  /** The hold that ends. Null for a reversal. */
+  readonly hold: number | null;
+};
+
+type Returned = { readonly parts: readonly Part[]; readonly origins: readonly Origin[] };
+
+/**
+ * Returns credits to the grants they were taken from, for a reversal or for a hold that ends. `put` moves them there. They keep their
+ * expiry: what expired, was revoked or was lowered in the meantime is taken again immediately, so that nothing escapes by being away.
+ */
+export function giveBack(
+  catalog: Catalog,
+  draft: Draft,
+  { parts, origins }: Returned,
+  put: () => void,
+): void {
+  const homes = origins.map((origin) => findHome(draft.wallet, origin, draft.at));
+  for (const [index, { number, pool, kind, expiresAt }] of origins.entries()) {
+    if (homes[index] !== "open") draft.place({ number, pool, kind, expiresAt });
+  }
+  put();
+  for (const [index, origin] of origins.entries()) {
+    const amount = parts[index]?.amount ?? 0;
+    const isHome = homes[index] === "open" || homes[index] === "spent";
+    if (isHome) {
+      revokeAgain(draft, origin);
+      expireExcess(catalog, draft, origin, amount);
+    } else takeAway(catalog, draft, origin, amount);
+  }
+}
+
+/** The state of a grant that gets credits back. They are usable ("open", "spent"), wait for a paused plan, or expire ("over"). */
+type Home = "open" | "spent" | "paused" | "over";
+
+function findHome({ grants, paused }: Wallet, { number, kind, expiresAt }: Origin, now: Instant): Home {
+  if (grants.some((grant) => grant.number === number)) return "open";
+  if (paused.some((plan) => plan.grants.some((grant) => grant.number === number))) return "paused";
+  // An allowance stays in the wallet until it expires; any other grant is removed when it is spent.
+  return kind !== "allowance" && isAhead(expiresAt, now) ? "spent" : "over";
+}
+
+/** Removes the credits returned to a grant that has ended, so that the ledger shows where they went. */
+function takeAway(
+  catalog: Catalog,
+  draft: Draft,
+  { number, pool, isRevoked, hold }: Origin,
+  amount: number,
+): void {
+  const kind = isRevoked ? "revoke" : "expire";
+  draft.move({ kind, pool, parts: [{ grant: number, amount: -amount }], hold });
+  draft.remove(number);
+  // Revoked credits stay revoked, even if the plan resumes.
+  if (isRevoked) return;
+  const { assignment, paused } = draft.wallet;
+  draft.wallet = {
+    ...draft.wallet,
+    assignment: assignment === null ? null : forgetUse(assignment, number, amount),
+    paused: paused.map((plan) => giveToPaused(catalog, plan, number, amount)),
+  };
+}
+
+/** Returns credits to a paused plan, up to the allowance of its version. */
+function giveToPaused(catalog: Catalog, plan: PausedPlan, number: number, amount: number): PausedPlan {
+  const open = plan.grants.find((grant) => grant.number === number);
+  if (open === undefined) return { ...plan, assignment: forgetUse(plan.assignment, number, amount) };
+  const remaining = open.remaining + amount;
+  const excess = findExcess(catalog, plan.assignment, { grant: number, amount }, plan.leftAt);
+  return {
+    ...plan,
+    assignment: forgetUse(plan.assignment, number, excess),
+    grants: plan.grants.map((grant) => (grant === open ? { ...open, remaining: remaining - excess } : grant)),
+  };
+}
+
+/** Expires credits that returned to an allowance beyond the credits that the current plan version grants. */
+function expireExcess(catalog: Catalog, draft: Draft, { number, pool, hold }: Origin, amount: number): void {
+  const { assignment, grants } = draft.wallet;
+  const remaining = grants.find((grant) => grant.number === number)?.remaining ?? 0;
+  if (assignment === null) return;
+  const excess = Math.min(remaining, findExcess(catalog, assignment, { grant: number, amount }, draft.at));
+  if (excess === 0) return;
+  draft.move({ kind: "expire", pool, parts: [{ grant: number, amount: -excess }], hold });
+  draft.wallet = { ...draft.wallet, assignment: forgetUse(assignment, number, excess) };
+}
+
+/**
+ * How much of the returned credits exceeds the plan version's allowance minus its used credits. `activeAt` is the last time at which the
+ * plan was active: an allowance whose period had ended by then was not changed by the version.
+ */
+function findExcess(
+  catalog: Catalog,
+  { version, allowances }: Assignment,
+  { grant: number, amount }: Part,
+  activeAt: Instant,
+): number {
+  const granted = allowances.find(({ grant }) => grant === number);
+  if (granted === undefined || (granted.end !== null && granted.end < activeAt)) return 0;
+  const allowance = getVersion(catalog, version).allowances.find(({ pool }) => pool === granted.pool);
+  const credits = granted.own ?? allowance?.credits ?? granted.base;
+  return Math.min(amount, Math.max(0, granted.base - credits));
+}
+
+/** An allowance that a version dropped gets no credits back, but the returned amount no longer counts as used. */
+function forgetUse(assignment: Assignment, number: number, amount: number): Assignment {
+  const allowances = assignment.allowances.map((granted) =>
+    granted.grant === number ? { ...granted, base: granted.base - amount } : granted,
+  );
+  return { ...assignment, allowances };
+}
+
+function revokeAgain(draft: Draft, { number, pool, toRevoke, hold }: Origin): void {
+  if (toRevoke > 0) draft.move({ kind: "revoke", pool, parts: [{ grant: number, amount: -toRevoke }], hold });
+}

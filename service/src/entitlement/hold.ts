@@ -1,0 +1,212 @@
+import { assert } from "../primitives/assert.ts";
+import type { Instant } from "../primitives/brand.ts";
+import { burn } from "./burn-order.ts";
+import { type Catalog, chargeFor } from "./catalog.ts";
+import type { Draft } from "./draft.ts";
+import type { Entry, ItemPlace } from "./entry.ts";
+import { giveBack, type Origin } from "./give-back.ts";
+import { type Counted, recount } from "./limits.ts";
+import {
+  balanceOf,
+  findHeld,
+  type HeldCredits,
+  type HeldItem,
+  type HeldPart,
+  type Hold,
+  type Wallet,
+} from "./wallet.ts";
+
+/** What became of one item of a hold. */
+export type SettledItem = {
+  readonly item: HeldItem;
+  /** The quantity that was really used. */
+  readonly quantity: number;
+  /** What the quantity costs: `creditsCharged + creditsUncovered`. */
+  readonly creditsRequired: number;
+  readonly creditsCharged: number;
+  /** The part of the price that exceeds the credits of the hold, whether other credits covered it or not. */
+  readonly creditsBeyondHold: number;
+  readonly creditsUncovered: number;
+  /** The charge. Null if nothing was used. */
+  readonly entry: Entry | null;
+};
+
+type Closing = {
+  /** The quantities that were really used, in the order of the hold's items. Null frees everything. */
+  readonly quantities: readonly number[] | null;
+  /** Takes no credits other than those of the hold. */
+  readonly atMostHeld: boolean;
+  /** Whether the hold has ended before and freed its credits. */
+  readonly isLate: boolean;
+};
+
+/**
+ * Ends a hold: charges what was used and returns the rest. Credits of the hold pay first, then other credits in burn order. The charges
+ * of one hold are consecutive, so credits return after them.
+ */
+export function closeHold(
+  catalog: Catalog,
+  draft: Draft,
+  hold: Hold,
+  { quantities, atMostHeld, isLate }: Closing,
+): SettledItem[] {
+  const uses = hold.items.map((item, index) => {
+    const quantity = quantities?.[index] ?? 0;
+    return { item, quantity, creditsRequired: chargeFor(item.cost, quantity) };
+  });
+  const { spent, rest } = isLate ? { spent: [], rest: [] } : spendHeld(uses);
+  if (!isLate) draft.wallet = { ...draft.wallet, openHolds: draft.wallet.openHolds - 1 };
+  const count = uses.filter(({ quantity }) => quantity > 0).length;
+  const settled: SettledItem[] = [];
+  let index = 0;
+  for (const [position, use] of uses.entries()) {
+    const { item, quantity, creditsRequired } = use;
+    const held = spent[position] ?? [];
+    const creditsBeyondHold = creditsRequired - sumOf(held);
+    const further = atMostHeld ? 0 : Math.min(creditsBeyondHold, balanceOf(draft.wallet, item.pool));
+    const creditsUncovered = creditsBeyondHold - further;
+    const charge = { item, quantity, held, further, uncovered: creditsUncovered };
+    const place = count > 1 ? { index, of: count } : null;
+    const entry = quantity === 0 ? null : settle(draft, hold, charge, place);
+    if (entry !== null) index += 1;
+    const creditsCharged = creditsRequired - creditsUncovered;
+    settled.push({ ...use, creditsCharged, creditsBeyondHold, creditsUncovered, entry });
+    draft.wallet = recount(draft.wallet, countedIn(hold, item), isLate ? quantity : quantity - item.quantity);
+  }
+  free(catalog, draft, hold, rest);
+  return settled;
+}
+
+/** A hold is counted by its number: it has no entry yet. */
+export function countedIn({ number: hold, assignment }: Hold, { feature }: HeldItem): Counted {
+  return { feature, assignment, hold, sequence: 0 };
+}
+
+/** The quantity of all items of open holds that `isCounted` accepts. */
+export function quantityHeld(holds: readonly Hold[], isCounted: (charge: Counted) => boolean): number {
+  let quantity = 0;
+  for (const hold of holds)
+    for (const item of hold.items) if (isCounted(countedIn(hold, item))) quantity += item.quantity;
+  return quantity;
+}
+
+type Use = { readonly item: HeldItem; readonly creditsRequired: number };
+
+/** How the hold's credits are spent: each item first uses its own, then what other items of the same pool leave. */
+function spendHeld(uses: readonly Use[]): { spent: HeldPart[][]; rest: HeldPart[] } {
+  const own = uses.map(({ item, creditsRequired }) => split(item.parts, creditsRequired));
+  let rest = own.map(({ left }) => left);
+  const spent = uses.map(({ item, creditsRequired }, index) => {
+    let parts = own[index]?.first ?? [];
+    rest = rest.map((left, other) => {
+      if (uses[other]?.item.pool !== item.pool) return left;
+      const more = split(left, creditsRequired - sumOf(parts));
+      parts = joinHeld(parts, more.first);
+      return more.left;
+    });
+    return parts;
+  });
+  return { spent, rest: rest.reduce<HeldPart[]>(joinHeld, []) };
+}
+
+/** Splits parts after the first `credits` credits. */
+function split(parts: readonly HeldPart[], credits: number): { first: HeldPart[]; left: HeldPart[] } {
+  const first: HeldPart[] = [];
+  const left: HeldPart[] = [];
+  let open = credits;
+  for (const part of parts) {
+    const taken = Math.min(open, part.credits);
+    open -= taken;
+    if (taken > 0) first.push({ ...part, credits: taken });
+    if (part.credits > taken) left.push({ ...part, credits: part.credits - taken });
+  }
+  return { first, left };
+}
+
+/** All parts, one for each grant. */
+export function joinHeld(parts: readonly HeldPart[], more: readonly HeldPart[]): HeldPart[] {
+  const joined = new Map(parts.map(({ grant, credits }) => [grant, credits]));
+  for (const { grant, credits } of more) joined.set(grant, (joined.get(grant) ?? 0) + credits);
+  return [...joined].map(([grant, credits]) => ({ grant, credits }));
+}
+
+export function sumOf(parts: readonly HeldPart[]): number {
+  let credits = 0;
+  for (const part of parts) credits += part.credits;
+  return credits;
+}
+
+type Charge = {
+  readonly item: HeldItem;
+  readonly quantity: number;
+  readonly held: readonly HeldPart[];
+  readonly further: number;
+  readonly uncovered: number;
+};
+
+function settle(
+  draft: Draft,
+  hold: Hold,
+  { item: { feature, pool, overrides }, quantity, held, further, uncovered }: Charge,
+  place: ItemPlace | null,
+): Entry {
+  const { number, planVersion, assignment } = hold;
+  const parts = burn(draft.wallet.grants, pool, further);
+  endRevoked(draft, hold, held);
+  const usage = { feature, quantity, planVersion, assignment, overrides, reverses: null, place, uncovered };
+  return draft.move({ kind: "consume", pool, parts, held, usage, hold: number });
+}
+
+function free(catalog: Catalog, draft: Draft, hold: Hold, rest: readonly HeldPart[]): void {
+  if (rest.length === 0) return;
+  const origins = rest.map((part) => originOf(draft.wallet, part, hold));
+  const parts = rest.map(({ grant, credits }) => ({ grant, amount: credits }));
+  endRevoked(draft, hold, rest);
+  giveBack(catalog, draft, { parts, origins }, () => draft.bringBack(rest));
+}
+
+/** Held credits that were revoked are used or returned before the others of their grant. */
+function endRevoked(draft: Draft, hold: Hold, parts: readonly HeldPart[]): void {
+  const held = draft.wallet.held.map((other): HeldCredits => {
+    const { revoked } = other;
+    const ended = parts.find(({ grant }) => grant === other.grant)?.credits ?? 0;
+    if (revoked === null || hold.number > revoked.lastHold) return other;
+    return { ...other, revoked: { ...revoked, credits: Math.max(0, revoked.credits - ended) } };
+  });
+  draft.wallet = { ...draft.wallet, held };
+}
+
+function originOf(wallet: Wallet, { grant: number, credits }: HeldPart, hold: Hold): Origin {
+  const held = findHeld(wallet, number);
+  assert(held !== undefined, "credits that return were held");
+  const { pool, kind, expiresAt, revoked } = held;
+  const isSubject = revoked !== null && hold.number <= revoked.lastHold;
+  const toRevoke = isSubject ? Math.min(credits, revoked.credits) : 0;
+  return { number, pool, kind, expiresAt, isRevoked: toRevoke === credits, toRevoke, hold: hold.number };
+}
+
+/** The hold that ends first, by `now`. Of several that end at the same time, the oldest. */
+export function findFirstEnd({ holds, holdsUntil, openHolds }: Wallet, now: Instant): Hold | null {
+  assert(openHolds === 0 || now <= holdsUntil, "all holds that end before a decision are known");
+  let first: Hold | null = null;
+  for (const hold of holds)
+    if (hold.expiresAt <= now && (first === null || endsBefore(hold, first))) first = hold;
+  return first;
+}
+
+function endsBefore(a: Hold, b: Hold): boolean {
+  return a.expiresAt < b.expiresAt || (a.expiresAt === b.expiresAt && a.number < b.number);
+}
+
+/** Ends a hold at its expiry: frees its credits, or charges them in full. */
+export function expireHold(catalog: Catalog, draft: Draft, hold: Hold): void {
+  const isCharged = hold.onExpiry === "charge";
+  const quantities = isCharged ? hold.items.map(({ quantity }) => quantity) : null;
+  closeHold(catalog, draft, hold, { quantities, atMostHeld: true, isLate: false });
+  draft.noteHold(isCharged ? "charged" : "expired", hold);
+}
+
+/** Whether the hold has not ended by itself. */
+export function isOpenAt({ expiresAt }: Hold, now: Instant): boolean {
+  return expiresAt > now;
+}

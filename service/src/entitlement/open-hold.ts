@@ -1,0 +1,67 @@
+import { assert } from "../primitives/assert.ts";
+import { brandAs, type Instant, type PoolId } from "../primitives/brand.ts";
+import { burn } from "./burn-order.ts";
+import type { Catalog } from "./catalog.ts";
+import { count, type Decision, decideAndTake, type Priced, type Question } from "./decide.ts";
+import type { Draft } from "./draft.ts";
+import { type HeldItem, type HeldPart, type Hold, OPEN_HOLDS_MAX, type Wallet } from "./wallet.ts";
+
+export type HoldTerms = { readonly expiresInMs: number } & Pick<Hold, "onExpiry">;
+
+/** Decides like a consume request, but sets the credits aside instead of charging them. */
+export function holdCredits(
+  catalog: Catalog,
+  known: Wallet | null,
+  { questions, terms }: { readonly questions: readonly Question[]; readonly terms: HoldTerms },
+  clock: Instant,
+): Decision | { readonly kind: "too_many_holds" } {
+  const decision = decideAndTake(catalog, known, questions, clock, (draft, items) => ({
+    entries: [],
+    hold: openHold(draft, items, terms),
+  }));
+  const isOneTooMany =
+    decision.kind === "decided" &&
+    decision.hold !== null &&
+    (decision.change?.wallet.openHolds ?? 0) > OPEN_HOLDS_MAX;
+  return isOneTooMany ? { kind: "too_many_holds" } : decision;
+}
+
+/** They count against limits now, but are charged when the hold is settled. */
+function openHold(draft: Draft, items: readonly Priced[], { expiresInMs, onExpiry }: HoldTerms): Hold {
+  const { assignment, holdCount, openHolds } = draft.wallet;
+  assert(assignment !== null, "only a feature that the customer may use is held");
+  const number = holdCount + 1;
+  const held = items.map((item) => holdItem(draft, item));
+  draft.wallet = { ...draft.wallet, holdCount: number, openHolds: openHolds + 1 };
+  const hold: Hold = {
+    number,
+    openedAt: draft.at,
+    expiresAt: brandAs<Instant>(draft.at + expiresInMs),
+    onExpiry,
+    planVersion: assignment.version,
+    assignment: assignment.number,
+    items: held,
+  };
+  draft.noteHold("opened", hold);
+  return hold;
+}
+
+function holdItem(draft: Draft, item: Priced): HeldItem {
+  const { override, overrides, terms, pool, quantity, creditsRequired, before } = item;
+  assert(terms !== undefined, "only a feature that the customer may use is held");
+  const parts = setAside(draft, pool.id, creditsRequired);
+  count(draft, item, draft.wallet.sequence + 1);
+  const own = override?.limit?.period ?? null;
+  const limit = before.limit && { quantity: before.limit.quantity, own };
+  return { feature: terms.feature, quantity, pool: pool.id, cost: terms.cost, overrides, limit, parts };
+}
+
+/** Sets credits of a pool aside, in burn order. */
+export function setAside(draft: Draft, pool: PoolId, credits: number): HeldPart[] {
+  const parts = burn(draft.wallet.grants, pool, credits).map(({ grant, amount }) => ({
+    grant,
+    credits: -amount,
+  }));
+  draft.setAside(parts);
+  return parts;
+}

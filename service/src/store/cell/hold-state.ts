@@ -1,0 +1,64 @@
+import type { HeldItem, Hold } from "../../entitlement/wallet.ts";
+import { brandAs, type FeatureId, type PlanVersionId, type PoolId } from "../../primitives/brand.ts";
+import { readPeriod } from "./overrides-state.ts";
+
+// The format of `hold_changes.state`:
+//
+//   [isCharged 0|1, planVersion, assignment, [item…]]           isCharged: whether the hold is charged when it expires
+//   item   [feature, quantity, pool, cost, overrides | null, limit | null, [part…]]
+//   cost   [credits, per]
+//   limit  [quantity, period | null]                            period only if an override set the limit
+//   part   [grant, credits]
+
+type ItemState = [
+  number,
+  number,
+  number,
+  [number, number],
+  number | null,
+  [number, string | null] | null,
+  [number, number][],
+];
+type HoldState = [0 | 1, number, number, ItemState[]];
+
+type Terms = Omit<Hold, "number" | "openedAt" | "expiresAt">;
+
+export function encodeHoldState({ onExpiry, planVersion, assignment, items }: Hold): string {
+  const state: HoldState = [onExpiry === "charge" ? 1 : 0, planVersion, assignment, items.map(writeItem)];
+  return JSON.stringify(state);
+}
+
+export function decodeHoldState(text: string): Terms {
+  const [isCharged, planVersion, assignment, items]: HoldState = JSON.parse(text);
+  return {
+    onExpiry: isCharged === 1 ? "charge" : "release",
+    planVersion: brandAs<PlanVersionId>(planVersion),
+    assignment,
+    items: items.map(readItem),
+  };
+}
+
+function writeItem({ feature, quantity, pool, cost, overrides, limit, parts }: HeldItem): ItemState {
+  return [
+    feature,
+    quantity,
+    pool,
+    [cost.credits, cost.per],
+    overrides,
+    limit && [limit.quantity, limit.own],
+    parts.map(({ grant, credits }) => [grant, credits]),
+  ];
+}
+
+function readItem([feature, quantity, pool, cost, overrides, limit, parts]: ItemState): HeldItem {
+  const [credits, per] = cost;
+  return {
+    feature: brandAs<FeatureId>(feature),
+    quantity,
+    pool: brandAs<PoolId>(pool),
+    cost: { credits, per },
+    overrides,
+    limit: limit && { quantity: limit[0], own: limit[1] === null ? null : readPeriod(limit[1]) },
+    parts: parts.map(([grant, held]) => ({ grant, credits: held })),
+  };
+}

@@ -1,0 +1,152 @@
+import { expect, test } from "vitest";
+import { type Credits, setupCredits } from "../../../test/credits.ts";
+import { verifyDatabase } from "../../commands/verify/verify-database.ts";
+import { extendHold, releaseHold, settleHold } from "../../entitlement/change-hold.ts";
+import type { Change } from "../../entitlement/entry.ts";
+import { holdCredits } from "../../entitlement/open-hold.ts";
+import type { Hold, Wallet } from "../../entitlement/wallet.ts";
+import { transaction } from "../../postgres/transaction.ts";
+import { brandAs, type CustomerId, type FeatureKey, type Instant } from "../../primitives/brand.ts";
+import { type OpenWallet, openWallet } from "./open-wallets.ts";
+import { saveEdits } from "./wallet-changes.ts";
+
+const ADA = brandAs<CustomerId>("ada");
+const MINUTE = 60_000;
+
+/** Decides with the wallet of "ada" and writes the change. `afterMs` moves the clock ahead. */
+async function change<T extends { change: Change | null }>(
+  { cell, context }: Credits,
+  decide: (open: OpenWallet) => T,
+  afterMs = 0,
+): Promise<T> {
+  return transaction(cell, async (tx) => {
+    const open = await openWallet(tx, context, ADA);
+    if (open === null) throw new Error("the customer does not exist");
+    const clock = brandAs<Instant>(open.clock + afterMs);
+    const decided = decide({ ...open, clock });
+    await saveEdits(tx, { actor: context.actor, clock }, [{ ...open, change: decided.change, audits: [] }]);
+    return decided;
+  });
+}
+
+async function hold(
+  credits: Credits,
+  quantity: number,
+  onExpiry: Hold["onExpiry"] = "release",
+): Promise<Hold> {
+  const questions = [{ feature: brandAs<FeatureKey>("image.render"), quantity }];
+  const terms = { expiresInMs: 15 * MINUTE, onExpiry };
+  const decided = await change(credits, ({ catalog, wallet, clock }) => {
+    const decision = holdCredits(catalog, wallet, { questions, terms }, clock);
+    if (decision.kind !== "decided" || decision.hold === null) throw new Error("the hold was denied");
+    return { change: decision.change, hold: decision.hold };
+  });
+  return decided.hold;
+}
+
+function readWallet({ cell, context }: Credits): Promise<Wallet | undefined> {
+  return transaction(cell, async (tx) => (await openWallet(tx, context, ADA))?.wallet);
+}
+
+const findMismatch = async ({ database }: Credits) =>
+  (await verifyDatabase(database.serviceUrl)).mismatch?.text ?? null;
+
+test("holds are opened, extended, settled and released, and the wallet matches them after every step", async () => {
+  const credits = await setupCredits();
+  const first = await hold(credits, 3);
+  const second = await hold(credits, 1);
+  expect(await findMismatch(credits)).toBeNull();
+  const extended = await change(credits, ({ catalog, wallet, clock }) => {
+    const request = { hold: first, quantity: 4, expiresAt: null };
+    const outcome = extendHold(catalog, wallet, request, clock);
+    if (outcome.kind !== "extended") throw new Error(outcome.kind);
+    return outcome;
+  });
+  expect(await findMismatch(credits)).toBeNull();
+  await change(credits, ({ catalog, wallet, clock }) => {
+    const request = { hold: extended.hold, quantities: [2], atMostHeld: false };
+    const outcome = settleHold(catalog, wallet, request, clock);
+    if (outcome.kind !== "settled") throw new Error(outcome.kind);
+    return outcome;
+  });
+  expect(await findMismatch(credits)).toBeNull();
+  await change(credits, ({ catalog, wallet, clock }) => releaseHold(catalog, wallet, second, clock));
+  expect(await findMismatch(credits)).toBeNull();
+  expect(await credits.database.count("cell.open_holds")).toBe(0);
+  const rows = await credits.database.query(
+    "select number, hold_number, kind from cell.hold_changes order by number",
+  );
+  expect(rows.map((row) => [row["number"], row["hold_number"], row["kind"]])).toEqual([
+    [1, 1, 1],
+    [2, 2, 1],
+    [3, 1, 2],
+    [4, 1, 3],
+    [5, 2, 4],
+  ]);
+  expect(await readWallet(credits)).toMatchObject({ holdCount: 2, openHolds: 0, held: [] });
+});
+
+test("the wallet is read with the holds that are due, and only with those", async () => {
+  const credits = await setupCredits();
+  const due = await hold(credits, 1, "charge");
+  await hold(credits, 2);
+  expect((await readWallet(credits))?.holds).toEqual([]);
+  await credits.database.query("update cell.open_holds set expires_at = clock_timestamp() where number = 1");
+  expect((await readWallet(credits))?.holds).toEqual([due]);
+});
+
+test("a decision after the end of a hold writes its end first", async () => {
+  const credits = await setupCredits();
+  const due = await hold(credits, 1, "charge");
+  const { cell, context } = credits;
+  // The store reads the holds that are due by its own clock, so a decision that is ahead of it must not be made.
+  await expect(
+    change(credits, ({ catalog, wallet, clock }) => releaseHold(catalog, wallet, due, clock), 16 * MINUTE),
+  ).rejects.toThrow("all holds that end before a decision are known");
+  await transaction(cell, async (tx) => {
+    const open = await openWallet(tx, context, ADA);
+    if (open === null) throw new Error("the customer does not exist");
+    const clock = brandAs<Instant>(open.clock + 16 * MINUTE);
+    const wallet = { ...open.wallet, holds: [due], holdsUntil: clock };
+    const outcome = releaseHold(open.catalog, wallet, due, clock);
+    expect(outcome.kind).toBe("hold_expired");
+    await saveEdits(tx, { actor: context.actor, clock }, [{ ...open, change: outcome.change, audits: [] }]);
+  });
+  expect(await findMismatch(credits)).toBeNull();
+  expect(await credits.database.count("cell.hold_changes", "kind = 6")).toBe(1);
+  expect(await credits.database.count("cell.ledger", "hold_number = 1 and kind = 2")).toBe(1);
+});
+
+test.each([
+  ["a missing hold", "delete from cell.hold_changes where number = 2", "names hold 2, which does not exist"],
+  ["a missing last change", "delete from cell.hold_changes where number = 3", "the last one is 2"],
+  ["a hold that is no longer listed", "delete from cell.open_holds", "1 open holds, but 0 are listed"],
+  [
+    "other held credits",
+    "update cell.hold_changes set state = replace(state, '[[1,10]]', '[[1,9]]') where hold_number = 1",
+    "grant 1 has 10 held in the wallet, 9 according to its holds",
+  ],
+  [
+    "a charge of another hold",
+    "update cell.ledger set hold_number = 1 where hold_number = 2",
+    "settles hold 1, which was not settled",
+  ],
+])("verify reports %s", async (_, tampering, text) => {
+  const credits = await setupCredits();
+  await hold(credits, 1);
+  const settled = await hold(credits, 2);
+  await change(credits, ({ catalog, wallet, clock }) => {
+    const outcome = settleHold(
+      catalog,
+      wallet,
+      { hold: settled, quantities: null, atMostHeld: false },
+      clock,
+    );
+    if (outcome.kind !== "settled") throw new Error(outcome.kind);
+    return outcome;
+  });
+  expect(await findMismatch(credits)).toBeNull();
+  await credits.database.query("set session_replication_role = replica");
+  await credits.database.query(tampering);
+  expect(await findMismatch(credits)).toContain(text);
+});

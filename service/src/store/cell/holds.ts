@@ -1,0 +1,203 @@
+import type { HoldChange, HoldChangeKind } from "../../entitlement/entry.ts";
+import type { Hold, Wallet } from "../../entitlement/wallet.ts";
+import { bigints, integers, smallints, texts, timestamps } from "../../postgres/binary-array.ts";
+import { readInteger } from "../../postgres/column.ts";
+import { derive, describeRow, instant, integer, text } from "../../postgres/row.ts";
+import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
+import { assert } from "../../primitives/assert.ts";
+import type { Instant } from "../../primitives/brand.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
+import { decodeHoldState, encodeHoldState } from "./hold-state.ts";
+import { findReadable, type Run } from "./verify-ledger.ts";
+import type { WalletName } from "./wallets.ts";
+
+export type HoldRow = WalletName & { readonly change: HoldChange };
+
+const KINDS: readonly HoldChangeKind[] = ["opened", "extended", "settled", "released", "expired", "charged"];
+
+/** The changes after which a hold is still open. */
+const OPEN_KINDS: ReadonlySet<HoldChangeKind> = new Set(["opened", "extended"]);
+
+function kindOf(number: number): HoldChangeKind {
+  const kind = KINDS[number - 1];
+  assert(kind !== undefined, "the kind of a hold's change is known");
+  return kind;
+}
+
+const INSERT = statement(
+  "holds.insert",
+  `
+  insert into cell.hold_changes (
+    environment_id, customer_number, number, hold_number, kind, sequence, effective_at, recorded_at, opened_at, expires_at, state
+  )
+  select
+    h.environment_id, h.customer_number, h.number, h.hold_number, h.kind, h.sequence, h.effective_at, $1::timestamptz, h.opened_at,
+    h.expires_at, h.state
+  from unnest(
+    $2::integer[], $3::bigint[], $4::integer[], $5::integer[], $6::smallint[], $7::bigint[], $8::timestamptz[], $9::timestamptz[],
+    $10::timestamptz[], $11::text[]
+  ) as h (
+    environment_id, customer_number, number, hold_number, kind, sequence, effective_at, opened_at, expires_at, state
+  )`,
+);
+
+const LIST_OPEN = statement(
+  "holds.list_open",
+  `
+  insert into cell.open_holds as o (environment_id, customer_number, number, change_number, expires_at)
+  select h.environment_id, h.customer_number, h.number, h.change_number, h.expires_at
+  from unnest($1::integer[], $2::bigint[], $3::integer[], $4::integer[], $5::timestamptz[])
+    as h (environment_id, customer_number, number, change_number, expires_at)
+  on conflict (environment_id, customer_number, number) do update
+  set change_number = excluded.change_number, expires_at = excluded.expires_at`,
+);
+
+const CLOSE = statement(
+  "holds.close",
+  `
+  delete from cell.open_holds as o
+  using unnest($1::integer[], $2::bigint[], $3::integer[]) as h (environment_id, customer_number, number)
+  where o.environment_id = h.environment_id
+    and o.customer_number = h.customer_number
+    and o.number = h.number`,
+);
+
+/** Appends changes, and keeps the list of open holds. The transaction must have locked the wallets. */
+export function* writeHolds(
+  tx: Tx,
+  rows: readonly HoldRow[],
+  recordedAt: Instant,
+): Generator<Promise<Rows>, void> {
+  yield tx.run(INSERT, [
+    formatTimestamp(recordedAt),
+    integers(rows.map((row) => row.environmentId)),
+    bigints(rows.map((row) => row.customerNumber)),
+    integers(rows.map(({ change }) => change.number)),
+    integers(rows.map(({ change }) => change.hold.number)),
+    smallints(rows.map(({ change }) => KINDS.indexOf(change.kind) + 1)),
+    bigints(rows.map(({ change }) => change.sequence)),
+    timestamps(rows.map(({ change }) => change.effectiveAt)),
+    timestamps(rows.map(({ change }) => change.hold.openedAt)),
+    timestamps(rows.map(({ change }) => change.hold.expiresAt)),
+    texts(rows.map(({ change }) => encodeHoldState(change.hold))),
+  ]);
+  // Only the last change of each hold matters here.
+  const last = [
+    ...new Map(rows.map((row) => [`${row.customerNumber} ${row.change.hold.number}`, row])).values(),
+  ];
+  const open = last.filter(({ change }) => OPEN_KINDS.has(change.kind));
+  if (open.length > 0)
+    yield tx.run(LIST_OPEN, [
+      ...namesOf(open),
+      integers(open.map(({ change }) => change.number)),
+      timestamps(open.map(({ change }) => change.hold.expiresAt)),
+    ]);
+  const closed = last.filter(({ change }) => !OPEN_KINDS.has(change.kind));
+  if (closed.length > 0) yield tx.run(CLOSE, namesOf(closed));
+}
+
+function namesOf(rows: readonly HoldRow[]) {
+  return [
+    integers(rows.map((row) => row.environmentId)),
+    bigints(rows.map((row) => row.customerNumber)),
+    integers(rows.map(({ change }) => change.hold.number)),
+  ] as const;
+}
+
+/** Columns of `cell.hold_changes as h`. */
+const ROW = describeRow({
+  number: integer("h.hold_number"),
+  openedAt: instant("h.opened_at"),
+  expiresAt: instant("h.expires_at"),
+  state: text("h.state"),
+});
+
+const HOLD = derive(ROW, ({ state, ...row }): Hold => ({ ...row, ...decodeHoldState(state) }));
+
+const LIST_DUE = statement(
+  "holds.list_due",
+  `
+  select
+    n.position::integer,
+    ${ROW.list}
+  from unnest($1::integer[], $2::bigint[]) with ordinality as n (environment_id, customer_number, position)
+  join cell.open_holds as o
+    on o.environment_id = n.environment_id
+    and o.customer_number = n.customer_number
+    and o.expires_at <= $3::timestamptz
+  join cell.hold_changes as h
+    on h.environment_id = o.environment_id
+    and h.customer_number = o.customer_number
+    and h.number = o.change_number`,
+);
+
+/**
+ * Adds the holds that end by `until`, which must not be earlier than the decision. Wallets without open holds cost nothing. Read after
+ * the wallets were locked, because a statement that waits for a lock sees other tables as they were before.
+ */
+export async function addDueHolds<T extends WalletName & { readonly wallet: Wallet }>(
+  tx: Tx,
+  wallets: readonly T[],
+  until: Instant,
+): Promise<T[]> {
+  const holders = wallets.filter(({ wallet }) => wallet.openHolds > 0);
+  if (holders.length === 0) return [...wallets];
+  const { rows } = await tx.run(LIST_DUE, [
+    integers(holders.map(({ environmentId }) => environmentId)),
+    bigints(holders.map(({ customerNumber }) => customerNumber)),
+    formatTimestamp(until),
+  ]);
+  const found = new Map<T, Hold[]>();
+  for (const row of rows) {
+    const holder = holders[readInteger(row[0]) - 1];
+    assert(holder !== undefined, "a hold belongs to a requested wallet");
+    found.set(holder, [...(found.get(holder) ?? []), HOLD.readAt(row, 1)]);
+  }
+  return wallets.map((each) => {
+    if (each.wallet.openHolds === 0) return each;
+    return { ...each, wallet: { ...each.wallet, holds: found.get(each) ?? [], holdsUntil: until } };
+  });
+}
+
+const CHANGE = describeRow({
+  number: integer("h.number"),
+  kind: derive(integer("h.kind"), kindOf),
+  sequence: integer("h.sequence"),
+  effectiveAt: instant("h.effective_at"),
+  hold: HOLD,
+});
+
+const LIST_RUNS = statement(
+  "verify.list_hold_changes",
+  `
+  select
+    n.position::integer,
+    ${CHANGE.list}
+  from unnest($1::integer[], $2::bigint[], $3::integer[], $4::integer[]) with ordinality
+    as n (environment_id, customer_number, after, until, position)
+  join cell.hold_changes as h
+    on h.environment_id = n.environment_id
+    and h.customer_number = n.customer_number
+    and h.number > n.after
+    and h.number <= n.until
+  order by n.position, h.number`,
+);
+
+/** The changes of each run, by number, without those that cannot be read. */
+export async function listHoldChangesOfRuns(
+  tx: Tx,
+  runs: readonly Run[],
+): Promise<(readonly HoldChange[])[]> {
+  const { rows } = await tx.run(LIST_RUNS, [
+    integers(runs.map(({ environmentId }) => environmentId)),
+    bigints(runs.map(({ customerNumber }) => customerNumber)),
+    integers(runs.map(({ after }) => after)),
+    integers(runs.map(({ until }) => until)),
+  ]);
+  const found: HoldChange[][] = runs.map(() => []);
+  for (const row of rows) {
+    const change = findReadable(() => CHANGE.readAt(row, 1));
+    if (change !== null) found[readInteger(row[0]) - 1]?.push(change);
+  }
+  return found;
+}
