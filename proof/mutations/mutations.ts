@@ -66,7 +66,7 @@ export const MUTATIONS: readonly Mutation[] = [
       {
         find: "  if (denial !== null) {",
         replace:
-          "  for (const item of priced.slice(0, denial?.deniedItem ?? 0)) charge(draft, item, null, now);\n" +
+          "  for (const item of priced.slice(0, denial?.deniedItem ?? 0)) charge(draft, item, null);\n" +
           "  if (denial !== null) {",
       },
     ],

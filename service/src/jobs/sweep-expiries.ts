@@ -6,6 +6,7 @@ import type { Tx } from "../postgres/statement.ts";
 import { transaction } from "../postgres/transaction.ts";
 import { loadCatalogs } from "../store/cell/catalogs.ts";
 import { readClock } from "../store/cell/clock.ts";
+import { latestDecision, viewDueHolds } from "../store/cell/holds.ts";
 import { lockSweep, moveSweep } from "../store/cell/sweeps.ts";
 import { WalletChanges, writeChanges } from "../store/cell/wallet-changes.ts";
 import { listNextWallets, lockSweptWallets, type SweptWallet } from "../store/cell/wallet-sweep.ts";
@@ -51,10 +52,13 @@ async function expireWallets(
   if (suspects.length === 0) return { changed: 0, undecided: 0 };
   const environments = [...new Set(suspects.map(({ environmentId }) => environmentId))];
   await loadCatalogs(tx, environments);
-  const locked = await lockSweptWallets(tx, suspects);
+  const found = await lockSweptWallets(tx, suspects);
   // The catalog and clock are read after the locks, as for a consume request: the catalogs may have changed meanwhile.
   const catalogs = await loadCatalogs(tx, environments);
   const clock = await readClock(tx);
+  const decided = found.map(({ wallet }) => wallet);
+  const until = latestDecision(decided, { clock, catalogs: [...catalogs.values()] });
+  const locked = await viewDueHolds(tx, found, (wallet) => wallet, until);
   const changes = new WalletChanges();
   let undecided = 0;
   for (const { environmentId, customerNumber, wallet } of locked) {

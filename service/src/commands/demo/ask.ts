@@ -34,7 +34,7 @@ export function ask(world: World, known: Known, act: Asking, past: readonly Mome
     fetches: 0,
   };
   const plan = decideBatch([pending], {
-    wallets: [{ ...known, readWallet: () => wallet, isMissing: false }],
+    wallets: [{ ...known, readWallet: () => wallet, isMissing: false, mayHold: false, decidedAt: null }],
     keyedRequests: earlier === null ? [] : [{ ...earlier, isEnded: false }],
     storedEvents: new Set(),
     customers: [{ environmentId, customerId, number: customerNumber }],

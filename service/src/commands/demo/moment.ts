@@ -3,17 +3,18 @@ import { hashKey } from "../../entitlement/key-hash.ts";
 import type { Wallet } from "../../entitlement/wallet.ts";
 import type { Instant, ProjectId } from "../../primitives/brand.ts";
 import type { AuditRow } from "../../store/cell/audit.ts";
+import type { CustomerName } from "../../store/cell/customers.ts";
 import type { DenialRow } from "../../store/cell/denials.ts";
 import type { EventRow } from "../../store/cell/events.ts";
 import type { KeyedRequest } from "../../store/cell/keyed-requests.ts";
 import type { LedgerRow } from "../../store/cell/ledger.ts";
 import type { LoggedRequest } from "../../store/cell/request-log.ts";
 import type { WalletChanges } from "../../store/cell/wallet-changes.ts";
-import type { FoundWallet } from "../../store/cell/wallets.ts";
+import type { WalletName } from "../../store/cell/wallets.ts";
 
 export type World = { readonly projectId: ProjectId; readonly catalog: Catalog };
 
-export type Customer = Omit<FoundWallet, "readWallet" | "isMissing">;
+export type Customer = CustomerName & WalletName;
 
 /** A customer with its wallet after the previous act. */
 export type Known = Customer & { readonly wallet: Wallet };

@@ -7,6 +7,7 @@ import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { readClock } from "../../store/cell/clock.ts";
 import { findCustomers } from "../../store/cell/customers.ts";
 import type { ReferencedGrant } from "../../store/cell/grants.ts";
+import { addDueHolds } from "../../store/cell/holds.ts";
 import {
   findImportedProfiles,
   findReferencedGrants,
@@ -129,9 +130,10 @@ async function tryChunk(tx: Tx, job: ImportJob, rows: readonly ImportRow[]): Pro
     environmentId,
     rows.map(({ customerId }) => customerId),
   );
-  const found = await readWallets(tx, names);
+  const read = await readWallets(tx, names);
   const catalog = await loadCatalog(tx, environmentId);
   const clock = await readClock(tx);
+  const found = await addDueHolds(tx, read, { clock, catalogs: [catalog] });
   const wallets = new Map(
     found.map(({ customerId, customerNumber, readWallet }) => [
       customerId,

@@ -22,6 +22,7 @@ import {
 import { readDataFormat } from "../../store/cell/data-format.ts";
 import { insertDenials } from "../../store/cell/denials.ts";
 import { type EventName, insertEvents, lockStoredEvents } from "../../store/cell/events.ts";
+import { addDueHolds } from "../../store/cell/holds.ts";
 import {
   compareKeys,
   deleteKeyedRequests,
@@ -78,7 +79,7 @@ export async function readFacts(
   }
   const lock = waits ? lockWallets : lockFreeWallets;
   const names = distinctCustomers(consumers);
-  const [dataFormat, , wallets, foundKeys, storedEvents, customers, revisions, now] = await session.roundTrip(
+  const [dataFormat, , locked, foundKeys, storedEvents, customers, revisions, now] = await session.roundTrip(
     () => [
       // Read before the transaction begins, so that the format's table is not locked during it. The format never decreases, so it
       // is not read again after it is high enough.
@@ -95,6 +96,8 @@ export async function readFacts(
   session.dataFormat = dataFormat;
   const hasNewFormats = dataFormat >= DATA_FORMAT_OF_ITEMS;
   const current = await catalogs.findAll(session, environments, revisions, urgent);
+  const known = [...current.values()].flatMap((catalog) => (catalog instanceof MissingData ? [] : [catalog]));
+  const wallets = await addDueHolds(session, locked, { clock: now, catalogs: known });
   const keyedRequests = clocksAgree(now) ? foundKeys : foundKeys.map((key) => ({ ...key, isEnded: false }));
   const facts = { wallets, keyedRequests, storedEvents, customers, catalogs: current, now, hasNewFormats };
   // The usual case: all customers exist.

@@ -142,7 +142,8 @@ function findNewcomer(request: ConsumeRequest, { newcomers }: BatchFacts): Found
   const customerNumber = newcomers.get(customerKey(request));
   if (customerNumber === undefined) return undefined;
   const { environmentId, customerId } = request;
-  return { environmentId, customerId, customerNumber, readWallet: null, isMissing: true };
+  const nothing = { readWallet: null, isMissing: true, mayHold: false, decidedAt: null };
+  return { environmentId, customerId, customerNumber, ...nothing };
 }
 
 /** Plans the changes to the wallet. Due changes, such as a renewal, are written even if the request is denied. */

@@ -14,6 +14,7 @@ import {
 } from "../../postgres/row.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
 import { brandAs, type CustomerId, type CustomerNumber, type EnvironmentId } from "../../primitives/brand.ts";
+import { viewDueHolds } from "./holds.ts";
 import { WALLET } from "./wallets.ts";
 
 const RECORD = describeRow({
@@ -51,7 +52,8 @@ export async function listCustomerRecords(
   const { numbers, next } =
     search === null ? await findNewest(tx, page) : await searchNumbers(tx, page, search);
   if (numbers.length === 0) return { records: [], next };
-  return { records: await listRows(tx, READ_RECORDS, [environmentId, bigints(numbers)], RECORD), next };
+  const records = await listRows(tx, READ_RECORDS, [environmentId, bigints(numbers)], RECORD);
+  return { records: await viewDueHolds(tx, records, (record) => ({ ...record, environmentId })), next };
 }
 
 // A list first finds the numbers, then looks up each customer. With a single statement, the planner chose to read all customers
@@ -209,10 +211,13 @@ const FIND = statement(
     and c.erased_at is null`,
 );
 
-export function findCustomerRecord(
+export async function findCustomerRecord(
   tx: Tx,
   { environmentId, customerId }: { environmentId: EnvironmentId; customerId: CustomerId },
 ): Promise<CustomerRecord | null> {
   // Unnamed, because a plan made when the tables were empty would be wrong later.
-  return findRow(tx, { ...FIND, name: "" }, [environmentId, customerId], RECORD);
+  const found = await findRow(tx, { ...FIND, name: "" }, [environmentId, customerId], RECORD);
+  if (found === null) return null;
+  const [record = found] = await viewDueHolds(tx, [found], () => ({ ...found, environmentId }));
+  return record;
 }

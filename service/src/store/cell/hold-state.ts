@@ -1,5 +1,11 @@
 import type { HeldItem, Hold } from "../../entitlement/wallet.ts";
-import { brandAs, type FeatureId, type PlanVersionId, type PoolId } from "../../primitives/brand.ts";
+import {
+  brandAs,
+  type FeatureId,
+  type Instant,
+  type PlanVersionId,
+  type PoolId,
+} from "../../primitives/brand.ts";
 import { readPeriod } from "./overrides-state.ts";
 
 // The format of `hold_changes.state`:
@@ -36,6 +42,25 @@ export function decodeHoldState(text: string): Terms {
     assignment,
     items: items.map(readItem),
   };
+}
+
+/** Columns of `cell.hold_changes as h`, in the order of `decodeHolds`. */
+export const HOLD_COLUMNS = `
+          h.hold_number,
+          (extract(epoch from h.opened_at) * 1000)::bigint,
+          (extract(epoch from h.expires_at) * 1000)::bigint,
+          h.state
+        `;
+
+/** Decodes a JSON array of holds, each an array of `HOLD_COLUMNS`. */
+export function decodeHolds(text: string): Hold[] {
+  const holds: readonly [number, Instant, Instant, string][] = JSON.parse(text);
+  return holds.map(([number, openedAt, expiresAt, state]) => ({
+    number,
+    openedAt,
+    expiresAt,
+    ...decodeHoldState(state),
+  }));
 }
 
 function writeItem({ feature, quantity, pool, cost, overrides, limit, parts }: HeldItem): ItemState {

@@ -5,6 +5,8 @@ import { extendHold, releaseHold, settleHold } from "../../entitlement/change-ho
 import type { Change } from "../../entitlement/entry.ts";
 import { holdCredits } from "../../entitlement/open-hold.ts";
 import type { Hold, Wallet } from "../../entitlement/wallet.ts";
+import { sweepExpiries } from "../../jobs/sweep-expiries.ts";
+import { readCustomer } from "../../manage/customers/list-customers.ts";
 import { transaction } from "../../postgres/transaction.ts";
 import { brandAs, type CustomerId, type FeatureKey, type Instant } from "../../primitives/brand.ts";
 import { type OpenWallet, openWallet } from "./open-wallets.ts";
@@ -115,6 +117,47 @@ test("a decision after the end of a hold writes its end first", async () => {
   expect(await findMismatch(credits)).toBeNull();
   expect(await credits.database.count("cell.hold_changes", "kind = 6")).toBe(1);
   expect(await credits.database.count("cell.ledger", "hold_number = 1 and kind = 2")).toBe(1);
+});
+
+/** Moves the end of all holds into the past. */
+async function expireAll({ database }: Credits): Promise<void> {
+  await database.query("set session_replication_role = replica");
+  const ended = "expires_at = clock_timestamp() - interval '1 second'";
+  const opened = "opened_at = clock_timestamp() - interval '1 minute'";
+  await database.query(
+    `update cell.hold_changes set ${opened}, ${ended}; update cell.open_holds set ${ended}`,
+  );
+  await database.query("set session_replication_role = origin");
+}
+
+test("checks, charges and pages apply the ends of holds that are due, and leave the others", async () => {
+  const credits = await setupCredits();
+  const { cell, context, check, consume } = credits;
+  await hold(credits, 3);
+  const body = { customerId: "ada", feature: "image.render" };
+  expect((await check(body)).body).toMatchObject({ allowed: true, balance: 70 });
+  expect((await consume({ ...body, idempotencyKey: "one" })).body).toMatchObject({ balance: 60 });
+  await hold(credits, 1, "charge");
+  expect((await check({ ...body, quantity: 6 })).body).toMatchObject({ allowed: false, balance: 50 });
+  await expireAll(credits);
+  // The first hold frees 30 credits, the second one charges its 10.
+  expect((await check({ ...body, quantity: 8 })).body).toMatchObject({ allowed: true, balance: 80 });
+  const customer = await readCustomer(cell, context.environmentId, ADA);
+  expect(customer?.balances[0]).toMatchObject({ balance: 80 });
+  expect((await consume({ ...body, idempotencyKey: "two" })).body).toMatchObject({ balance: 70 });
+  expect(await findMismatch(credits)).toBeNull();
+  expect(await credits.database.count("cell.open_holds")).toBe(0);
+});
+
+test("the sweep writes the charge of an expired hold, and frees the credits of one that is not charged with it", async () => {
+  const credits = await setupCredits();
+  await hold(credits, 1);
+  await hold(credits, 2, "charge");
+  await expireAll(credits);
+  await sweepExpiries(credits.cell);
+  expect(await credits.database.count("cell.open_holds")).toBe(0);
+  expect(await credits.database.count("cell.ledger", "hold_number = 2 and amount = -20")).toBe(1);
+  expect(await findMismatch(credits)).toBeNull();
 });
 
 test.each([

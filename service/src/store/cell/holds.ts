@@ -1,3 +1,4 @@
+import type { Catalog } from "../../entitlement/catalog.ts";
 import type { HoldChange, HoldChangeKind } from "../../entitlement/entry.ts";
 import type { Hold, Wallet } from "../../entitlement/wallet.ts";
 import { bigints, integers, smallints, texts, timestamps } from "../../postgres/binary-array.ts";
@@ -5,11 +6,11 @@ import { readInteger } from "../../postgres/column.ts";
 import { derive, describeRow, instant, integer, text } from "../../postgres/row.ts";
 import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
 import { assert } from "../../primitives/assert.ts";
-import type { Instant } from "../../primitives/brand.ts";
+import { brandAs, type Instant } from "../../primitives/brand.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { decodeHoldState, encodeHoldState } from "./hold-state.ts";
 import { findReadable, type Run } from "./verify-ledger.ts";
-import type { WalletName } from "./wallets.ts";
+import type { FoundWallet, WalletName } from "./wallets.ts";
 
 export type HoldRow = WalletName & { readonly change: HoldChange };
 
@@ -114,6 +115,7 @@ const ROW = describeRow({
 
 const HOLD = derive(ROW, ({ state, ...row }): Hold => ({ ...row, ...decodeHoldState(state) }));
 
+// Without a time: those that end within a minute, so that a view a moment later has them too.
 const LIST_DUE = statement(
   "holds.list_due",
   `
@@ -124,38 +126,75 @@ const LIST_DUE = statement(
   join cell.open_holds as o
     on o.environment_id = n.environment_id
     and o.customer_number = n.customer_number
-    and o.expires_at <= $3::timestamptz
+    and o.expires_at <= coalesce($3::timestamptz, clock_timestamp() + interval '1 minute')
   join cell.hold_changes as h
     on h.environment_id = o.environment_id
     and h.customer_number = o.customer_number
     and h.number = o.change_number`,
 );
 
-/**
- * Adds the holds that end by `until`, which must not be earlier than the decision. Wallets without open holds cost nothing. Read after
- * the wallets were locked, because a statement that waits for a lock sees other tables as they were before.
- */
-export async function addDueHolds<T extends WalletName & { readonly wallet: Wallet }>(
-  tx: Tx,
-  wallets: readonly T[],
-  until: Instant,
-): Promise<T[]> {
-  const holders = wallets.filter(({ wallet }) => wallet.openHolds > 0);
-  if (holders.length === 0) return [...wallets];
+/** The holds of each customer that end by `until`. */
+async function listDue(tx: Tx, names: readonly WalletName[], until: Instant | null): Promise<Hold[][]> {
   const { rows } = await tx.run(LIST_DUE, [
-    integers(holders.map(({ environmentId }) => environmentId)),
-    bigints(holders.map(({ customerNumber }) => customerNumber)),
-    formatTimestamp(until),
+    integers(names.map(({ environmentId }) => environmentId)),
+    bigints(names.map(({ customerNumber }) => customerNumber)),
+    until === null ? null : formatTimestamp(until),
   ]);
-  const found = new Map<T, Hold[]>();
-  for (const row of rows) {
-    const holder = holders[readInteger(row[0]) - 1];
-    assert(holder !== undefined, "a hold belongs to a requested wallet");
-    found.set(holder, [...(found.get(holder) ?? []), HOLD.readAt(row, 1)]);
-  }
-  return wallets.map((each) => {
-    if (each.wallet.openHolds === 0) return each;
-    return { ...each, wallet: { ...each.wallet, holds: found.get(each) ?? [], holdsUntil: until } };
+  const found: Hold[][] = names.map(() => []);
+  for (const row of rows) found[readInteger(row[0]) - 1]?.push(HOLD.readAt(row, 1));
+  return found;
+}
+
+/** What the time of a decision depends on, besides the wallet. */
+type Present = { readonly clock: Instant; readonly catalogs: readonly Pick<Catalog, "changedAt">[] };
+
+/**
+ * Adds the holds that are due. Read after the wallets were locked, because a statement that waits for a lock sees other tables as they
+ * were before. Customers without holds cost nothing.
+ */
+export async function addDueHolds(
+  tx: Tx,
+  wallets: readonly FoundWallet[],
+  present: Present,
+): Promise<readonly FoundWallet[]> {
+  const holders = wallets.filter(({ mayHold }) => mayHold);
+  if (holders.length === 0) return wallets;
+  const until = latestDecision(holders, present);
+  const due = await listDue(tx, holders, until);
+  const holds = new Map(holders.map((holder, index) => [holder, due[index] ?? []]));
+  return wallets.map((found): FoundWallet => {
+    const { readWallet } = found;
+    const known = holds.get(found);
+    if (readWallet === null || known === undefined) return found;
+    return { ...found, readWallet: () => ({ ...readWallet(), holds: known, holdsUntil: until }) };
+  });
+}
+
+/** No decision about these wallets is dated later than this. */
+export function latestDecision(
+  wallets: readonly Pick<FoundWallet, "decidedAt">[],
+  { clock, catalogs }: Present,
+): Instant {
+  const decided = wallets.map(({ decidedAt }) => decidedAt ?? clock);
+  return brandAs<Instant>(Math.max(clock, ...decided, ...catalogs.map(({ changedAt }) => changedAt)));
+}
+
+/** Adds the holds that end by `until`, or those that are due now to wallets that are only looked at. */
+export async function viewDueHolds<T extends { readonly wallet: Wallet }>(
+  tx: Tx,
+  rows: readonly T[],
+  nameOf: (row: T) => WalletName,
+  until: Instant | null = null,
+): Promise<T[]> {
+  const holders = rows.filter(({ wallet }) => wallet.openHolds > 0);
+  if (holders.length === 0) return [...rows];
+  const due = await listDue(tx, holders.map(nameOf), until);
+  const holds = new Map(holders.map((holder, index) => [holder, due[index] ?? []]));
+  return rows.map((row) => {
+    const known = holds.get(row);
+    if (known === undefined) return row;
+    const holdsUntil = until ?? Number.POSITIVE_INFINITY;
+    return { ...row, wallet: { ...row.wallet, holds: known, holdsUntil } };
   });
 }
 

@@ -14,6 +14,7 @@ import {
 import { statement, type Tx } from "../../postgres/statement.ts";
 import type { CustomerNumber, EnvironmentId, Instant, PoolId } from "../../primitives/brand.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
+import { viewDueHolds } from "./holds.ts";
 import { entryKindOf } from "./ledger.ts";
 import { recordedSince } from "./ledger-balances.ts";
 import { grantKindOf } from "./wallet-state.ts";
@@ -35,12 +36,13 @@ const LIST_WALLETS = statement(
 );
 
 /** Ordered by customer number, after `after`. Entries up to a wallet's sequence never change, so they can be read later. */
-export function listMonthWallets(
+export async function listMonthWallets(
   tx: Tx,
   environmentId: EnvironmentId,
   { after, limit }: { readonly after: number; readonly limit: number },
 ): Promise<OwnedWallet[]> {
-  return listRows(tx, LIST_WALLETS, [environmentId, after, limit], OWNED);
+  const owned = await listRows(tx, LIST_WALLETS, [environmentId, after, limit], OWNED);
+  return viewDueHolds(tx, owned, ({ customerNumber }) => ({ environmentId, customerNumber }));
 }
 
 const MOVED = describeRow({

@@ -2,7 +2,7 @@ import type { Catalog } from "../../entitlement/catalog.ts";
 import type { Wallet } from "../../entitlement/wallet.ts";
 import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
 import { assert } from "../../primitives/assert.ts";
-import { brandAs, type CustomerId, type EnvironmentId, type Instant } from "../../primitives/brand.ts";
+import type { CustomerId, EnvironmentId, Instant } from "../../primitives/brand.ts";
 import { loadCatalog } from "./catalogs.ts";
 import { readClock } from "./clock.ts";
 import { type CustomerName, compareCustomers, findCustomers, insertMissingCustomers } from "./customers.ts";
@@ -79,19 +79,17 @@ export async function openWallets(
   }
   const current = found.length === 0 ? [] : await findCustomers(tx, names);
   const numbers = new Map(current.map(({ customerId, number }) => [customerId, number]));
-  const open: (WalletName & { readonly customerId: CustomerId; readonly wallet: Wallet })[] = [];
+  const catalog = await loadCatalog(tx, environmentId);
+  const clock = await readClock(tx);
+  const wallets = new Map<CustomerId, WalletName & { wallet: Wallet }>();
   const held = new Set<CustomerId>();
-  for (const { customerId, customerNumber, readWallet } of found) {
+  const withHolds = await addDueHolds(tx, found, { clock, catalogs: [catalog] });
+  for (const { customerId, customerNumber, readWallet } of withHolds) {
     if (readWallet === null) held.add(customerId);
     // A customer erased before the lock was granted no longer exists; nothing may be written under its number.
     else if (numbers.get(customerId) === customerNumber)
-      open.push({ environmentId, customerId, customerNumber, wallet: readWallet() });
+      wallets.set(customerId, { environmentId, customerNumber, wallet: readWallet() });
   }
-  const catalog = await loadCatalog(tx, environmentId);
-  const clock = await readClock(tx);
-  const latest = Math.max(clock, catalog.changedAt, ...open.map(({ wallet }) => wallet.decidedAt));
-  const withHolds = await addDueHolds(tx, open, brandAs<Instant>(latest));
-  const wallets = new Map(withHolds.map(({ customerId, ...rest }) => [customerId, rest]));
   return { catalog, clock, wallets, held };
 }
 

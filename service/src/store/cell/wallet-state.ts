@@ -139,6 +139,16 @@ export function encodeWalletState(wallet: Wallet): string {
   return JSON.stringify(state);
 }
 
+const HOLDS_PREFIX = `[${FORM_WITH_HOLDS},`;
+
+/** Whether the customer has or had holds, without decoding the whole state. */
+export function mayHaveHolds(text: string): boolean {
+  return text.startsWith(HOLDS_PREFIX);
+}
+
+/** The same, in SQL, for `cell.wallets as w`. */
+export const MAY_HAVE_HOLDS = `starts_with(w.state, '${HOLDS_PREFIX}')`;
+
 export function decodeWalletState(
   text: string,
   row: Pick<Wallet, "sequence" | "decidedAt" | "isBlocked">,

@@ -3,6 +3,7 @@ import { readInteger } from "../../postgres/column.ts";
 import { describeRow, id, type RowOf } from "../../postgres/row.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
 import type { CustomerNumber, EnvironmentId } from "../../primitives/brand.ts";
+import { viewDueHolds } from "./holds.ts";
 import { WALLET, type WalletName } from "./wallets.ts";
 
 const SWEPT = describeRow({
@@ -52,10 +53,10 @@ export async function listNextWallets(
   const parameters = [after.environmentId, after.customerNumber, limit];
   const found = await tx.run(LIST, parameters);
   const [end] = (await tx.run(FIND_LAST, parameters)).rows;
-  const wallets = found.rows.flatMap(readIfPossible);
+  const readable = found.rows.flatMap(readIfPossible);
   return {
-    wallets,
-    unreadable: found.rows.length - wallets.length,
+    wallets: await viewDueHolds(tx, readable, (wallet) => wallet),
+    unreadable: found.rows.length - readable.length,
     last:
       end === undefined ? null : { environmentId: readInteger(end[0]), customerNumber: readInteger(end[1]) },
   };
@@ -75,7 +76,7 @@ const LOCK = statement(
   ) as w`,
 );
 
-/** Locks and rereads the wallets that no other transaction holds. */
+/** Locks and rereads the wallets that no other transaction has locked, without their holds. */
 export async function lockSweptWallets(tx: Tx, names: readonly WalletName[]): Promise<SweptWallet[]> {
   const { rows } = await tx.run(LOCK, [
     integers(names.map(({ environmentId }) => environmentId)),

@@ -1,6 +1,6 @@
 import type { Wallet } from "../../entitlement/wallet.ts";
 import { bigints, integers, texts, timestamps } from "../../postgres/binary-array.ts";
-import { readBoolean, readInstant, readInteger, readText } from "../../postgres/column.ts";
+import { readBoolean, readInstant, readInteger, readNullable, readText } from "../../postgres/column.ts";
 import { MARK } from "../../postgres/own-backend.ts";
 import { boolean, derive, describeRow, instant, integer, text } from "../../postgres/row.ts";
 import type { Session } from "../../postgres/session.ts";
@@ -8,7 +8,14 @@ import { type Parameter, type Rows, type Statement, statement, type Tx } from ".
 import { assert } from "../../primitives/assert.ts";
 import { brandAs, type CustomerNumber, type EnvironmentId, type Instant } from "../../primitives/brand.ts";
 import type { CustomerName } from "./customers.ts";
-import { decodeWalletState, EMPTY_WALLET_STATE, encodeWalletState } from "./wallet-state.ts";
+import { decodeHolds, HOLD_COLUMNS } from "./hold-state.ts";
+import {
+  decodeWalletState,
+  EMPTY_WALLET_STATE,
+  encodeWalletState,
+  MAY_HAVE_HOLDS,
+  mayHaveHolds,
+} from "./wallet-state.ts";
 
 export type WalletName = { readonly environmentId: EnvironmentId; readonly customerNumber: CustomerNumber };
 
@@ -29,7 +36,13 @@ export const WALLET = derive(
  * release only fails its own customer's request.
  */
 export type FoundWallet = CustomerName &
-  WalletName & { readonly readWallet: (() => Wallet) | null; readonly isMissing: boolean };
+  WalletName & {
+    readonly readWallet: (() => Wallet) | null;
+    readonly isMissing: boolean;
+    /** Whether the customer may have open holds, which must then be read before the wallet is. */
+    readonly mayHold: boolean;
+    readonly decidedAt: Instant | null;
+  };
 
 const LOCK_FREE = lockStatement("wallets.lock_free", "for update skip locked");
 const LOCK = lockStatement("wallets.lock", "for update");
@@ -107,7 +120,20 @@ const READ_FOR_CHECK = statement(
     w.state,
     g.revision::text,
     case n.position when 1 then (extract(epoch from clock_timestamp()) * 1000)::bigint end,
-    case n.position when 1 then ${MARK} end
+    case n.position when 1 then ${MARK} end,
+    case
+      when ${MAY_HAVE_HOLDS} then (
+        select coalesce(json_agg(json_build_array(${HOLD_COLUMNS})), '[]')::text
+        from cell.open_holds as o
+        join cell.hold_changes as h
+          on h.environment_id = o.environment_id
+          and h.customer_number = o.customer_number
+          and h.number = o.change_number
+        where o.environment_id = w.environment_id
+          and o.customer_number = w.customer_number
+          and o.expires_at <= clock_timestamp() + interval '1 minute'
+      )
+    end
   from unnest($1::integer[], $2::text[], $3::integer[])
     with ordinality as n (environment_id, customer_id, catalog_of, position)
   left join cell.catalogs as g on g.environment_id = n.catalog_of
@@ -130,7 +156,8 @@ export async function readForCheck(session: Session, names: readonly CustomerNam
   const { rows } = await session.run(READ_FOR_CHECK, [...namesToParameters(names), integers(catalogsOf)]);
   const revisions = new Map<EnvironmentId, string>();
   let now: Instant | null = null;
-  const wallets = rows.map(([position, sequence, decidedAt, isBlocked, state, revision, clock, mark]) => {
+  const wallets = rows.map((row) => {
+    const [position, sequence, decidedAt, isBlocked, state, revision, clock, mark, holds] = row;
     const name = names[readInteger(position) - 1];
     assert(name !== undefined, "a row belongs to a requested name");
     if (clock !== null) {
@@ -138,7 +165,9 @@ export async function readForCheck(session: Session, names: readonly CustomerNam
       now = readInstant(clock);
     }
     if (revision !== null) revisions.set(name.environmentId, readText(revision));
-    return { name, readWallet: state === null ? null : walletReader(sequence, decidedAt, isBlocked, state) };
+    if (state === null) return { name, readWallet: null };
+    const readWallet = walletReader(sequence, decidedAt, isBlocked, state);
+    return { name, readWallet: holds === null ? readWallet : holdsReader(readWallet, readText(holds)) };
   });
   assert(now !== null, "the first row has the clock");
   return { now, revisions, wallets };
@@ -149,6 +178,11 @@ function namesToParameters(names: readonly CustomerName[]): Parameter[] {
     integers(names.map(({ environmentId }) => environmentId)),
     texts(names.map(({ customerId }) => customerId)),
   ];
+}
+
+/** Holds that end later than in a minute are not due for a check. */
+function holdsReader(readWallet: () => Wallet, holds: string): () => Wallet {
+  return () => ({ ...readWallet(), holds: decodeHolds(holds), holdsUntil: Number.POSITIVE_INFINITY });
 }
 
 function walletReader(
@@ -179,6 +213,8 @@ async function find(tx: Tx, lock: Statement, names: readonly CustomerName[]): Pr
       customerNumber,
       readWallet: state === null ? null : walletReader(sequence, decidedAt, isBlocked, state),
       isMissing: readBoolean(isMissing),
+      mayHold: state !== null && mayHaveHolds(readText(state)),
+      decidedAt: readNullable(decidedAt, readInstant),
     });
   }
   return found;
