@@ -117,7 +117,7 @@ export class Timeline {
     quantities: Readonly<Record<string, number>>,
     { seconds, onExpiry }: { seconds: number; onExpiry: Hold["onExpiry"] },
   ): ReturnType<typeof holdCredits> {
-    const terms = { expiresInMs: seconds * 1_000, onExpiry };
+    const terms = { expiresInMs: seconds * 1_000, onExpiry, memberId: null };
     const request = { questions: questionsOf(quantities), terms };
     const decision = holdCredits(this.catalog, this.wallet, request, at(when));
     if (decision.kind === "decided") this.#keep(decision.change);

@@ -13,6 +13,11 @@ create table cell.hold_changes (
   opened_at timestamptz not null,
   expires_at timestamptz not null,
   state text collate "C" not null,
+  key_hash uuid,
+  member_id text collate "C",
+  metadata jsonb,
+  fingerprint uuid,
+  answer text,
   constraint hold_changes_pkey primary key (environment_id, customer_number, number),
   constraint hold_changes_hold_key unique (environment_id, customer_number, hold_number, number),
   constraint hold_changes_number_positive check (number >= 1 and hold_number >= 1),
@@ -26,10 +31,15 @@ comment on column cell.hold_changes.hold_number is 'counts within the customer''
 comment on column cell.hold_changes.kind is '1 opened, 2 extended, 3 settled, 4 released, 5 expired, 6 charged when it expired';
 comment on column cell.hold_changes.sequence is 'the wallet''s last ledger entry after the change';
 comment on column cell.hold_changes.state is 'JSON: terms, items and held credits after the change';
+comment on column cell.hold_changes.key_hash is 'the idempotency key that the hold was opened with';
+comment on column cell.hold_changes.member_id is 'the member for whom the hold was opened; also on its charges';
+comment on column cell.hold_changes.metadata is 'the caller''s metadata of the request that made the change';
+comment on column cell.hold_changes.fingerprint is 'of the request that settled or released the hold, without metadata';
+comment on column cell.hold_changes.answer is 'JSON: what the response to that request says besides the caller''s own fields; a repeated request gets it again';
 
 create trigger hold_changes_refuse_change
 before update or delete on cell.hold_changes
-for each row execute function cell.refuse_change();
+for each row execute function cell.refuse_change_but_erasure();
 
 create trigger hold_changes_refuse_truncate
 before truncate on cell.hold_changes

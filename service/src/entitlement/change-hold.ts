@@ -72,6 +72,18 @@ export function releaseHold(catalog: Catalog, wallet: Wallet, hold: Hold, clock:
   return { kind: "released", change: finishChanged(draft, now) };
 }
 
+/** Frees all holds of a wallet that was read with all of them. */
+export function releaseAllHolds(catalog: Catalog, wallet: Wallet, clock: Instant): Change | null {
+  const now = decisionTime(catalog, wallet, clock);
+  const draft = new Draft(wallet);
+  catchUp(catalog, draft, now);
+  for (const hold of draft.wallet.holds) {
+    closeHold(catalog, draft, hold, { quantities: null, atMostHeld: true, isLate: false });
+    draft.noteHold("released", hold);
+  }
+  return draft.finish(now);
+}
+
 type Extension = {
   readonly hold: Hold;
   /** The new total. Null if it stays. */

@@ -6,7 +6,7 @@ import { count, type Decision, decideAndTake, type Priced, type Question } from 
 import type { Draft } from "./draft.ts";
 import { type HeldItem, type HeldPart, type Hold, OPEN_HOLDS_MAX, type Wallet } from "./wallet.ts";
 
-export type HoldTerms = { readonly expiresInMs: number } & Pick<Hold, "onExpiry">;
+export type HoldTerms = { readonly expiresInMs: number } & Pick<Hold, "onExpiry" | "memberId">;
 
 /** Decides like a consume request, but sets the credits aside instead of charging them. */
 export function holdCredits(
@@ -27,7 +27,11 @@ export function holdCredits(
 }
 
 /** They count against limits now, but are charged when the hold is settled. */
-function openHold(draft: Draft, items: readonly Priced[], { expiresInMs, onExpiry }: HoldTerms): Hold {
+function openHold(
+  draft: Draft,
+  items: readonly Priced[],
+  { expiresInMs, onExpiry, memberId }: HoldTerms,
+): Hold {
   const { assignment, holdCount, openHolds } = draft.wallet;
   assert(assignment !== null, "only a feature that the customer may use is held");
   const number = holdCount + 1;
@@ -38,6 +42,7 @@ function openHold(draft: Draft, items: readonly Priced[], { expiresInMs, onExpir
     openedAt: draft.at,
     expiresAt: brandAs<Instant>(draft.at + expiresInMs),
     onExpiry,
+    memberId,
     planVersion: assignment.version,
     assignment: assignment.number,
     items: held,

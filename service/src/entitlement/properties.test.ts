@@ -204,7 +204,7 @@ always("holding and releasing changes no credits, no limit and no entry", (scrip
       book.notice(catalog, clock);
       const held = book.copy();
       const items = [{ feature, quantity: 1 }];
-      const terms = { expiresInMs: 60_000, onExpiry: "release" } as const;
+      const terms = { expiresInMs: 60_000, onExpiry: "release", memberId: null } as const;
       const { answer } = held.commit(catalog, { kind: "hold", items, terms }, clock);
       if (answer.kind !== "decided" || !answer.allowed) return;
       held.commit(catalog, { kind: "release", hold: held.holds.length - 1 }, clock);
@@ -221,7 +221,7 @@ always("a hold that is settled in full charges exactly like a consume request", 
       if (act.kind !== "ask" || act.request.kind !== "decide") return;
       const { items } = act.request;
       const [held, charged] = [book.copy(), book.copy()];
-      const terms = { expiresInMs: 60_000, onExpiry: "release" } as const;
+      const terms = { expiresInMs: 60_000, onExpiry: "release", memberId: null } as const;
       const { answer } = held.commit(catalog, { kind: "hold", items, terms }, clock);
       expect(answer).toEqual(charged.commit(catalog, act.request, clock).answer);
       if (answer.kind !== "decided" || !answer.allowed) return;

@@ -1,4 +1,4 @@
-import type { FeatureId, Instant, PlanId, PlanVersionId, PoolId } from "../primitives/brand.ts";
+import type { FeatureId, Instant, MemberId, PlanId, PlanVersionId, PoolId } from "../primitives/brand.ts";
 import type { Cost, Limit } from "./catalog.ts";
 import type { PeriodKind } from "./period.ts";
 
@@ -182,6 +182,8 @@ export type Hold = {
   /** Exclusive: at this moment the hold is over. */
   readonly expiresAt: Instant;
   readonly onExpiry: "release" | "charge";
+  /** The member named by the request. Recorded with the charges; it changes no decision. */
+  readonly memberId: MemberId | null;
   readonly planVersion: PlanVersionId;
   readonly assignment: number;
   readonly items: readonly HeldItem[];

@@ -114,6 +114,7 @@ export function actionsOf({ among, several, ...weights }: Mix, credits = additio
         terms: fc.record({
           expiresInMs: fc.constantFrom(7 * DAY, DAY, 60_000, 40 * DAY),
           onExpiry: fc.constantFrom("release", "charge"),
+          memberId: fc.constant(null),
         }),
       }),
     },

@@ -1,4 +1,5 @@
 import { Problem } from "../../edge/problem.ts";
+import { releaseAllHolds } from "../../entitlement/change-hold.ts";
 import type { ShortHash } from "../../entitlement/fingerprint.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import { findDatabaseTrouble } from "../../postgres/sql-error.ts";
@@ -22,18 +23,20 @@ import {
   type EventsToErase,
   eraseDenialsPage,
   eraseEvents,
+  eraseHoldsPage,
   eraseLedgerPage,
   FIRST_MOMENT,
   listEventsToErase,
   type Moment,
 } from "../../store/cell/erase-history.ts";
+import { addOpenHolds } from "../../store/cell/holds.ts";
 import { openWallet } from "../../store/cell/open-wallets.ts";
 import { saveEdits } from "../../store/cell/wallet-changes.ts";
 import type { WalletName } from "../../store/cell/wallets.ts";
 import type { Context } from "../context.ts";
 import { walletTransaction } from "../wallet-transaction.ts";
 
-/** `rows` counts the charges, denials and events that had metadata or a member. */
+/** `rows` counts the charges, changes of holds, denials and events that had metadata or a member. */
 export type EraseOutcome = { kind: "erased"; rows: number } | { kind: "customer_not_found" };
 
 type Input = { readonly customerId: CustomerId };
@@ -83,17 +86,20 @@ export async function finishErasures(cell: Pool, { hiddenMs = HIDDEN_MS } = {}):
 }
 
 /**
- * Hides the customer under the wallet's lock, so that an operation that waits for the lock finds no customer and writes nothing.
+ * Hides the customer under the wallet's lock, so that an operation that waits for the lock finds no customer and writes nothing. Open
+ * holds are released first: nobody could settle them anymore.
  */
 function hide(cell: Pool, context: Context, { customerId }: Input): Promise<HiddenCustomer | null> {
   const { projectId } = context;
   return walletTransaction(cell, context, customerId, async (tx) => {
     const open = await openWallet(tx, context, customerId);
     if (open === null) return null;
-    const { environmentId, customerNumber } = open;
+    const { environmentId, customerNumber, catalog, clock } = open;
+    const { wallet } = await addOpenHolds(tx, open);
+    const change = wallet.openHolds === 0 ? null : releaseAllHolds(catalog, wallet, clock);
     await hideCustomer(tx, { environmentId, customerId, customerNumber, projectId });
     const audit = { action: "customer.erased", subject: "customer", before: null, after: null };
-    await saveEdits(tx, { ...context, clock: open.clock }, [{ ...open, change: null, audits: [audit] }]);
+    await saveEdits(tx, { ...context, clock }, [{ ...open, change, audits: [audit] }]);
     return { environmentId, customerNumber, projectId };
   });
 }
@@ -140,6 +146,9 @@ async function sweepTraces(sweep: Sweep): Promise<number> {
   const charges = await sweepPages(sweep, 0, (after) =>
     transaction(cell, (tx) => eraseLedgerPage(tx, customer, { after, rowsMax: ROWS_MAX })),
   );
+  const holds = await sweepPages(sweep, 0, (after) =>
+    transaction(cell, (tx) => eraseHoldsPage(tx, customer, { after, rowsMax: ROWS_MAX })),
+  );
   const denials = await sweepPages(sweep, FIRST_MOMENT, (after) =>
     transaction(cell, (tx) => eraseDenialsPage(tx, customer, { after, rowsMax: ROWS_MAX })),
   );
@@ -147,7 +156,7 @@ async function sweepTraces(sweep: Sweep): Promise<number> {
   for (let erased = 1; erased > 0; ) {
     erased = await transaction(cell, (tx) => eraseRequestLog(tx, customer, ROWS_MAX));
   }
-  return charges + denials + events;
+  return charges + holds + denials + events;
 }
 
 /** Erases one page at a time, with the keys that its rows refer to. */

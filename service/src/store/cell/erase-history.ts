@@ -16,7 +16,7 @@ import { formatTimestamp } from "../../primitives/timestamp.ts";
 import type { Uuid } from "../../primitives/uuid.ts";
 import type { WalletName } from "./wallets.ts";
 
-// Erases the metadata and members of a customer's charges, denials and events, the only change that these append-only tables allow.
+// Erases the metadata and members of a customer's charges, holds, denials and events, the only change that these append-only tables allow.
 
 /** A page of a customer's rows: the idempotency keys they name, and how many had metadata or a member. */
 export type ErasedPage<Cursor> = {
@@ -72,6 +72,50 @@ export async function eraseLedgerPage(
     ? (await tx.run(ERASE_LEDGER, [customerNumber, after, last])).rowCount
     : 0;
   return { keyHashes: entries.flatMap(({ keyHash }) => keyHash ?? []), erased, last };
+}
+
+const HOLD = describeRow({
+  number: integer("h.number"),
+  keyHash: orNull(hexUuid("h.key_hash")),
+  isErasable: boolean("h.metadata is not null or h.member_id is not null"),
+});
+
+const LIST_HOLDS = statement(
+  "erase.list_holds",
+  `
+  select
+    ${HOLD.list}
+  from cell.hold_changes as h
+  where h.environment_id = $1
+    and h.customer_number = $2
+    and h.number > $3
+  order by h.number
+  limit $4`,
+);
+
+const ERASE_HOLDS = statement(
+  "erase.holds",
+  `
+  update cell.hold_changes
+  set metadata = null, member_id = null
+  where environment_id = $1
+    and customer_number = $2
+    and number > $3
+    and number <= $4
+    and (metadata is not null or member_id is not null)`,
+);
+
+export async function eraseHoldsPage(
+  tx: Tx,
+  { environmentId, customerNumber }: WalletName,
+  { after, rowsMax }: { readonly after: number; readonly rowsMax: number },
+): Promise<ErasedPage<number>> {
+  const changes = await listRows(tx, LIST_HOLDS, [environmentId, customerNumber, after, rowsMax], HOLD);
+  const last = changes.at(-1)?.number ?? null;
+  const erased = changes.some(({ isErasable }) => isErasable)
+    ? (await tx.run(ERASE_HOLDS, [environmentId, customerNumber, after, last])).rowCount
+    : 0;
+  return { keyHashes: changes.flatMap(({ keyHash }) => keyHash ?? []), erased, last };
 }
 
 const DENIAL = describeRow({

@@ -3,6 +3,7 @@ import {
   brandAs,
   type FeatureId,
   type Instant,
+  type MemberId,
   type PlanVersionId,
   type PoolId,
 } from "../../primitives/brand.ts";
@@ -27,7 +28,7 @@ type ItemState = [
 ];
 type HoldState = [0 | 1, number, number, ItemState[]];
 
-type Terms = Omit<Hold, "number" | "openedAt" | "expiresAt">;
+type Terms = Omit<Hold, "number" | "openedAt" | "expiresAt" | "memberId">;
 
 export function encodeHoldState({ onExpiry, planVersion, assignment, items }: Hold): string {
   const state: HoldState = [onExpiry === "charge" ? 1 : 0, planVersion, assignment, items.map(writeItem)];
@@ -49,16 +50,18 @@ export const HOLD_COLUMNS = `
           h.hold_number,
           (extract(epoch from h.opened_at) * 1000)::bigint,
           (extract(epoch from h.expires_at) * 1000)::bigint,
+          h.member_id,
           h.state
         `;
 
 /** Decodes a JSON array of holds, each an array of `HOLD_COLUMNS`. */
 export function decodeHolds(text: string): Hold[] {
-  const holds: readonly [number, Instant, Instant, string][] = JSON.parse(text);
-  return holds.map(([number, openedAt, expiresAt, state]) => ({
+  const holds: readonly [number, Instant, Instant, MemberId | null, string][] = JSON.parse(text);
+  return holds.map(([number, openedAt, expiresAt, memberId, state]) => ({
     number,
     openedAt,
     expiresAt,
+    memberId,
     ...decodeHoldState(state),
   }));
 }

@@ -6,17 +6,24 @@ import type { Change } from "../../entitlement/entry.ts";
 import { holdCredits } from "../../entitlement/open-hold.ts";
 import type { Hold, Wallet } from "../../entitlement/wallet.ts";
 import { sweepExpiries } from "../../jobs/sweep-expiries.ts";
+import { eraseCustomer } from "../../manage/customers/erase-customer.ts";
 import { readCustomer } from "../../manage/customers/list-customers.ts";
 import { transaction } from "../../postgres/transaction.ts";
-import { brandAs, type CustomerId, type FeatureKey, type Instant } from "../../primitives/brand.ts";
+import {
+  brandAs,
+  type CustomerId,
+  type FeatureKey,
+  type Instant,
+  type MemberId,
+} from "../../primitives/brand.ts";
 import { type OpenWallet, openWallet } from "./open-wallets.ts";
-import { saveEdits } from "./wallet-changes.ts";
+import { type Annotation, saveEdits } from "./wallet-changes.ts";
 
 const ADA = brandAs<CustomerId>("ada");
 const MINUTE = 60_000;
 
 /** Decides with the wallet of "ada" and writes the change. `afterMs` moves the clock ahead. */
-async function change<T extends { change: Change | null }>(
+async function change<T extends { change: Change | null; annotation?: Annotation }>(
   { cell, context }: Credits,
   decide: (open: OpenWallet) => T,
   afterMs = 0,
@@ -26,7 +33,7 @@ async function change<T extends { change: Change | null }>(
     if (open === null) throw new Error("the customer does not exist");
     const clock = brandAs<Instant>(open.clock + afterMs);
     const decided = decide({ ...open, clock });
-    await saveEdits(tx, { actor: context.actor, clock }, [{ ...open, change: decided.change, audits: [] }]);
+    await saveEdits(tx, { actor: context.actor, clock }, [{ ...open, ...decided, audits: [] }]);
     return decided;
   });
 }
@@ -37,11 +44,13 @@ async function hold(
   onExpiry: Hold["onExpiry"] = "release",
 ): Promise<Hold> {
   const questions = [{ feature: brandAs<FeatureKey>("image.render"), quantity }];
-  const terms = { expiresInMs: 15 * MINUTE, onExpiry };
+  const terms = { expiresInMs: 15 * MINUTE, onExpiry, memberId: brandAs<MemberId>("grace") };
   const decided = await change(credits, ({ catalog, wallet, clock }) => {
     const decision = holdCredits(catalog, wallet, { questions, terms }, clock);
     if (decision.kind !== "decided" || decision.hold === null) throw new Error("the hold was denied");
-    return { change: decision.change, hold: decision.hold };
+    const note = { keyHash: null, metadata: '{"job":"42"}', closing: null };
+    const annotation = { hold: { number: decision.hold.number, note } };
+    return { change: decision.change, hold: decision.hold, annotation };
   });
   return decided.hold;
 }
@@ -156,7 +165,23 @@ test("the sweep writes the charge of an expired hold, and frees the credits of o
   await expireAll(credits);
   await sweepExpiries(credits.cell);
   expect(await credits.database.count("cell.open_holds")).toBe(0);
-  expect(await credits.database.count("cell.ledger", "hold_number = 2 and amount = -20")).toBe(1);
+  expect(
+    await credits.database.count("cell.ledger", "hold_number = 2 and amount = -20 and member_id = 'grace'"),
+  ).toBe(1);
+  expect(await findMismatch(credits)).toBeNull();
+});
+
+test("erasing a customer releases open holds, and erases the members and metadata of all holds", async () => {
+  const credits = await setupCredits();
+  const { cell, context, database } = credits;
+  await hold(credits, 1);
+  await hold(credits, 2, "charge");
+  const traces = "member_id is not null or metadata is not null";
+  expect(await database.count("cell.hold_changes", traces)).toBe(2);
+  expect(await eraseCustomer(cell, context, { customerId: ADA })).toMatchObject({ kind: "erased" });
+  expect(await database.count("cell.hold_changes", traces)).toBe(0);
+  expect(await database.count("cell.hold_changes", "kind = 4")).toBe(2);
+  expect(await database.count("cell.open_holds")).toBe(0);
   expect(await findMismatch(credits)).toBeNull();
 });
 

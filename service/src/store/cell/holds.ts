@@ -1,18 +1,28 @@
 import type { Catalog } from "../../entitlement/catalog.ts";
 import type { HoldChange, HoldChangeKind } from "../../entitlement/entry.ts";
+import type { Fingerprint, ShortHash } from "../../entitlement/fingerprint.ts";
 import type { Hold, Wallet } from "../../entitlement/wallet.ts";
-import { bigints, integers, smallints, texts, timestamps } from "../../postgres/binary-array.ts";
+import { bigints, hexUuids, integers, smallints, texts, timestamps } from "../../postgres/binary-array.ts";
 import { readInteger } from "../../postgres/column.ts";
-import { derive, describeRow, instant, integer, text } from "../../postgres/row.ts";
+import { derive, describeRow, instant, integer, listRows, orNull, text } from "../../postgres/row.ts";
 import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
 import { assert } from "../../primitives/assert.ts";
-import { brandAs, type Instant } from "../../primitives/brand.ts";
+import { brandAs, type Instant, type MemberId } from "../../primitives/brand.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { decodeHoldState, encodeHoldState } from "./hold-state.ts";
 import { findReadable, type Run } from "./verify-ledger.ts";
 import type { FoundWallet, WalletName } from "./wallets.ts";
 
-export type HoldRow = WalletName & { readonly change: HoldChange };
+/** What a hold's row has besides the change itself. */
+export type HoldNote = {
+  /** The key of the request that opened the hold. */
+  readonly keyHash: ShortHash | null;
+  readonly metadata: string | null;
+  /** The request that ended the hold, and its response. */
+  readonly closing: { readonly fingerprint: Fingerprint; readonly answer: string } | null;
+};
+
+export type HoldRow = WalletName & { readonly change: HoldChange; readonly note: HoldNote | null };
 
 const KINDS: readonly HoldChangeKind[] = ["opened", "extended", "settled", "released", "expired", "charged"];
 
@@ -29,21 +39,23 @@ const INSERT = statement(
   "holds.insert",
   `
   insert into cell.hold_changes (
-    environment_id, customer_number, number, hold_number, kind, sequence, effective_at, recorded_at, opened_at, expires_at, state
+    environment_id, customer_number, number, hold_number, kind, sequence, effective_at, recorded_at, opened_at, expires_at, state,
+    key_hash, member_id, metadata, fingerprint, answer
   )
   select
     h.environment_id, h.customer_number, h.number, h.hold_number, h.kind, h.sequence, h.effective_at, $1::timestamptz, h.opened_at,
-    h.expires_at, h.state
+    h.expires_at, h.state, h.key_hash, h.member_id, h.metadata::jsonb, h.fingerprint, h.answer
   from unnest(
     $2::integer[], $3::bigint[], $4::integer[], $5::integer[], $6::smallint[], $7::bigint[], $8::timestamptz[], $9::timestamptz[],
-    $10::timestamptz[], $11::text[]
+    $10::timestamptz[], $11::text[], $12::uuid[], $13::text[], $14::text[], $15::uuid[], $16::text[]
   ) as h (
-    environment_id, customer_number, number, hold_number, kind, sequence, effective_at, opened_at, expires_at, state
+    environment_id, customer_number, number, hold_number, kind, sequence, effective_at, opened_at, expires_at, state, key_hash,
+    member_id, metadata, fingerprint, answer
   )`,
 );
 
-const LIST_OPEN = statement(
-  "holds.list_open",
+const KEEP_OPEN = statement(
+  "holds.keep_open",
   `
   insert into cell.open_holds as o (environment_id, customer_number, number, change_number, expires_at)
   select h.environment_id, h.customer_number, h.number, h.change_number, h.expires_at
@@ -81,6 +93,11 @@ export function* writeHolds(
     timestamps(rows.map(({ change }) => change.hold.openedAt)),
     timestamps(rows.map(({ change }) => change.hold.expiresAt)),
     texts(rows.map(({ change }) => encodeHoldState(change.hold))),
+    hexUuids(rows.map(({ note }) => note?.keyHash ?? null)),
+    texts(rows.map(({ change }) => change.hold.memberId)),
+    texts(rows.map(({ note }) => note?.metadata ?? null)),
+    hexUuids(rows.map(({ note }) => note?.closing?.fingerprint ?? null)),
+    texts(rows.map(({ note }) => note?.closing?.answer ?? null)),
   ]);
   // Only the last change of each hold matters here.
   const last = [
@@ -88,7 +105,7 @@ export function* writeHolds(
   ];
   const open = last.filter(({ change }) => OPEN_KINDS.has(change.kind));
   if (open.length > 0)
-    yield tx.run(LIST_OPEN, [
+    yield tx.run(KEEP_OPEN, [
       ...namesOf(open),
       integers(open.map(({ change }) => change.number)),
       timestamps(open.map(({ change }) => change.hold.expiresAt)),
@@ -110,6 +127,7 @@ const ROW = describeRow({
   number: integer("h.hold_number"),
   openedAt: instant("h.opened_at"),
   expiresAt: instant("h.expires_at"),
+  memberId: orNull(derive(text("h.member_id"), (value) => brandAs<MemberId>(value))),
   state: text("h.state"),
 });
 
@@ -196,6 +214,31 @@ export async function viewDueHolds<T extends { readonly wallet: Wallet }>(
     const holdsUntil = until ?? Number.POSITIVE_INFINITY;
     return { ...row, wallet: { ...row.wallet, holds: known, holdsUntil } };
   });
+}
+
+const LIST_OPEN_OF = statement(
+  "holds.list_open_of",
+  `
+  select ${ROW.list}
+  from cell.open_holds as o
+  join cell.hold_changes as h
+    on h.environment_id = o.environment_id
+    and h.customer_number = o.customer_number
+    and h.number = o.change_number
+  where o.environment_id = $1
+    and o.customer_number = $2
+  order by o.number`,
+);
+
+/** The wallet with all its open holds, of which there are at most a thousand. */
+export async function addOpenHolds<T extends WalletName & { readonly wallet: Wallet }>(
+  tx: Tx,
+  row: T,
+): Promise<T> {
+  const { environmentId, customerNumber, wallet } = row;
+  if (wallet.openHolds === 0) return row;
+  const holds = await listRows(tx, LIST_OPEN_OF, [environmentId, customerNumber], HOLD);
+  return { ...row, wallet: { ...wallet, holds, holdsUntil: Number.POSITIVE_INFINITY } };
 }
 
 const CHANGE = describeRow({

@@ -1,4 +1,4 @@
-import type { Change } from "../../entitlement/entry.ts";
+import type { Change, Entry, HoldChange } from "../../entitlement/entry.ts";
 import type { ShortHash } from "../../entitlement/fingerprint.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import type { Actor } from "../../primitives/actor.ts";
@@ -7,7 +7,7 @@ import type { CustomerNumber, Instant, MemberId } from "../../primitives/brand.t
 import { type AssignmentRow, insertAssignmentChanges } from "./assignments.ts";
 import { type AuditRow, insertAudits } from "./audit.ts";
 import { type GrantOrigin, type GrantRow, insertGrants } from "./grants.ts";
-import { type HoldRow, writeHolds } from "./holds.ts";
+import { type HoldNote, type HoldRow, writeHolds } from "./holds.ts";
 import { appendToLedger, type LedgerRow } from "./ledger.ts";
 import { insertOverrides, type OverridesRow } from "./overrides.ts";
 import { type ChangedWallet, updateWallets, type WalletName } from "./wallets.ts";
@@ -21,6 +21,8 @@ export type Annotation = {
     readonly memberId: MemberId | null;
     readonly metadata: string | null;
   };
+  /** For the change of this hold. */
+  readonly hold?: { readonly number: number; readonly note: HoldNote };
   /** For the grant with this number. */
   readonly grant?: { readonly number: number; readonly origin: GrantOrigin };
 };
@@ -49,9 +51,10 @@ export class WalletChanges {
     this.wallets.set(customerNumber, { ...name, wallet });
     const annotated = new Set<object>();
     for (const entry of entries) {
-      const about = annotation.entry?.kind === entry.kind ? annotation.entry : null;
+      const about = isAnnotated(entry, annotation) ? (annotation.entry ?? null) : null;
       if (about !== null) annotated.add(about);
-      const { keyHash = null, memberId = null, metadata = null } = about ?? {};
+      const { keyHash = null, metadata = null } = about ?? {};
+      const memberId = about?.memberId ?? memberOf(entry, holds);
       const isLater = entry.kind === "consume" && (entry.usage?.place?.index ?? 0) > 0;
       this.ledger.push({ ...name, entry, keyHash, memberId, metadata: isLater ? null : metadata });
     }
@@ -62,7 +65,12 @@ export class WalletChanges {
     }
     for (const assignment of assignments) this.assignments.push({ ...name, change: assignment });
     for (const terms of overrides) this.overrides.push({ ...name, overrides: terms });
-    for (const hold of holds) this.holds.push({ ...name, change: hold });
+    for (const hold of holds) {
+      const about =
+        annotation.hold?.number === hold.hold.number && hold === holds.at(-1) ? annotation.hold : null;
+      if (about !== null) annotated.add(about);
+      this.holds.push({ ...name, change: hold, note: about?.note ?? null });
+    }
     assert(annotated.size === Object.keys(annotation).length, "every annotation of a change is stored");
   }
 
@@ -83,6 +91,18 @@ export class WalletChanges {
     );
     assert(wallet.holdChanges === holdChanges + holds.length, "every change of a hold is written");
   }
+}
+
+/** A request's annotation is not for the charges of other holds that ended meanwhile. */
+function isAnnotated({ kind, hold }: Entry, { entry, hold: own }: Annotation): boolean {
+  if (entry?.kind !== kind) return false;
+  return kind === "reverse" || hold === (own?.number ?? null);
+}
+
+/** The charges of a hold name the member for whom it was opened. */
+function memberOf({ kind, hold }: Entry, holds: readonly HoldChange[]): MemberId | null {
+  if (kind !== "consume" || hold === null) return null;
+  return holds.find((change) => change.hold.number === hold)?.hold.memberId ?? null;
 }
 
 /**
