@@ -137,7 +137,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "held credits that survive a revocation",
     file: `${CORE}/hold.ts`,
-    edits: [{ find: "Math.min(credits, revoked.credits) : 0", replace: "Math.min(0, revoked.credits) : 0" }],
+    edits: [{ find: "grant === number && isRevoked", replace: "grant < number && isRevoked" }],
     tests: [`${CORE}/hold.test.ts`],
   },
   {

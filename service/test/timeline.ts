@@ -130,13 +130,18 @@ export class Timeline {
     quantities: readonly number[] | null = null,
     { atMostHeld = false } = {},
   ): SettleOutcome {
-    const outcome = settleHold(this.catalog, this.wallet, { hold, quantities, atMostHeld }, at(when));
+    const outcome = settleHold(
+      this.catalog,
+      this.wallet,
+      { hold: this.#current(hold), quantities, atMostHeld },
+      at(when),
+    );
     if ("change" in outcome) this.#keep(outcome.change);
     return outcome;
   }
 
   release(when: string, hold: Hold): string {
-    const outcome = releaseHold(this.catalog, this.wallet, hold, at(when));
+    const outcome = releaseHold(this.catalog, this.wallet, this.#current(hold), at(when));
     this.#keep(outcome.change);
     return outcome.kind;
   }
@@ -149,7 +154,7 @@ export class Timeline {
     const outcome = extendHold(
       this.catalog,
       this.wallet,
-      { hold, quantity: quantity ?? null, expiresAt: expiresAt ?? null },
+      { hold: this.#current(hold), quantity: quantity ?? null, expiresAt: expiresAt ?? null },
       at(when),
     );
     if ("change" in outcome) this.#keep(outcome.change);
@@ -210,6 +215,11 @@ export class Timeline {
     const outcome = reverseConsume(this.catalog, this.wallet, request, at(when));
     if (outcome.kind === "reversed") this.#keep(outcome.change);
     return outcome;
+  }
+
+  /** The hold as it is now: a revocation may have changed it. */
+  #current(hold: Hold): Hold {
+    return this.wallet.holds.find(({ number }) => number === hold.number) ?? hold;
   }
 
   #facts(): GrantFacts[] {

@@ -21,14 +21,14 @@ create table cell.hold_changes (
   constraint hold_changes_pkey primary key (environment_id, customer_number, number),
   constraint hold_changes_hold_key unique (environment_id, customer_number, hold_number, number),
   constraint hold_changes_number_positive check (number >= 1 and hold_number >= 1),
-  constraint hold_changes_kind_known check (kind between 1 and 6),
+  constraint hold_changes_kind_known check (kind between 1 and 7),
   constraint hold_changes_end_later check (expires_at > opened_at)
 );
 
 comment on table cell.hold_changes is 'changes of holds; the last row of a hold is its present state';
 comment on column cell.hold_changes.number is 'counts within the customer''s wallet, from 1';
 comment on column cell.hold_changes.hold_number is 'counts within the customer''s wallet, from 1';
-comment on column cell.hold_changes.kind is '1 opened, 2 extended, 3 settled, 4 released, 5 expired, 6 charged when it expired';
+comment on column cell.hold_changes.kind is '1 opened, 2 extended, 3 settled, 4 released, 5 expired, 6 charged when it expired, 7 credits of it were revoked';
 comment on column cell.hold_changes.sequence is 'the wallet''s last ledger entry after the change';
 comment on column cell.hold_changes.state is 'JSON: terms, items and held credits after the change';
 comment on column cell.hold_changes.key_hash is 'the idempotency key that the hold was opened with';

@@ -35,11 +35,16 @@ export function addCredits(
   const twin = grants.find(
     (grant) => grant.pool === pool && grant.kind === kind && grant.expiresAt === expiresAt,
   );
-  if (twin === undefined && grants.filter(({ remaining }) => remaining > 0).length >= OPEN_GRANTS_MAX)
-    return { kind: "too_many_grants" };
+  if (twin === undefined && countOpen(draft.wallet) >= OPEN_GRANTS_MAX) return { kind: "too_many_grants" };
   const grant =
     twin === undefined ? draft.open({ pool, kind, expiresAt }, credits) : draft.merge(twin, credits);
   const change = draft.finish(now);
   assert(change !== null, "added credits change the wallet");
   return { kind: "added", grant, change };
+}
+
+/** Grants with credits, whether they remain or are held. */
+function countOpen({ grants, held }: Wallet): number {
+  const open = grants.filter(({ remaining }) => remaining > 0).map(({ number }) => number);
+  return new Set([...open, ...held.map(({ grant }) => grant)]).size;
 }

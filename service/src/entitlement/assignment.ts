@@ -113,7 +113,7 @@ function isAlive({ assignment, grants }: PausedPlan, at: Instant): boolean {
   return (
     grants.some((grant) => isAhead(grant.expiresAt, at)) ||
     assignment.allowances.some((allowance) => isAhead(allowance.end, at)) ||
-    assignment.counters.some((counter) => isAhead(counter.end, at))
+    assignment.counters.some(({ used, end }) => used > 0 && isAhead(end, at))
   );
 }
 

@@ -130,14 +130,12 @@ export function extendHold(
 type Denial = { readonly reason: Reason; readonly affordableQuantity: number };
 
 /** The terms of the hold decide, not those of the customer's present plan. */
-function findDenial({ wallet, at }: Draft, hold: Hold, item: HeldItem, total: number): Denial | null {
+function findDenial(draft: Draft, hold: Hold, item: HeldItem, total: number): Denial | null {
+  const { wallet } = draft;
   if (wallet.isBlocked) return { reason: "customer_blocked", affordableQuantity: 0 };
   const { cost, pool, parts } = item;
-  const counter = findCounter(wallet, hold, item, at);
-  const isLimited = counter !== undefined && item.limit !== null;
-  const byLimit = isLimited
-    ? Math.max(0, item.limit.quantity - (counter.used - item.quantity))
-    : Number.POSITIVE_INFINITY;
+  const byLimit =
+    item.limit === null ? Number.POSITIVE_INFINITY : roomIn(draft, hold, item, item.limit.quantity);
   const credits = sumOf(parts) + balanceOf(wallet, pool);
   const byCredits = cost.credits === 0 ? Number.POSITIVE_INFINITY : unitsFor(cost, credits);
   // What is held already stays affordable, even if other use has exceeded the limit meanwhile.
@@ -145,6 +143,12 @@ function findDenial({ wallet, at }: Draft, hold: Hold, item: HeldItem, total: nu
   if (total > byLimit) return { reason: "limit_reached", affordableQuantity };
   if (chargeFor(cost, total) > credits) return { reason: "insufficient_credits", affordableQuantity };
   return null;
+}
+
+/** The largest total that the limit allows. After its period has ended, a hold no longer counts anywhere, so it cannot grow. */
+function roomIn({ wallet, at }: Draft, hold: Hold, item: HeldItem, limit: number): number {
+  const counter = findCounter(wallet, hold, item, at);
+  return counter === undefined ? item.quantity : Math.max(0, limit - (counter.used - item.quantity));
 }
 
 /** The counter of the limit that was in force when the hold was opened. Undefined if its period is over. */

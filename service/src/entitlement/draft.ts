@@ -102,7 +102,7 @@ export class Draft {
       const grant = grants.find((other) => other.number === number);
       assert(grant !== undefined, "credits are held in an open grant");
       const { pool, kind, expiresAt } = grant;
-      const known = held.get(number) ?? { grant: number, pool, kind, expiresAt, credits: 0, revoked: null };
+      const known = held.get(number) ?? { grant: number, pool, kind, expiresAt, credits: 0, revoked: 0 };
       held.set(number, { ...known, credits: known.credits + credits });
     }
     this.#applyParts(parts.map(({ grant, credits }) => ({ grant, amount: -credits })));
@@ -112,7 +112,7 @@ export class Draft {
   /** Returns credits that were set aside to their grants, which must be in the wallet. */
   bringBack(parts: readonly HeldPart[]): void {
     this.#takeHeld(parts);
-    this.#applyParts(parts.map(({ grant, credits }) => ({ grant, amount: credits })));
+    this.#applyParts(joinParts(parts, []).map(({ grant, amount }) => ({ grant, amount: -amount })));
   }
 
   /** Records a change to a hold, and keeps the hold if it is open. */
@@ -121,7 +121,7 @@ export class Draft {
     const number = holdChanges + 1;
     this.#holds.push({ number, kind, hold, sequence, effectiveAt: this.at });
     const others = holds.filter((other) => other.number !== hold.number);
-    const isOpen = kind === "opened" || kind === "extended";
+    const isOpen = kind === "opened" || kind === "extended" || kind === "revoked";
     this.wallet = { ...this.wallet, holdChanges: number, holds: isOpen ? [...others, hold] : others };
   }
 
@@ -203,9 +203,14 @@ export class Draft {
 
   #takeHeld(parts: readonly HeldPart[]): void {
     const held = this.wallet.held.map((other): HeldCredits => {
-      const taken = parts.find(({ grant }) => grant === other.grant)?.credits ?? 0;
-      assert(other.credits >= taken, "no more credits return than were held");
-      return { ...other, credits: other.credits - taken };
+      let { credits, revoked } = other;
+      for (const part of parts) {
+        if (part.grant !== other.grant) continue;
+        credits -= part.credits;
+        if (part.isRevoked) revoked -= part.credits;
+      }
+      assert(credits >= revoked && revoked >= 0, "no more credits return than were held");
+      return { ...other, credits, revoked };
     });
     assert(
       parts.every(({ grant }) => held.some((other) => other.grant === grant)),
@@ -229,13 +234,12 @@ export class Draft {
   }
 }
 
-/** Held parts first, then the others. A grant that occurs in both has one part. */
+/** Held parts first, then the others, as amounts that are taken. Each grant has one part. */
 function joinParts(held: readonly HeldPart[], moved: readonly Part[]): Part[] {
-  const first = held.map(({ grant, credits }) => {
-    const more = moved.find((part) => part.grant === grant)?.amount ?? 0;
-    return { grant, amount: more - credits };
-  });
-  return [...first, ...moved.filter((part) => !held.some(({ grant }) => grant === part.grant))];
+  const amounts = new Map<number, number>();
+  for (const { grant, credits } of held) amounts.set(grant, (amounts.get(grant) ?? 0) - credits);
+  for (const { grant, amount } of moved) amounts.set(grant, (amounts.get(grant) ?? 0) + amount);
+  return [...amounts].map(([grant, amount]) => ({ grant, amount }));
 }
 
 function applyParts(grant: Grant, parts: readonly Part[]): Grant {

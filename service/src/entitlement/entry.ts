@@ -78,8 +78,18 @@ export type AssignmentChange = {
 /** Overrides set by this change. Empty terms only end the earlier overrides. */
 export type NewOverrides = Overrides & { readonly effectiveAt: Instant };
 
-/** `expired` and `charged`: the hold ended by itself, and freed its credits or charged them. */
-export type HoldChangeKind = "opened" | "extended" | "settled" | "released" | "expired" | "charged";
+/**
+ * - `revoked`: some of its credits were revoked. It stays open.
+ * - `expired`, `charged`: it ended by itself, and freed its credits or charged them.
+ */
+export type HoldChangeKind =
+  | "opened"
+  | "extended"
+  | "revoked"
+  | "settled"
+  | "released"
+  | "expired"
+  | "charged";
 
 /** A change to a hold. An open hold that is past its end has ended, even before the change is written. */
 export type HoldChange = {

@@ -173,6 +173,8 @@ function findMischarge(entry: Entry, usage: Usage, { pool, cost }: PlanFeature):
   const due = chargeFor(cost, usage.quantity);
   if (entry.pool !== pool) return `charges pool ${entry.pool} instead of ${pool}`;
   const price = usage.uncovered - entry.amount;
+  if (usage.uncovered < 0 || (usage.uncovered > 0 && entry.hold === null))
+    return `leaves ${usage.uncovered} uncovered, which only a hold can`;
   return price === due ? null : `charges ${price} instead of ${due}`;
 }
 

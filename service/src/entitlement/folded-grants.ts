@@ -88,6 +88,12 @@ export class FoldedGrants {
       if (next !== undefined && burnOrder(grant, next) >= 0)
         return `grants ${grant.number} and ${next.number} are not in spending order`;
     }
+    for (const { grant: number, pool, kind, expiresAt } of wallet.held) {
+      const head = this.#slots.get(number)?.head;
+      const isExpiry = kind === "allowance" || head?.expiresAt === expiresAt;
+      if (head?.pool !== pool || head.kind !== kind || !isExpiry)
+        return `grant ${number} is held with a different pool, kind or expiry`;
+    }
     const open = new Set(grants.map(({ number }) => number));
     if (open.size < grants.length) return "the wallet holds a grant twice";
     for (const [number, { total }] of this.#slots) {

@@ -1,5 +1,6 @@
 import type { Entry, HoldChange } from "./entry.ts";
-import { type HeldPart, type Hold, heldOf, type Wallet } from "./wallet.ts";
+import { sumOf } from "./hold.ts";
+import { findHeld, type Hold, heldOf, type Wallet } from "./wallet.ts";
 
 /** A hold, and how it ended. Null while it is open. */
 type Folded = { hold: Hold; end: HoldChange | null };
@@ -36,6 +37,8 @@ export class FoldedHolds {
       hold.planVersion === usage.planVersion &&
       hold.assignment === usage.assignment;
     if (!isItsOwn) return `differs from hold ${number} in feature, plan or overrides`;
+    if (end.kind === "charged" && item?.quantity !== usage.quantity)
+      return `charges ${usage.quantity} of hold ${number}, which held ${item?.quantity}`;
     const name = `${number} ${usage.feature}`;
     if (this.#charged.has(name)) return `settles feature ${usage.feature} of hold ${number} a second time`;
     this.#charged.add(name);
@@ -56,9 +59,12 @@ export class FoldedHolds {
     const parts = open.flatMap(({ items }) => items.flatMap((item) => item.parts));
     const grants = new Set([...parts, ...held].map(({ grant }) => grant));
     for (const grant of grants) {
-      const [inWallet, inHolds] = [heldOf(wallet, grant), sumFor(parts, grant)];
+      const own = parts.filter((part) => part.grant === grant);
+      const [inWallet, inHolds] = [heldOf(wallet, grant), sumOf(own)];
       if (inWallet !== inHolds)
         return `grant ${grant} has ${inWallet} held in the wallet, ${inHolds} according to its holds`;
+      if (findHeld(wallet, grant)?.revoked !== sumOf(own.filter(({ isRevoked }) => isRevoked)))
+        return `grant ${grant} has other revoked credits in the wallet than in its holds`;
     }
     return null;
   }
@@ -79,7 +85,7 @@ export class FoldedHolds {
       const isLate = kind === "settled" && known?.end?.kind === "expired";
       if (known === undefined || (known.end !== null && !isLate))
         return `hold ${hold.number} is ${kind}, but it is not open`;
-      this.#holds.set(hold.number, { hold, end: kind === "extended" ? null : change });
+      this.#holds.set(hold.number, { hold, end: kind === "extended" || kind === "revoked" ? null : change });
     }
     return null;
   }
@@ -87,9 +93,3 @@ export class FoldedHolds {
 
 /** The ends after which a hold has charges. */
 const CHARGING: ReadonlySet<HoldChange["kind"]> = new Set(["settled", "charged"]);
-
-function sumFor(parts: readonly HeldPart[], grant: number): number {
-  let credits = 0;
-  for (const part of parts) if (part.grant === grant) credits += part.credits;
-  return credits;
-}

@@ -8,8 +8,7 @@ import type { Assignment, HeldCredits, PausedPlan, Wallet } from "./wallet.ts";
 /** The grant that credits were taken from. */
 export type Origin = Pick<HeldCredits, "pool" | "kind" | "expiresAt"> & {
   readonly number: number;
-  readonly isRevoked: boolean;
-  /** How many of the returned credits were revoked in the meantime, if the grant is still open. */
+  /** How many of the returned credits were revoked in the meantime. */
   readonly toRevoke: number;
   /** The hold that ends. Null for a reversal. */
   readonly hold: number | null;
@@ -33,19 +32,28 @@ export function giveBack(
   }
   put();
   for (const [index, origin] of origins.entries()) {
-    const amount = parts[index]?.amount ?? 0;
+    const { number, pool, toRevoke, hold } = origin;
+    const amount = (parts[index]?.amount ?? 0) - toRevoke;
     const isHome = homes[index] === "open" || homes[index] === "spent";
-    if (isHome) {
-      revokeAgain(draft, origin);
-      expireExcess(catalog, draft, origin, amount);
-    } else takeAway(catalog, draft, origin, amount);
+    if (toRevoke > 0)
+      draft.move({ kind: "revoke", pool, parts: [{ grant: number, amount: -toRevoke }], hold });
+    if (isHome) expireExcess(catalog, draft, origin, amount);
+    else takeAway(catalog, draft, origin, amount);
   }
 }
 
 /** The state of a grant that gets credits back. They are usable ("open", "spent"), wait for a paused plan, or expire ("over"). */
 type Home = "open" | "spent" | "paused" | "over";
 
-function findHome({ grants, paused }: Wallet, { number, kind, expiresAt }: Origin, now: Instant): Home {
+type Place = Pick<Origin, "number" | "kind" | "expiresAt">;
+
+/** Whether credits that return to a grant can be used. */
+export function isUsable({ wallet, at }: Draft, place: Place): boolean {
+  const home = findHome(wallet, place, at);
+  return home === "open" || home === "spent";
+}
+
+function findHome({ grants, paused }: Wallet, { number, kind, expiresAt }: Place, now: Instant): Home {
   if (grants.some((grant) => grant.number === number)) return "open";
   if (paused.some((plan) => plan.grants.some((grant) => grant.number === number))) return "paused";
   // An allowance stays in the wallet until it expires; any other grant is removed when it is spent.
@@ -53,17 +61,9 @@ function findHome({ grants, paused }: Wallet, { number, kind, expiresAt }: Origi
 }
 
 /** Removes the credits returned to a grant that has ended, so that the ledger shows where they went. */
-function takeAway(
-  catalog: Catalog,
-  draft: Draft,
-  { number, pool, isRevoked, hold }: Origin,
-  amount: number,
-): void {
-  const kind = isRevoked ? "revoke" : "expire";
-  draft.move({ kind, pool, parts: [{ grant: number, amount: -amount }], hold });
+function takeAway(catalog: Catalog, draft: Draft, { number, pool, hold }: Origin, amount: number): void {
+  if (amount > 0) draft.move({ kind: "expire", pool, parts: [{ grant: number, amount: -amount }], hold });
   draft.remove(number);
-  // Revoked credits stay revoked, even if the plan resumes.
-  if (isRevoked) return;
   const { assignment, paused } = draft.wallet;
   draft.wallet = {
     ...draft.wallet,
@@ -119,8 +119,4 @@ function forgetUse(assignment: Assignment, number: number, amount: number): Assi
     granted.grant === number ? { ...granted, base: granted.base - amount } : granted,
   );
   return { ...assignment, allowances };
-}
-
-function revokeAgain(draft: Draft, { number, pool, toRevoke, hold }: Origin): void {
-  if (toRevoke > 0) draft.move({ kind: "revoke", pool, parts: [{ grant: number, amount: -toRevoke }], hold });
 }

@@ -113,7 +113,7 @@ function spendHeld(uses: readonly Use[]): { spent: HeldPart[][]; rest: HeldPart[
 function split(parts: readonly HeldPart[], credits: number): { first: HeldPart[]; left: HeldPart[] } {
   const first: HeldPart[] = [];
   const left: HeldPart[] = [];
-  let open = credits;
+  let open = Math.max(0, credits);
   for (const part of parts) {
     const taken = Math.min(open, part.credits);
     open -= taken;
@@ -123,11 +123,14 @@ function split(parts: readonly HeldPart[], credits: number): { first: HeldPart[]
   return { first, left };
 }
 
-/** All parts, one for each grant. */
+/** All parts in order. Credits of the same grant are one part, unless some of them were revoked. */
 export function joinHeld(parts: readonly HeldPart[], more: readonly HeldPart[]): HeldPart[] {
-  const joined = new Map(parts.map(({ grant, credits }) => [grant, credits]));
-  for (const { grant, credits } of more) joined.set(grant, (joined.get(grant) ?? 0) + credits);
-  return [...joined].map(([grant, credits]) => ({ grant, credits }));
+  const joined = new Map<string, HeldPart>();
+  for (const part of [...parts, ...more]) {
+    const name = `${part.grant} ${part.isRevoked}`;
+    joined.set(name, { ...part, credits: (joined.get(name)?.credits ?? 0) + part.credits });
+  }
+  return [...joined.values()];
 }
 
 export function sumOf(parts: readonly HeldPart[]): number {
@@ -152,37 +155,68 @@ function settle(
 ): Entry {
   const { number, planVersion, assignment } = hold;
   const parts = burn(draft.wallet.grants, pool, further);
-  endRevoked(draft, hold, held);
   const usage = { feature, quantity, planVersion, assignment, overrides, reverses: null, place, uncovered };
   return draft.move({ kind: "consume", pool, parts, held, usage, hold: number });
 }
 
 function free(catalog: Catalog, draft: Draft, hold: Hold, rest: readonly HeldPart[]): void {
   if (rest.length === 0) return;
-  const origins = rest.map((part) => originOf(draft.wallet, part, hold));
-  const parts = rest.map(({ grant, credits }) => ({ grant, amount: credits }));
-  endRevoked(draft, hold, rest);
+  const grants = [...new Set(rest.map(({ grant }) => grant))];
+  const origins = grants.map((grant) => originOf(draft.wallet, grant, { hold, rest }));
+  const parts = grants.map((number) => ({
+    grant: number,
+    amount: sumOf(rest.filter(({ grant }) => grant === number)),
+  }));
   giveBack(catalog, draft, { parts, origins }, () => draft.bringBack(rest));
 }
 
-/** Held credits that were revoked are used or returned before the others of their grant. */
-function endRevoked(draft: Draft, hold: Hold, parts: readonly HeldPart[]): void {
-  const held = draft.wallet.held.map((other): HeldCredits => {
-    const { revoked } = other;
-    const ended = parts.find(({ grant }) => grant === other.grant)?.credits ?? 0;
-    if (revoked === null || hold.number > revoked.lastHold) return other;
-    return { ...other, revoked: { ...revoked, credits: Math.max(0, revoked.credits - ended) } };
-  });
-  draft.wallet = { ...draft.wallet, held };
-}
-
-function originOf(wallet: Wallet, { grant: number, credits }: HeldPart, hold: Hold): Origin {
+function originOf(
+  wallet: Wallet,
+  number: number,
+  { hold, rest }: { readonly hold: Hold; readonly rest: readonly HeldPart[] },
+): Origin {
   const held = findHeld(wallet, number);
   assert(held !== undefined, "credits that return were held");
-  const { pool, kind, expiresAt, revoked } = held;
-  const isSubject = revoked !== null && hold.number <= revoked.lastHold;
-  const toRevoke = isSubject ? Math.min(credits, revoked.credits) : 0;
-  return { number, pool, kind, expiresAt, isRevoked: toRevoke === credits, toRevoke, hold: hold.number };
+  const { pool, kind, expiresAt } = held;
+  const toRevoke = sumOf(rest.filter(({ grant, isRevoked }) => grant === number && isRevoked));
+  return { number, pool, kind, expiresAt, toRevoke, hold: hold.number };
+}
+
+/**
+ * Revokes credits of a grant that open holds have set aside: those from `start` to `end`, counted over all holds in the order in which
+ * they were opened. The holds keep them until they end.
+ */
+export function revokeHeld(
+  draft: Draft,
+  grant: number,
+  { start, end }: { start: number; end: number },
+): void {
+  let at = 0;
+  for (const hold of draft.wallet.holds.toSorted((a, b) => a.number - b.number)) {
+    let isChanged = false;
+    const items = hold.items.map((item): HeldItem => {
+      const parts = item.parts.flatMap((part): HeldPart[] => {
+        if (part.grant !== grant || part.isRevoked) return [part];
+        const before = split([part], start - at);
+        const revoked = split(before.left, end - Math.max(start, at));
+        at += part.credits;
+        if (revoked.first.length === 0) return [part];
+        isChanged = true;
+        return [
+          ...before.first,
+          ...revoked.first.map((each) => ({ ...each, isRevoked: true })),
+          ...revoked.left,
+        ];
+      });
+      return { ...item, parts };
+    });
+    if (isChanged) draft.noteHold("revoked", { ...hold, items });
+  }
+  const held = draft.wallet.held.map((other): HeldCredits => {
+    const taken = Math.max(0, Math.min(end, other.credits - other.revoked) - start);
+    return other.grant === grant ? { ...other, revoked: other.revoked + taken } : other;
+  });
+  draft.wallet = { ...draft.wallet, held };
 }
 
 /** The hold that ends first, by `now`. Of several that end at the same time, the oldest. */

@@ -66,6 +66,7 @@ export function setAside(draft: Draft, pool: PoolId, credits: number): HeldPart[
   const parts = burn(draft.wallet.grants, pool, credits).map(({ grant, amount }) => ({
     grant,
     credits: -amount,
+    isRevoked: false,
   }));
   draft.setAside(parts);
   return parts;

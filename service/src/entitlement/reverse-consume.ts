@@ -4,7 +4,7 @@ import { type Catalog, chargeFor, getVersion } from "./catalog.ts";
 import { catchUp } from "./catch-up.ts";
 import { Draft, decisionTime } from "./draft.ts";
 import type { Change, Entry, Part, Usage } from "./entry.ts";
-import { giveBack, type Origin } from "./give-back.ts";
+import { giveBack, isUsable, type Origin } from "./give-back.ts";
 import { recount } from "./limits.ts";
 import { findOverride, overrideTerms } from "./overrides.ts";
 import { type GrantFacts, ownedIn } from "./revoke-grant.ts";
@@ -114,27 +114,29 @@ function reversePart(
 ): void {
   const { feature, planVersion, assignment, overrides, place, hold, sequence: reverses, pool } = consume;
   const usage = { feature, quantity, planVersion, assignment, overrides, place, uncovered, reverses };
-  const origins = parts.map((part) => originOf(draft.wallet, grants, part));
+  const origins = parts.map((part) => originOf(draft, grants, part));
   giveBack(catalog, draft, { parts, origins }, () =>
     draft.move({ kind: "reverse", pool, parts, usage, hold }),
   );
   draft.wallet = recount(draft.wallet, consume, -quantity);
 }
 
-function originOf(wallet: Wallet, grants: readonly GrantFacts[], { grant: number, amount }: Part): Origin {
+function originOf(draft: Draft, grants: readonly GrantFacts[], { grant: number, amount }: Part): Origin {
   const { kind, pool, expiresAt, isRevoked } = getFacts(grants, number);
+  const origin = { number, pool, kind, expiresAt, hold: null };
+  if (!isUsable(draft, origin)) return { ...origin, toRevoke: isRevoked ? amount : 0 };
   const slot = grants.filter((facts) => facts.slot === number);
-  const toRevoke = slot.some((facts) => facts.isRevoked)
-    ? Math.min(amount, Math.max(0, unrevokedIn(wallet, number) + amount - ownedIn(slot)))
+  const excess = slot.some((facts) => facts.isRevoked)
+    ? unrevokedIn(draft.wallet, number) + amount - ownedIn(slot)
     : 0;
-  return { number, pool, kind, expiresAt, isRevoked, toRevoke, hold: null };
+  return { ...origin, toRevoke: Math.min(amount, Math.max(0, excess)) };
 }
 
 /** The credits of a slot that remain or are held, without held credits that were revoked. */
 function unrevokedIn(wallet: Wallet, slot: number): number {
   const remaining = wallet.grants.find(({ number }) => number === slot)?.remaining ?? 0;
-  const held = findHeld(wallet, slot);
-  return remaining + (held?.credits ?? 0) - (held?.revoked?.credits ?? 0);
+  const { credits = 0, revoked = 0 } = findHeld(wallet, slot) ?? {};
+  return remaining + credits - revoked;
 }
 
 /** The credits to return: those burned from `kept` up to `charged`. The credits burned last are returned first. */

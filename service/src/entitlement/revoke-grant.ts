@@ -1,9 +1,11 @@
+import { assert } from "../primitives/assert.ts";
 import type { Instant, PoolId } from "../primitives/brand.ts";
 import type { Catalog } from "./catalog.ts";
 import { catchUp } from "./catch-up.ts";
 import { Draft, decisionTime } from "./draft.ts";
 import type { Change } from "./entry.ts";
-import { type GrantKind, heldOf, type Wallet } from "./wallet.ts";
+import { revokeHeld } from "./hold.ts";
+import { findHeld, type GrantKind, type Wallet } from "./wallet.ts";
 
 /** A grant's row. Grants with the same pool, kind and expiry share a slot in the wallet, numbered by the first of them. */
 export type GrantFacts = {
@@ -20,7 +22,7 @@ type RevocationOutcome =
   | { kind: "revoked"; credits: number; change: Change | null }
   | { kind: "already_revoked" };
 
-/** Revokes the credits left in a grant. Spent credits are not affected. */
+/** Revokes the credits left in a grant. Spent credits are not affected; held ones are taken when their hold ends. */
 export function revokeGrant(
   catalog: Catalog,
   wallet: Wallet,
@@ -32,29 +34,34 @@ export function revokeGrant(
   const now = decisionTime(catalog, wallet, clock);
   const draft = new Draft(wallet);
   catchUp(catalog, draft, now);
-  const open = draft.wallet.grants.find(({ number }) => number === grant.slot);
-  const credits = open === undefined ? 0 : restOf(grant, request.slot, open.remaining);
+  const { grants, holds, openHolds } = draft.wallet;
+  assert(holds.length === openHolds, "credits are revoked with all open holds known");
+  const open = grants.find(({ number }) => number === grant.slot);
+  const { start, end, held } = findShare(draft.wallet, request, open?.remaining ?? 0);
+  const credits = Math.max(0, end - Math.max(start, held));
   if (credits > 0)
     draft.move({ kind: "revoke", pool: grant.pool, parts: [{ grant: grant.slot, amount: -credits }] });
   if (open === undefined) forgetPaused(draft, grant.number);
-  revokeHeld(draft, request);
+  if (start < Math.min(end, held)) revokeHeld(draft, grant.slot, { start, end: Math.min(end, held) });
   return { kind: "revoked", credits, change: draft.finish(now) };
 }
 
-/** Held credits are taken when their hold ends. The slot's credits that are not revoked are the latest ones. */
-function revokeHeld(
-  draft: Draft,
+/**
+ * The grant's share of the credits that its slot still has, as a range: first the held ones, in the order in which they were held, then
+ * those that remain. First in, first out: the last credits belong to the latest grants.
+ */
+function findShare(
+  { held: all }: Wallet,
   { grant, slot }: { readonly grant: GrantFacts; readonly slot: readonly GrantFacts[] },
-): void {
-  const { held, grants, holdCount: lastHold } = draft.wallet;
-  const remaining = grants.find(({ number }) => number === grant.slot)?.remaining ?? 0;
-  const total = remaining + heldOf({ held }, grant.slot);
-  const owned = ownedIn(slot.filter(({ number }) => number !== grant.number));
-  const revoked = { credits: Math.max(0, total - owned), lastHold };
-  draft.wallet = {
-    ...draft.wallet,
-    held: held.map((other) => (other.grant === grant.slot ? { ...other, revoked } : other)),
-  };
+  remaining: number,
+): { readonly start: number; readonly end: number; readonly held: number } {
+  const { credits = 0, revoked = 0 } = findHeld({ held: all }, grant.slot) ?? {};
+  const held = credits - revoked;
+  const total = held + remaining;
+  const later = ownedIn(slot.filter(({ number }) => number > grant.number));
+  const share = shareOf(grant, { remaining: total, later });
+  const end = grant.kind === "allowance" ? total : Math.max(0, total - later);
+  return { start: end - share, end, held };
 }
 
 /** The credits of the grants that are not revoked. */
@@ -73,12 +80,6 @@ function forgetPaused(draft: Draft, number: number): void {
     grants: plan.grants.map((grant) => (grant.number === number ? { ...grant, remaining: 0 } : grant)),
   }));
   draft.wallet = { ...draft.wallet, paused };
-}
-
-function restOf(grant: GrantFacts, slot: readonly GrantFacts[], remaining: number): number {
-  let later = 0;
-  for (const other of slot) if (other.number > grant.number && !other.isRevoked) later += other.credits;
-  return shareOf(grant, { remaining, later });
 }
 
 /**

@@ -53,7 +53,9 @@ export class RollForward {
 
   /** Adds a stored wallet and its due changes. */
   addWallet(wallet: Wallet, due: Change | null): void {
-    for (const { pool, kind, remaining } of (due?.wallet ?? wallet).grants) {
+    const { grants, held } = due?.wallet ?? wallet;
+    for (const { pool, kind, credits } of held) this.#sumsOf(pool, kind).left += BigInt(credits);
+    for (const { pool, kind, remaining } of grants) {
       this.#sumsOf(pool, kind).left += BigInt(remaining);
     }
     if (due === null) return;
@@ -115,12 +117,13 @@ function toLine({ pool, kind, left, after, grant, consume, expire, revoke, rever
  * Kinds of all grants that due changes can move: open grants, grants of paused plans, new grants, and allowances that one plan
  * version removed and a later version may restore.
  */
-function kindsOf({ grants, assignment, paused }: Wallet, due: Change): ReadonlyMap<number, GrantKind> {
+function kindsOf({ grants, held, assignment, paused }: Wallet, due: Change): ReadonlyMap<number, GrantKind> {
   const assignments = [assignment, ...paused.map((plan) => plan.assignment)];
   const allowances = assignments.flatMap((one) => one?.allowances ?? []);
   const known = [...grants, ...paused.flatMap((plan) => plan.grants), ...due.grants];
   return new Map([
     ...allowances.map(({ grant }) => [grant, "allowance"] as const),
     ...known.map(({ number, kind }) => [number, kind] as const),
+    ...held.map(({ grant, kind }) => [grant, kind] as const),
   ]);
 }

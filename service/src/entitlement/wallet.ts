@@ -164,15 +164,8 @@ export type HeldCredits = {
   readonly kind: GrantKind;
   readonly expiresAt: Instant | null;
   readonly credits: number;
-  /** Set if a grant of the slot was revoked while credits were held. */
-  readonly revoked: HeldRevocation | null;
-};
-
-/** Held credits that were revoked. They are taken when their hold ends, unless it has used them. */
-export type HeldRevocation = {
-  readonly credits: number;
-  /** The last hold that was opened before the revocation. What later holds set aside was not revoked. */
-  readonly lastHold: number;
+  /** How many of them were revoked. They are taken when their hold ends, unless it has used them. */
+  readonly revoked: number;
 };
 
 /** Credits set aside for work whose cost is not known yet, on the terms of the moment at which the hold was opened. */
@@ -202,7 +195,8 @@ export type HeldItem = {
   readonly parts: readonly HeldPart[];
 };
 
-export type HeldPart = { readonly grant: number; readonly credits: number };
+/** Credits of one grant. A revocation splits parts, so that a hold can have several of the same grant. */
+export type HeldPart = { readonly grant: number; readonly credits: number; readonly isRevoked: boolean };
 
 export const OPEN_GRANTS_MAX = 50;
 export const OPEN_HOLDS_MAX = 1_000;

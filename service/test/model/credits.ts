@@ -34,12 +34,20 @@ export function add(customer: Customer, request: Asked<"add">): Answer {
   const open = burnList(customer).find(
     (grant) => grant.pool === pool && grant.kind === source && grant.expiresAt === expiresAt,
   );
-  if (open === undefined && burnList(customer).length >= OPEN_GRANTS_MAX) return { kind: "too_many_grants" };
+  if (open === undefined && countOpen(customer) >= OPEN_GRANTS_MAX) return { kind: "too_many_grants" };
   const grant = open ?? openGrant(customer, request);
   grant.remaining += credits;
   grant.additions.push({ credits, isRevoked: false });
   customer.additions.push({ grant: grant.id, index: grant.additions.length - 1 });
   return { kind: "added" };
+}
+
+/** Grants with credits that remain or are held. */
+function countOpen(customer: Customer): number {
+  const held = customer.holds
+    .filter(({ state }) => state === "open")
+    .flatMap((hold) => usesOf(customer, hold).flatMap(({ parts }) => parts.map(({ grant }) => grant)));
+  return new Set([...burnList(customer).map(({ id }) => id), ...held]).size;
 }
 
 /** Added credits in all pools, without allowances. */
@@ -64,7 +72,6 @@ function openGrant(customer: Customer, { pool, source, expiresAt }: Asked<"add">
     gone: 0,
     held: 0,
     heldRevoked: 0,
-    holdsBeforeRevocation: 0,
     isDropped: false,
     additions: [],
   };
@@ -77,23 +84,49 @@ export function revoke(customer: Customer, named: NamedGrant): Answer {
   const addition = grant.additions[index];
   if (addition === undefined || addition.isRevoked) return { kind: "already_revoked" };
   addition.isRevoked = true;
-  const credits = revokeRemaining(customer, grant, index);
-  const total = (isSpendable(customer, grant) ? grant.remaining : 0) + grant.held;
-  grant.heldRevoked = Math.max(0, total - (grant.kind === "allowance" ? 0 : unrevoked(grant.additions)));
-  grant.holdsBeforeRevocation = customer.holds.length;
+  const isAllowance = grant.kind === "allowance";
+  // Earlier additions are spent first, so the last credits belong to later additions. A version may have increased an allowance.
+  const later = isAllowance ? 0 : unrevoked(grant.additions.slice(index + 1));
+  const walk = { skip: later, left: isAllowance ? Number.POSITIVE_INFINITY : addition.credits };
+  const credits = isSpendable(customer, grant) ? walkBack(walk, grant.remaining).taken : 0;
+  grant.remaining -= credits;
+  grant.gone += credits;
+  for (const hold of customer.holds.toReversed()) {
+    if (hold.state === "open")
+      for (const use of usesOf(customer, hold).toReversed()) revokeHeld(walk, grant, use);
+  }
   return { kind: "revoked", credits };
 }
 
-function revokeRemaining(customer: Customer, grant: CreditGrant, index: number): number {
-  if (!isSpendable(customer, grant)) return 0;
-  // Earlier additions are spent first, so the rest of this one is what later additions do not cover.
-  const later = grant.additions.slice(index + 1);
-  const rest = Math.max(0, grant.remaining - unrevoked(later));
-  // A new version of the plan may have increased an allowance after it was granted.
-  const credits = grant.kind === "allowance" ? rest : Math.min(rest, grant.additions[index]?.credits ?? 0);
-  grant.remaining -= credits;
-  grant.gone += credits;
-  return credits;
+type Walk = { skip: number; left: number };
+
+/** Takes credits from the end, after those to skip. */
+function walkBack(walk: Walk, credits: number): { before: number; taken: number; after: number } {
+  const after = Math.min(walk.skip, credits);
+  const taken = Math.min(walk.left, credits - after);
+  walk.skip -= after;
+  walk.left -= taken;
+  return { before: credits - after - taken, taken, after };
+}
+
+/** Marks held credits as revoked. The hold keeps them until it ends. */
+function revokeHeld(walk: Walk, grant: CreditGrant, use: Consume): void {
+  const parts = use.parts.toReversed().flatMap((part): Paid[] => {
+    if (part.grant !== grant.id || part.isRevoked) return [part];
+    const { before, taken, after } = walkBack(walk, part.credits);
+    grant.heldRevoked += taken;
+    const pieces = [
+      { ...part, credits: after },
+      { ...part, credits: taken, isRevoked: true },
+      { ...part, credits: before },
+    ];
+    return pieces.filter(({ credits }) => credits > 0);
+  });
+  use.parts = parts.toReversed();
+}
+
+export function usesOf({ consumes }: Customer, { uses }: HoldTaken): Consume[] {
+  return uses.flatMap(({ consume }) => consumes[consume] ?? []);
 }
 
 export function getNamed(customer: Customer, named: NamedGrant): { grant: CreditGrant; index: number } {
@@ -129,7 +162,7 @@ export function reverse(customer: Customer, request: Asked<"reverse">): Answer {
   if (bought > ADDABLE_BALANCE_MAX) return { kind: "balance_too_large" };
   for (const { part, credits: back } of backs) {
     part.credits -= back;
-    giveBack(customer, { grant: part.grant, credits: back }, null);
+    giveBack(customer, { grant: part.grant, credits: back }, "charge");
   }
   consume.uncovered -= undone;
   consume.reversed += quantity;
@@ -162,11 +195,12 @@ function getConsume(customer: Customer, index: number): Consume {
 }
 
 /** Returns used or held credits to a grant. Credits returned to an expired or revoked grant are lost. */
-export function giveBack(customer: Customer, back: Paid, hold: HoldTaken | null): void {
+export function giveBack(customer: Customer, back: Paid, from: "charge" | "hold"): void {
   const grant = customer.grants.find((it) => it.id === back.grant);
   if (grant === undefined) return;
-  const lost =
-    hold === null ? lostByReversal(grant, back.credits) : takeHeld(customer, grant, back.credits, hold);
+  if (from === "hold") takeHeld(grant, back);
+  const revoked = back.isRevoked ? back.credits : 0;
+  const lost = from === "hold" ? revoked : lostByReversal(grant, back.credits);
   if (isOver(grant.expiresAt, customer.now)) return;
   const credits = back.credits - lost;
   grant.gone -= credits;
@@ -184,14 +218,11 @@ function lostByReversal(grant: CreditGrant, back: number): number {
   return Math.max(0, back - Math.max(0, room));
 }
 
-/** Held credits are gone. Returns how many of them were revoked. */
-export function takeHeld(customer: Customer, grant: CreditGrant, credits: number, hold: HoldTaken): number {
-  const isOlder = customer.holds.indexOf(hold) < grant.holdsBeforeRevocation;
-  const revoked = isOlder ? Math.min(credits, grant.heldRevoked) : 0;
+/** Held credits are gone. */
+export function takeHeld(grant: CreditGrant, { credits, isRevoked = false }: Paid): void {
   grant.held -= credits;
   grant.gone += credits;
-  grant.heldRevoked -= revoked;
-  return revoked;
+  if (isRevoked) grant.heldRevoked -= credits;
 }
 
 export function setAside(customer: Customer, { grant: id, credits }: Paid): void {

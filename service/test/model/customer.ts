@@ -91,9 +91,8 @@ export type CreditGrant = {
   gone: number;
   /** Credits that open holds set aside. They are neither remaining nor gone. */
   held: number;
-  /** Held credits that were revoked, and how many holds had been opened by then: later ones hold no revoked credits. */
+  /** How many of the held credits were revoked. */
   heldRevoked: number;
-  holdsBeforeRevocation: number;
   /** Whether the plan changed to a version without this pool. */
   isDropped: boolean;
   /** Additions in order. Additions of the same kind and expiry join an open grant. */
@@ -119,7 +118,8 @@ export type Consume = {
   uncovered: number;
 };
 
-export type Paid = { grant: number; credits: number };
+/** `isRevoked` only for held credits. */
+export type Paid = { grant: number; credits: number; isRevoked?: boolean };
 
 export type HoldTaken = {
   openedAt: number;

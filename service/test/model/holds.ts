@@ -1,6 +1,6 @@
 import type { Instant } from "../../src/primitives/brand.ts";
-import { burn, charge, giveBack, setAside, takeHeld } from "./credits.ts";
-import { balanceIn, type Consume, type Customer, type HoldTaken, isOver, type Paid } from "./customer.ts";
+import { burn, charge, giveBack, setAside, takeHeld, usesOf } from "./credits.ts";
+import { balanceIn, type Customer, type HoldTaken, isOver, type Paid } from "./customer.ts";
 import { usedOfHeldLimit } from "./own-limits.ts";
 import type { Answer, Asked, SettledUse } from "./request.ts";
 
@@ -64,8 +64,9 @@ export function extend(customer: Customer, { hold: index, ...request }: Asked<"e
     if (quantity <= use.quantity && !customer.isBlocked) return null;
     if (customer.isBlocked) return "customer_blocked";
     const used = usedOfHeldLimit(customer, hold, held);
+    // Once its period is over, a hold counts nowhere, so it must not grow.
     const isOverLimit =
-      held.limit !== null && used !== null && used - use.quantity + quantity > held.limit.quantity;
+      held.limit !== null && (used === null || used - use.quantity + quantity > held.limit.quantity);
     if (isOverLimit) return "limit_reached";
     const more = charge(cost, quantity) - charge(cost, use.quantity);
     return more > balanceIn(customer, use.pool) ? "insufficient_credits" : null;
@@ -103,10 +104,6 @@ function getHold(customer: Customer, index: number): HoldTaken {
   return hold;
 }
 
-function usesOf({ consumes }: Customer, { uses }: HoldTaken): Consume[] {
-  return uses.flatMap(({ consume }) => consumes[consume] ?? []);
-}
-
 /** Charges these quantities and returns the rest. A freed hold has no credits left to spend or return. */
 function close(
   customer: Customer,
@@ -132,14 +129,14 @@ function close(
     const quantity = quantities[index] ?? 0;
     const price = prices[index] ?? 0;
     const held = paid[index] ?? [];
-    for (const { grant: id, credits } of held) {
-      const grant = customer.grants.find((it) => it.id === id);
-      if (grant !== undefined) takeHeld(customer, grant, credits, hold);
+    for (const part of held) {
+      const grant = customer.grants.find((it) => it.id === part.grant);
+      if (grant !== undefined) takeHeld(grant, part);
     }
     const beyond = price - sum(held);
     const further = atMostHeld ? [] : burn(customer, use.pool, beyond);
     const uncovered = beyond - sum(further);
-    Object.assign(use, { quantity, uncovered, parts: join(held, further), request: first });
+    Object.assign(use, { quantity, uncovered, parts: withoutMarks([...held, ...further]), request: first });
     const consume = hold.uses[index]?.consume ?? -1;
     if (quantity > 0) customer.charges.push(consume);
     items.push({
@@ -150,7 +147,7 @@ function close(
       creditsUncovered: uncovered,
     });
   }
-  for (const part of pots.reduce((all, pot) => join(all, pot), [])) giveBack(customer, part, hold);
+  for (const part of pots.reduce((all, pot) => join(all, pot), [])) giveBack(customer, part, "hold");
   return items;
 }
 
@@ -162,7 +159,7 @@ function drawFrom(pot: Paid[], credits: number): Paid[] {
     const [part] = pot;
     if (part === undefined) break;
     const taken = Math.min(open, part.credits);
-    drawn.push({ grant: part.grant, credits: taken });
+    drawn.push({ ...part, credits: taken });
     part.credits -= taken;
     open -= taken;
     if (part.credits === 0) pot.shift();
@@ -173,11 +170,19 @@ function drawFrom(pot: Paid[], credits: number): Paid[] {
 function join(parts: readonly Paid[], more: readonly Paid[]): Paid[] {
   const all = parts.map((part) => ({ ...part }));
   for (const part of more) {
-    const same = all.find((it) => it.grant === part.grant);
+    const same = all.find((it) => it.grant === part.grant && it.isRevoked === part.isRevoked);
     if (same === undefined) all.push({ ...part });
     else same.credits += part.credits;
   }
   return all;
+}
+
+/** The parts of a charge: one for each grant, whether its credits were revoked or not. */
+function withoutMarks(parts: readonly Paid[]): Paid[] {
+  return join(
+    [],
+    parts.map(({ grant, credits }) => ({ grant, credits })),
+  );
 }
 
 function sum(parts: readonly Paid[]): number {

@@ -2,7 +2,7 @@ import type { Catalog, PlanVersion } from "../../src/entitlement/catalog.ts";
 import type { PeriodKind } from "../../src/entitlement/period.ts";
 import type { PlanId } from "../../src/primitives/brand.ts";
 import { periodHolding } from "./calendar.ts";
-import { type Customer, isOver, type PlanTaken } from "./customer.ts";
+import { type Counter, type Customer, isOver, type PlanTaken } from "./customer.ts";
 import { endHolds } from "./holds.ts";
 import { replaceOverrides } from "./own-limits.ts";
 
@@ -100,9 +100,13 @@ function isAlive(customer: Customer, left: PlanTaken): boolean {
       .filter((grant) => grant.allowanceOf === left.number && !grant.isDropped)
       .map((grant) => grant.expiresAt),
     ...left.periods.map((period) => period.end),
-    ...left.counters.map((counter) => counter.end),
+    ...left.counters.filter((counter) => isUsed(customer, counter)).map((counter) => counter.end),
   ];
   return ends.some((end) => !isOver(end, now));
+}
+
+function isUsed({ consumes }: Customer, counter: Counter): boolean {
+  return counter.consumes.some((at) => (consumes[at]?.quantity ?? 0) > (consumes[at]?.reversed ?? 0));
 }
 
 function versionsOf(catalog: Catalog, plan: PlanId): readonly PlanVersion[] {
@@ -251,7 +255,6 @@ function grantAllowances(customer: Customer): void {
       gone: 0,
       held: 0,
       heldRevoked: 0,
-      holdsBeforeRevocation: 0,
       isDropped: false,
       additions: [{ credits, isRevoked: false }],
     });

@@ -15,6 +15,7 @@ import { type ConsumeId, readConsumeId } from "../../primitives/consume-id.ts";
 import { parseTimedId } from "../../primitives/public-id.ts";
 import { findCustomerId } from "../../store/cell/customers.ts";
 import { findGrant, listGrantsOfSlots, markGrantRevoked } from "../../store/cell/grants.ts";
+import { addOpenHolds } from "../../store/cell/holds.ts";
 import { type OpenWallet, openWallet } from "../../store/cell/open-wallets.ts";
 import { listOverrides } from "../../store/cell/overrides.ts";
 import { listConsumes, listReversals, type StoredConsume } from "../../store/cell/reversals.ts";
@@ -162,7 +163,8 @@ export function revokeGrant(
   input: { readonly customerId: CustomerId; readonly grant: number },
 ): Promise<RevokeOutcome> {
   return walletTransaction<RevokeOutcome>(cell, context, input.customerId, async (tx) => {
-    const open = await openWallet(tx, context, input.customerId);
+    const found = await openWallet(tx, context, input.customerId);
+    const open = found === null ? null : await addOpenHolds(tx, found);
     if (open === null) return { kind: "customer_not_found" };
     const grant = await findGrant(tx, open, input.grant);
     if (grant === null) return { kind: "grant_not_found" };

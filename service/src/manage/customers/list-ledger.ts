@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import type { Catalog } from "../../entitlement/catalog.ts";
 import type { EntryKind } from "../../entitlement/entry.ts";
-import { balanceOf } from "../../entitlement/wallet.ts";
+import { balanceOf, heldIn } from "../../entitlement/wallet.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import { snapshot } from "../../postgres/transaction.ts";
 import {
@@ -167,7 +167,7 @@ export function listLedger(
     const balances = await listBalances(tx, name, { after: start, at: since });
     const broughtForward = balances.map(({ pool, balance }) => ({
       pool: names.pool(pool),
-      amount: balance ?? balanceOf(customer.wallet, pool),
+      amount: balance ?? balanceOf(customer.wallet, pool) + heldIn(customer.wallet, pool),
       before: formatTimestamp(since),
     }));
     return { entries, next: null, broughtForward };

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { balanceOf, type Wallet } from "../../entitlement/wallet.ts";
+import { balanceOf, heldIn, type Wallet } from "../../entitlement/wallet.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { snapshot } from "../../postgres/transaction.ts";
 import { brandAs, type CustomerNumber, type Instant, type PoolId } from "../../primitives/brand.ts";
@@ -106,7 +106,7 @@ async function balancesAt(
   // Computed backwards: a moment without a known entry has the balance of the next moment.
   const balances: number[] = [];
   for (const sequence of sequences.toReversed())
-    balances.push(known.get(sequence) ?? balances.at(-1) ?? balanceOf(wallet, pool));
+    balances.push(known.get(sequence) ?? balances.at(-1) ?? balanceOf(wallet, pool) + heldIn(wallet, pool));
   return balances.reverse();
 }
 

@@ -15,8 +15,9 @@ import { readPeriod } from "./overrides-state.ts";
 //   item   [feature, quantity, pool, cost, overrides | null, limit | null, [part…]]
 //   cost   [credits, per]
 //   limit  [quantity, period | null]                            period only if an override set the limit
-//   part   [grant, credits]
+//   part   [grant, credits, isRevoked?]                         isRevoked: 1, only if it is true
 
+type PartState = [number, number, isRevoked?: 1];
 type ItemState = [
   number,
   number,
@@ -24,7 +25,7 @@ type ItemState = [
   [number, number],
   number | null,
   [number, string | null] | null,
-  [number, number][],
+  PartState[],
 ];
 type HoldState = [0 | 1, number, number, ItemState[]];
 
@@ -74,7 +75,9 @@ function writeItem({ feature, quantity, pool, cost, overrides, limit, parts }: H
     [cost.credits, cost.per],
     overrides,
     limit && [limit.quantity, limit.own],
-    parts.map(({ grant, credits }) => [grant, credits]),
+    parts.map(
+      ({ grant, credits, isRevoked }): PartState => (isRevoked ? [grant, credits, 1] : [grant, credits]),
+    ),
   ];
 }
 
@@ -87,6 +90,6 @@ function readItem([feature, quantity, pool, cost, overrides, limit, parts]: Item
     cost: { credits, per },
     overrides,
     limit: limit && { quantity: limit[0], own: limit[1] === null ? null : readPeriod(limit[1]) },
-    parts: parts.map(([grant, held]) => ({ grant, credits: held })),
+    parts: parts.map(([grant, held, isRevoked]) => ({ grant, credits: held, isRevoked: isRevoked === 1 })),
   };
 }

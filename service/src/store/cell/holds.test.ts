@@ -6,6 +6,7 @@ import type { Change } from "../../entitlement/entry.ts";
 import { holdCredits } from "../../entitlement/open-hold.ts";
 import type { Hold, Wallet } from "../../entitlement/wallet.ts";
 import { sweepExpiries } from "../../jobs/sweep-expiries.ts";
+import { revokeGrant } from "../../manage/credits/reverse-consume.ts";
 import { eraseCustomer } from "../../manage/customers/erase-customer.ts";
 import { readCustomer } from "../../manage/customers/list-customers.ts";
 import { transaction } from "../../postgres/transaction.ts";
@@ -185,10 +186,31 @@ test("erasing a customer releases open holds, and erases the members and metadat
   expect(await findMismatch(credits)).toBeNull();
 });
 
+test("a revocation of held credits is stored with the hold, and applied when it ends", async () => {
+  const credits = await setupCredits();
+  const { cell, context, topUp } = credits;
+  await topUp("ada", 40);
+  const held = await hold(credits, 12);
+  // 100 from the plan and 20 of the 40.
+  expect(await revokeGrant(cell, context, { customerId: ADA, grant: 2 })).toMatchObject({ credits: 20 });
+  expect(await findMismatch(credits)).toBeNull();
+  await eraseCustomer(cell, context, { customerId: ADA });
+  expect(await credits.database.count("cell.ledger", "kind = 4 and amount = -20")).toBe(2);
+  expect(await credits.database.count("cell.hold_changes", `hold_number = ${held.number} and kind = 7`)).toBe(
+    1,
+  );
+  expect(await findMismatch(credits)).toBeNull();
+});
+
 test.each([
   ["a missing hold", "delete from cell.hold_changes where number = 2", "names hold 2, which does not exist"],
   ["a missing last change", "delete from cell.hold_changes where number = 3", "the last one is 2"],
   ["a hold that is no longer listed", "delete from cell.open_holds", "1 open holds, but 0 are listed"],
+  [
+    "a hold that is listed with another end",
+    "update cell.open_holds set expires_at = expires_at + interval '1 day'",
+    "the list of open holds differs from their last changes",
+  ],
   [
     "other held credits",
     "update cell.hold_changes set state = replace(state, '[[1,10]]', '[[1,9]]') where hold_number = 1",

@@ -24,10 +24,18 @@ export type HoldNote = {
 
 export type HoldRow = WalletName & { readonly change: HoldChange; readonly note: HoldNote | null };
 
-const KINDS: readonly HoldChangeKind[] = ["opened", "extended", "settled", "released", "expired", "charged"];
+const KINDS: readonly HoldChangeKind[] = [
+  "opened",
+  "extended",
+  "settled",
+  "released",
+  "expired",
+  "charged",
+  "revoked",
+];
 
 /** The changes after which a hold is still open. */
-const OPEN_KINDS: ReadonlySet<HoldChangeKind> = new Set(["opened", "extended"]);
+const OPEN_KINDS: ReadonlySet<HoldChangeKind> = new Set(["opened", "extended", "revoked"]);
 
 function kindOf(number: number): HoldChangeKind {
   const kind = KINDS[number - 1];

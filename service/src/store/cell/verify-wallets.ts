@@ -28,7 +28,7 @@ export type WalletRow = WalletName & {
   readonly lastOverrides: number;
   /** Number of the last change of a hold, or 0 if there is none. */
   readonly lastHoldChange: number;
-  /** Number of holds that are listed as open. */
+  /** Number of holds that are listed as open. Negative if one of them differs from its last change. */
   readonly openHolds: number;
 };
 
@@ -67,10 +67,24 @@ const COLUMNS = `
         and h.customer_number = w.customer_number
     ), 0),
     (
-      select count(*)
-      from cell.open_holds as h
-      where h.environment_id = w.environment_id
-        and h.customer_number = w.customer_number
+      select case when bool_or(h.hold_number is null) then 0 - count(*) else count(*) end
+      from cell.open_holds as o
+      left join cell.hold_changes as h
+        on h.environment_id = o.environment_id
+        and h.customer_number = o.customer_number
+        and h.number = o.change_number
+        and h.hold_number = o.number
+        and h.expires_at = o.expires_at
+        and not exists (
+          select
+          from cell.hold_changes as later
+          where later.environment_id = h.environment_id
+            and later.customer_number = h.customer_number
+            and later.hold_number = h.hold_number
+            and later.number > h.number
+        )
+      where o.environment_id = w.environment_id
+        and o.customer_number = w.customer_number
     )`;
 
 const LIST = statement(

@@ -53,7 +53,7 @@ import { readTerms, type TermsState, writeTerms } from "./overrides-state.ts";
 //   counter     [feature, end, used, fromSequence, fromHold]
 //   ownCounter  [feature, end, used, fromSequence, period, earlier | null, fromHold]
 //   earlier     [assignment, fromSequence, fromHold]
-//   held        [grant, pool, kind, expiresAt, credits, revoked?, lastHold?]   the last two only if a grant was revoked meanwhile
+//   held        [grant, pool, kind, expiresAt, credits, revoked?]   revoked only if not 0
 
 const FORM = 1;
 const FORM_WITH_NEXT = 2;
@@ -81,7 +81,7 @@ export function grantKindOf(number: number): GrantKind {
 }
 
 type GrantState = [number, number, number, number, number | null];
-type HeldState = [number, number, number, number | null, number, revoked?: number, lastHold?: number];
+type HeldState = [number, number, number, number | null, number, revoked?: number];
 type PausedState = [AssignmentState, number, GrantState[]];
 type NextState = [number, number, number | null, number, 0 | 1];
 type OverridesState = [number, number | null, TermsState];
@@ -215,18 +215,18 @@ function readGrant([number, pool, kind, remaining, expiresAt]: GrantState): Gran
 
 function writeHeld({ grant, pool, kind, expiresAt, credits, revoked }: HeldCredits): HeldState {
   const state: HeldState = [grant, pool, GRANT_KIND_NUMBER[kind], expiresAt, credits];
-  if (revoked !== null) state.push(revoked.credits, revoked.lastHold);
+  if (revoked > 0) state.push(revoked);
   return state;
 }
 
-function readHeld([grant, pool, kind, expiresAt, credits, revoked, lastHold]: HeldState): HeldCredits {
+function readHeld([grant, pool, kind, expiresAt, credits, revoked = 0]: HeldState): HeldCredits {
   return {
     grant,
     pool: brandAs<PoolId>(pool),
     kind: grantKindOf(kind),
     expiresAt: readEnd(expiresAt),
     credits,
-    revoked: revoked === undefined || lastHold === undefined ? null : { credits: revoked, lastHold },
+    revoked,
   };
 }
 
