@@ -105,10 +105,10 @@ export const MUTATIONS: readonly Mutation[] = [
     file: `${COMMIT}/commit-batch.ts`,
     edits: [
       {
-        find: "  const [dataFormat, , wallets, foundKeys, storedEvents, customers, revisions, now] = await session.roundTrip(",
+        find: "  const [dataFormat, , locked, foundKeys, storedEvents, customers, revisions, now] = await session.roundTrip(",
         replace:
           "  const early = await readCatalogRevisions(session, [...environments]);\n" +
-          "  const [dataFormat, , wallets, foundKeys, storedEvents, customers, , now] = await session.roundTrip(",
+          "  const [dataFormat, , locked, foundKeys, storedEvents, customers, , now] = await session.roundTrip(",
       },
       {
         find: "catalogs.findAll(session, environments, revisions, urgent)",
