@@ -31,6 +31,9 @@ import { checkRoute } from "./runtime/check/route.ts";
 import type { Lanes } from "./runtime/commit/lanes.ts";
 import { consumeRoute } from "./runtime/consume/route.ts";
 import { eventsRoute } from "./runtime/events/route.ts";
+import { extendHoldRoute, releaseHoldRoute, settleHoldRoute } from "./runtime/holds/change-routes.ts";
+import { openHoldRoute } from "./runtime/holds/open-route.ts";
+import { listHoldsRoute, readHoldRoute } from "./runtime/holds/read-routes.ts";
 import type { FeatureFinder } from "./runtime/missing-feature.ts";
 import type { RequestLog } from "./runtime/request-log.ts";
 
@@ -60,7 +63,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   protectReplies(app, { isTls: parts.certificate !== null, isTrustedProxy: proxies.isTrusted });
   observeRequests(app, parts);
   answerErrors(app, {
-    methodsOf: new Map(["/v1/check", "/v1/consume", "/v1/events"].map((path) => [path, "POST"])),
+    methodsOf: new Map(["check", "consume", "events", "holds"].map((name) => [`/v1/${name}`, "POST"])),
     publicUrl: parts.config.publicUrl,
   });
   await describeApi(app, { version: VERSION, named: NAMED_SCHEMAS });
@@ -74,6 +77,15 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
       onResponse: log.observe("consume"),
     });
     runtime.route({ ...eventsRoute(lanesOf), onResponse: log.observe("events") });
+    runtime.route({
+      ...openHoldRoute({ lanesOf, missing: missingFeature }),
+      onResponse: log.observe("holds"),
+    });
+    runtime.route({ ...extendHoldRoute(lanesOf), onResponse: log.observe("holds/extend") });
+    runtime.route({ ...settleHoldRoute(lanesOf), onResponse: log.observe("holds/settle") });
+    runtime.route({ ...releaseHoldRoute(lanesOf), onResponse: log.observe("holds/release") });
+    runtime.route(readHoldRoute(parts.manage.cellOf));
+    runtime.route(listHoldsRoute(parts.manage.cellOf));
   });
   await app.register(async (manage) => {
     await manage.register(cookie);

@@ -92,6 +92,8 @@ export const ACCESS: Readonly<Record<string, Access>> = {
   [`GET ${CUSTOMER}/ledger`]: environment("viewer"),
   [`GET ${CUSTOMER}/proof`]: environment("viewer"),
   [`GET ${CUSTOMER}/grants`]: environment("viewer"),
+  [`GET ${CUSTOMER}/holds`]: environment("viewer"),
+  [`POST ${CUSTOMER}/holds/:holdId/release`]: environment("operator"),
   [`GET ${CUSTOMER}/plans`]: environment("viewer"),
   [`GET ${CUSTOMER}/denials`]: environment("viewer"),
   [`GET ${CUSTOMER}/requests`]: environment("viewer"),

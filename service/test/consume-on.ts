@@ -27,12 +27,15 @@ export function consumeOn(
       span: null,
     },
     {
-      customerId: brandAs<CustomerId>("ada"),
-      items: [{ feature: brandAs<FeatureKey>(feature), quantity: brandAs<Quantity>(quantity) }],
-      hasItems: false,
-      memberId: null,
-      metadata: null,
+      consumption: {
+        customerId: brandAs<CustomerId>("ada"),
+        items: [{ feature: brandAs<FeatureKey>(feature), quantity: brandAs<Quantity>(quantity) }],
+        hasItems: false,
+        memberId: null,
+        metadata: null,
+      },
+      duration: null,
+      idempotencyKey: key,
     },
-    key,
   );
 }

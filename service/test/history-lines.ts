@@ -65,6 +65,7 @@ export const HISTORY_LINES: Readonly<Record<string, HistoryLine>> = {
   listPlanChanges: EFFECTS,
   listOverrides: EFFECTS,
   listGrants: "grants, of which only the remaining credits can be older than the window: has its own test",
+  listCustomerHolds: "holds, of which only open ones can be older than the window: has its own test",
   listLedger: ({ customer, chargeKey, consumeId }) => [
     { path: `customers/${customer}/ledger`, says: [chargeKey, consumeId] },
     { path: `customers/${customer}/ledger?kind=consume`, says: [chargeKey, consumeId] },

@@ -26,9 +26,11 @@ export const featureField = Type.String({
   examples: ["image.generate"],
 });
 
+export const QUANTITY_MAX = 1_000_000;
+
 export const quantityField = Type.Integer({
   minimum: 1,
-  maximum: 1_000_000,
+  maximum: QUANTITY_MAX,
   description: "Number of units. Default: 1.",
   examples: [1],
 });

@@ -91,7 +91,7 @@ test("format 4 is always rendered as exactly these bytes", () => {
 });
 
 test("reading an unknown response format throws an error", () => {
-  for (const format of [0, 5]) {
+  for (const format of [0, 6]) {
     expect(() => renderAnswer({ format, subjectId: SUBJECT, verdict: null }, null)).toThrow(
       UnknownAnswerFormat,
     );

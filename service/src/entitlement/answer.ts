@@ -7,11 +7,13 @@ import {
   ANSWER_FORMAT_CONSUME,
   ANSWER_FORMAT_DENIAL,
   ANSWER_FORMAT_EVENT,
+  ANSWER_FORMAT_HOLD,
   ANSWER_FORMAT_ITEMS,
   readAffordable,
   type StoredAnswer,
   type StoredItem,
   type StoredPosition,
+  unpackHold,
   unpackVerdict,
   type Verdict,
   verdictOf,
@@ -37,12 +39,16 @@ export function renderAnswer(answer: StoredAnswer, asked: Asked | null): string 
       const { reason, single } = verdict;
       const charged = reason === null ? single.creditsRequired : 0;
       const rendered = renderSingle({ reason, single, affordableQuantity: readAffordable(answer) }, asked);
-      return `{${rendered},"consumeId":${renderId(reason, subjectId)},"creditsCharged":${charged}}`;
+      return `{${rendered},"consumeId":${renderId("con", reason, subjectId)},"creditsCharged":${charged}}`;
     }
     case ANSWER_FORMAT_ITEMS: {
       assert(verdict !== null && asked !== null, "a consume request has a verdict");
-      const rendered = renderItems(unpackVerdict(verdict), asked, { isCharge: true });
-      return `{${rendered},"consumeId":${renderId(verdict.reason, subjectId)}}`;
+      const rendered = renderItems(unpackVerdict(verdict), asked, "creditsCharged");
+      return `{${rendered},"consumeId":${renderId("con", verdict.reason, subjectId)}}`;
+    }
+    case ANSWER_FORMAT_HOLD: {
+      assert(verdict !== null && asked !== null, "a request for a hold has a verdict");
+      return renderHold(unpackHold(verdict), asked, subjectId);
     }
     default:
       throw new UnknownAnswerFormat(`answer format ${format}`);
@@ -55,13 +61,33 @@ export function renderCheck(decision: Decided, asked: Asked): string {
   const [single] = verdict.items;
   assert(single !== undefined, "a request has at least one item");
   const rendered = asked.hasItems
-    ? renderItems(verdict, asked, { isCharge: false })
+    ? renderItems(verdict, asked, null)
     : renderSingle({ ...verdict, single }, asked);
   return `{${rendered}}`;
 }
 
-function renderId(reason: Reason | null, subjectId: StoredAnswer["subjectId"]): string {
-  return reason === null ? `"${publicId("con", subjectId)}"` : "null";
+/** Like the response to a consume request, with the hold instead of the charge. */
+function renderHold(
+  { verdict, expiresAt }: ReturnType<typeof unpackHold>,
+  asked: Asked,
+  subjectId: StoredAnswer["subjectId"],
+): string {
+  const { reason } = verdict;
+  const hold = `"holdId":${renderId("hld", reason, subjectId)}`;
+  const end = `"expiresAt":${renderTime(expiresAt)}`;
+  if (asked.hasItems) return `{${renderItems(verdict, asked, "creditsHeld")},${hold},${end}}`;
+  const [single] = verdict.items;
+  assert(single !== undefined, "a request has at least one item");
+  const held = `"creditsHeld":${reason === null ? single.creditsRequired : 0}`;
+  return `{${renderSingle({ ...verdict, single }, asked)},${hold},${held},${end}}`;
+}
+
+function renderId(
+  prefix: "con" | "hld",
+  reason: Reason | null,
+  subjectId: StoredAnswer["subjectId"],
+): string {
+  return reason === null ? `"${publicId(prefix, subjectId)}"` : "null";
 }
 
 type Single = Pick<Verdict, "reason" | "affordableQuantity"> & { readonly single: StoredItem };
@@ -76,12 +102,13 @@ function renderSingle({ reason, affordableQuantity, single }: Single, { customer
   );
 }
 
-function renderItems(verdict: Verdict, asked: Asked, { isCharge }: { isCharge: boolean }): string {
+/** `taken` is the field with the credits that were charged or held. A check has none. */
+function renderItems(verdict: Verdict, asked: Asked, taken: "creditsCharged" | "creditsHeld" | null): string {
   const { reason, deniedItem, affordableQuantity } = verdict;
   const items = verdict.items.map(({ creditsRequired, pool, position }, index) => {
     const item = asked.items[index];
     assert(item !== undefined, "a response has the items of its request");
-    const charged = isCharge ? `"creditsCharged":${reason === null ? creditsRequired : 0},` : "";
+    const charged = taken === null ? "" : `"${taken}":${reason === null ? creditsRequired : 0},`;
     return (
       `{"feature":${JSON.stringify(item.feature)},"quantity":${item.quantity},"creditsRequired":${creditsRequired},` +
       `${charged}"pool":${JSON.stringify(pool)},${renderPosition(position)}}`

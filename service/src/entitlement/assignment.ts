@@ -37,7 +37,9 @@ export function endsSooner(active: Assignment, endsAt: Instant | null): boolean 
 /** Starts a plan, or resumes it if the customer left it and one of its periods is still running. */
 export function startPlan(catalog: Catalog, draft: Draft, start: Start): void {
   const earlier = findPaused(draft.wallet, start.plan, draft.at);
-  const paused = draft.wallet.paused.filter((plan) => plan !== earlier && isAlive(plan, draft.at));
+  const paused = draft.wallet.paused.filter(
+    (left) => left.assignment.plan !== start.plan && isKept(left, draft.at),
+  );
   draft.wallet = { ...draft.wallet, paused };
   if (earlier === undefined) begin(catalog, draft, start);
   else resume(catalog, draft, earlier, start);
@@ -61,7 +63,7 @@ export function leavePlan(draft: Draft): void {
     ...draft.wallet,
     assignment: null,
     grants: draft.wallet.grants.filter((grant) => grant.kind !== "allowance"),
-    paused: [...draft.wallet.paused, left].filter((plan) => isAlive(plan, draft.at)),
+    paused: [...draft.wallet.paused, left].filter((plan) => isKept(plan, draft.at)),
   };
   draft.noteAssignment("ended", assignment);
 }
@@ -109,11 +111,22 @@ function resume(catalog: Catalog, draft: Draft, paused: PausedPlan, start: Start
   if (missed !== null) switchVersion(draft, missed);
 }
 
-function isAlive({ assignment, grants }: PausedPlan, at: Instant): boolean {
+/** Whether a plan that was left still has credits, a running allowance, or a limit of which something is used. */
+function isAlive(left: PausedPlan, at: Instant): boolean {
+  return (
+    hasCredits(left, at) || left.assignment.counters.some(({ used, end }) => used > 0 && isAhead(end, at))
+  );
+}
+
+/** An unused limit is kept too: a hold that has expired can be settled late, and is then counted where it was opened. */
+function isKept(left: PausedPlan, at: Instant): boolean {
+  return hasCredits(left, at) || left.assignment.counters.some(({ end }) => isAhead(end, at));
+}
+
+function hasCredits({ assignment, grants }: PausedPlan, at: Instant): boolean {
   return (
     grants.some((grant) => isAhead(grant.expiresAt, at)) ||
-    assignment.allowances.some((allowance) => isAhead(allowance.end, at)) ||
-    assignment.counters.some(({ used, end }) => used > 0 && isAhead(end, at))
+    assignment.allowances.some((allowance) => isAhead(allowance.end, at))
   );
 }
 

@@ -93,6 +93,17 @@ export function chargeFor(cost: Cost, quantity: number): number {
   return (product - rest) / cost.per + (rest > 0 ? 1 : 0);
 }
 
+const KEYS = new WeakMap<Catalog, ReadonlyMap<FeatureId, FeatureKey>>();
+
+/** The key of a feature. The index is built once for each catalog. */
+export function getFeatureKey(catalog: Catalog, id: FeatureId): FeatureKey {
+  const keys = KEYS.get(catalog) ?? new Map([...catalog.features.values()].map(({ id, key }) => [id, key]));
+  KEYS.set(catalog, keys);
+  const key = keys.get(id);
+  assert(key !== undefined, "a feature is never deleted");
+  return key;
+}
+
 export function getPool(catalog: Catalog, id: PoolId): Pool {
   const pool = catalog.pools.get(id);
   assert(pool !== undefined, "a pool is never deleted");

@@ -57,7 +57,7 @@ export function settleHold(
 }
 
 export type ReleaseOutcome =
-  | { kind: "released"; change: Change }
+  | { kind: "released"; items: readonly SettledItem[]; change: Change }
   /** The hold has ended by itself, and freed or charged its credits. */
   | { kind: "hold_expired"; change: Change | null };
 
@@ -67,9 +67,9 @@ export function releaseHold(catalog: Catalog, wallet: Wallet, hold: Hold, clock:
   const draft = new Draft(wallet);
   catchUp(catalog, draft, now);
   if (!isOpenAt(hold, now)) return { kind: "hold_expired", change: draft.finish(now) };
-  closeHold(catalog, draft, hold, { quantities: null, atMostHeld: true, isLate: false });
+  const items = closeHold(catalog, draft, hold, { quantities: null, atMostHeld: true, isLate: false });
   draft.noteHold("released", hold);
-  return { kind: "released", change: finishChanged(draft, now) };
+  return { kind: "released", items, change: finishChanged(draft, now) };
 }
 
 /** Frees all holds of a wallet that was read with all of them. */

@@ -1,6 +1,7 @@
 import type { CustomerId, FeatureKey, MemberId, Quantity } from "../primitives/brand.ts";
 import { type Fingerprint, fingerprint } from "./fingerprint.ts";
 import type { Metadata } from "./metadata.ts";
+import type { Hold } from "./wallet.ts";
 
 /** The parsed body of a consume request. */
 export type Consumption = {
@@ -27,22 +28,28 @@ export function parseItems(canonical: string): ConsumptionItem[] {
   return items.map(([feature, quantity]) => ({ feature, quantity }));
 }
 
-export function fingerprintConsumption(consumption: Consumption): Fingerprint {
-  const { customerId, items, hasItems, memberId, metadata } = consumption;
-  const [single] = items;
-  const member = memberId === null ? null : JSON.stringify(memberId);
-  if (hasItems || single === undefined)
-    return fingerprint([
-      ["customerId", JSON.stringify(customerId)],
-      ["items", canonicalItems(items)],
-      ["memberId", member],
-      ["metadata", metadata?.canonical ?? null],
-    ]);
+/** How long a hold lasts, and what happens when it ends by itself. */
+export type HoldDuration = { readonly expiresInMs: number } & Pick<Hold, "onExpiry">;
+
+export const HOLD_DURATION_DEFAULT: HoldDuration = { expiresInMs: 900_000, onExpiry: "release" };
+
+/** The fingerprint of a consume request, or of a request that opens a hold. */
+export function fingerprintConsumption(
+  { customerId, items, hasItems, memberId, metadata }: Consumption,
+  hold: HoldDuration | null,
+): Fingerprint {
+  const { expiresInMs, onExpiry } = hold ?? HOLD_DURATION_DEFAULT;
+  const single = hasItems ? undefined : items[0];
+  const isUsualEnd = expiresInMs === HOLD_DURATION_DEFAULT.expiresInMs;
+  const quantity = single?.quantity ?? QUANTITY_DEFAULT;
   return fingerprint([
     ["customerId", JSON.stringify(customerId)],
-    ["feature", JSON.stringify(single.feature)],
-    ["memberId", member],
+    ["expiresInMs", isUsualEnd ? null : String(expiresInMs)],
+    ["feature", single === undefined ? null : JSON.stringify(single.feature)],
+    ["items", single === undefined ? canonicalItems(items) : null],
+    ["memberId", memberId === null ? null : JSON.stringify(memberId)],
     ["metadata", metadata?.canonical ?? null],
-    ["quantity", single.quantity === QUANTITY_DEFAULT ? null : String(single.quantity)],
+    ["onExpiry", onExpiry === HOLD_DURATION_DEFAULT.onExpiry ? null : JSON.stringify(onExpiry)],
+    ["quantity", quantity === QUANTITY_DEFAULT ? null : String(quantity)],
   ]);
 }

@@ -13,7 +13,7 @@ const BODY: EventBody = { customerId: "customer_1", event: "tokens", quantity: 3
 
 const print = (body: EventBody) => fingerprintEvent(readEvent(body));
 const printConsume = (body: Omit<QuestionBody, "customerId">) =>
-  fingerprintConsumption(readConsumption({ customerId: "customer_1", ...body }));
+  fingerprintConsumption(readConsumption({ customerId: "customer_1", ...body }), null);
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex").slice(0, 32);
 
 test("a fingerprint is 16 bytes of SHA-256 over the canonical request, with the timestamp in milliseconds", () => {

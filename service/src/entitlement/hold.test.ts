@@ -208,6 +208,21 @@ test("a hold counts against a limit at once, and settling corrects the count in 
   expect(used("2026-02-01T00:02:00")).toBe(1);
 });
 
+test("a hold of a plan that was left is counted there when it is settled late, and the plan resumes with it", () => {
+  const plain = makeCatalog({
+    free: [{ allowances: [], features: { export: limited }, cost: { credits: 0, per: 1 } }],
+    bare: [{ allowances: [] }],
+  });
+  const customer = new Timeline(plain);
+  customer.assign("2026-01-01", "free");
+  const hold = customer.hold(NOON, { export: 3 });
+  customer.assign("2026-01-02", "bare");
+  expect(customer.settle("2026-01-03", hold)).toMatchObject({ kind: "settled", isLate: true });
+  customer.assign("2026-01-04", "free");
+  const { limit } = customer.check("2026-01-05", "export", 1).items[0]?.before ?? {};
+  expect(limit).toMatchObject({ used: 3, remaining: 2 });
+});
+
 test("extending raises the total and the end, never lowers them, and can be repeated", () => {
   const customer = customerOn();
   const hold = customer.hold(NOON, { image: 3 });

@@ -2,11 +2,12 @@ import { assert } from "../primitives/assert.ts";
 import { brandAs, type Instant, type PoolId } from "../primitives/brand.ts";
 import { burn } from "./burn-order.ts";
 import type { Catalog } from "./catalog.ts";
+import type { HoldDuration } from "./consumption.ts";
 import { count, type Decision, decideAndTake, type Priced, type Question } from "./decide.ts";
 import type { Draft } from "./draft.ts";
 import { type HeldItem, type HeldPart, type Hold, OPEN_HOLDS_MAX, type Wallet } from "./wallet.ts";
 
-export type HoldTerms = { readonly expiresInMs: number } & Pick<Hold, "onExpiry" | "memberId">;
+export type HoldTerms = HoldDuration & Pick<Hold, "memberId">;
 
 /** Decides like a consume request, but sets the credits aside instead of charging them. */
 export function holdCredits(

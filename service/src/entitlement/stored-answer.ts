@@ -16,18 +16,20 @@ export const ANSWER_FORMAT_CONSUME = 2;
 export const ANSWER_FORMAT_DENIAL = 3;
 /** A consume request with items, all of them in `details`. */
 export const ANSWER_FORMAT_ITEMS = 4;
-/** Answer formats 3 and 4 need this data format. Releases that cannot render them do not support it. */
+/** A request for a hold, all of it in `details`. */
+export const ANSWER_FORMAT_HOLD = 5;
+/** Answer formats 3 to 5 need this data format. Releases that cannot render them do not support it. */
 export const DATA_FORMAT_OF_ITEMS = 2;
 
 export type StoredAnswer = {
   readonly format: number;
-  /** The ID of the event, charge or denial. */
+  /** The ID of the event, charge, hold or denial. */
   readonly subjectId: Uuid;
   /** Null for an event. */
   readonly verdict: StoredVerdict | null;
 };
 
-/** A verdict as stored in columns. `single` is set for a request with one feature, `details` is the JSON of formats 3 and 4. */
+/** A verdict as stored in columns. `single` is set for a request with one feature, `details` is the JSON of formats 3 to 5. */
 export type StoredVerdict = {
   readonly reason: Reason | null;
   readonly single: StoredItem | null;
@@ -83,7 +85,7 @@ export function storeAnswer(
   const { reason, affordableQuantity } = verdict;
   if (hasItems) {
     assert(hasNewFormats, "a request with items is stored in its own format");
-    const details = packVerdict(verdict);
+    const details = JSON.stringify(packVerdict(verdict));
     return { format: ANSWER_FORMAT_ITEMS, subjectId, verdict: { reason, single: null, details } };
   }
   const single = verdict.items[0] ?? null;
@@ -91,6 +93,22 @@ export function storeAnswer(
     return { format: ANSWER_FORMAT_CONSUME, subjectId, verdict: { reason, single, details: null } };
   const details = JSON.stringify(affordableQuantity);
   return { format: ANSWER_FORMAT_DENIAL, subjectId, verdict: { reason, single, details } };
+}
+
+/** The answer to a request for a hold. */
+export function storeHoldAnswer(
+  { hasItems }: Pick<Consumption, "hasItems">,
+  decision: Decided,
+  subjectId: Uuid,
+): StoredAnswer {
+  const verdict = verdictOf(decision, "after");
+  const packed: PackedHold = [hasItems ? 1 : 0, decision.hold?.expiresAt ?? null, packVerdict(verdict)];
+  const details = JSON.stringify(packed);
+  return {
+    format: ANSWER_FORMAT_HOLD,
+    subjectId,
+    verdict: { reason: verdict.reason, single: null, details },
+  };
 }
 
 /** The affordable quantity of a stored denial for one feature, if its format has one. */
@@ -101,16 +119,18 @@ export function readAffordable({ format, verdict }: StoredAnswer): number | null
 type PackedLimit = readonly [quantity: number, used: number, resetsAt: Instant | null];
 type PackedPosition = readonly [balance: number, resetsAt: Instant | null, ...limit: PackedLimit | []];
 type PackedItem = readonly [creditsRequired: number, pool: string, ...position: PackedPosition | []];
-/** The JSON of format 4, which never changes. */
+/** The JSON of format 4, and a part of format 5. It never changes. */
 type PackedVerdict = readonly [
   deniedItem: number | null,
   affordableQuantity: number | null,
   items: readonly PackedItem[],
 ];
 
-function packVerdict({ deniedItem, affordableQuantity, items }: Verdict): string {
-  const packed: PackedVerdict = [deniedItem, affordableQuantity, items.map(packItem)];
-  return JSON.stringify(packed);
+/** The JSON of format 5, which never changes. */
+type PackedHold = readonly [hasItems: 0 | 1, expiresAt: Instant | null, verdict: PackedVerdict];
+
+function packVerdict({ deniedItem, affordableQuantity, items }: Verdict): PackedVerdict {
+  return [deniedItem, affordableQuantity, items.map(packItem)];
 }
 
 function packItem({ creditsRequired, pool, position }: VerdictItem): PackedItem {
@@ -123,7 +143,27 @@ function packItem({ creditsRequired, pool, position }: VerdictItem): PackedItem 
 /** The verdict of a stored answer with items. */
 export function unpackVerdict({ reason, details }: StoredVerdict): Verdict {
   assert(details !== null, "an answer with items has details");
-  const [deniedItem, affordableQuantity, items]: PackedVerdict = JSON.parse(details);
+  return readPacked(reason, JSON.parse(details));
+}
+
+/** A stored answer to a request for a hold. */
+export function unpackHold({ reason, details }: StoredVerdict): {
+  readonly hasItems: boolean;
+  readonly expiresAt: Instant | null;
+  readonly verdict: Verdict;
+} {
+  assert(details !== null, "an answer about a hold has details");
+  const [hasItems, expiresAt, packed]: PackedHold = JSON.parse(details);
+  return { hasItems: hasItems === 1, expiresAt, verdict: readPacked(reason, packed) };
+}
+
+/** Whether the request named `items`. Its response then contains them too. */
+export function isAnswerToItems({ format, verdict }: StoredAnswer): boolean {
+  if (format === ANSWER_FORMAT_HOLD) return verdict !== null && unpackHold(verdict).hasItems;
+  return format === ANSWER_FORMAT_ITEMS;
+}
+
+function readPacked(reason: Reason | null, [deniedItem, affordableQuantity, items]: PackedVerdict): Verdict {
   return { reason, deniedItem, affordableQuantity, items: items.map(unpackItem) };
 }
 

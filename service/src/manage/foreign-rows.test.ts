@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { createTestProject, post, type Reply } from "../../test/harness.ts";
+import { openHolds } from "../../test/holds.ts";
 import { addWorkspace, type Managed, send, setupManage } from "../../test/manage.ts";
 import { openTestPool } from "../../test/seed.ts";
 import { ProxyWatch } from "../edge/proxy-watch.ts";
@@ -60,6 +61,7 @@ type Rows = Readonly<Record<string, string>>;
 const MISSING: Rows = {
   customers: "nobody-of-this-name",
   grants: "77",
+  holds: "hld_01m7e9sv00000000000000000z",
   consumes: "con_01m7e9sv00000000000000000z",
   features: "no.such.feature",
   plans: "no.such.plan",
@@ -72,12 +74,14 @@ const MISSING: Rows = {
 };
 
 /** Creates rows in the test environment and the workspace, one of each kind. */
-async function plantRows({ consume, record, manage }: Managed): Promise<Rows> {
+async function plantRows(managed: Managed): Promise<Rows> {
+  const { consume, record, manage } = managed;
   const ask = (idempotencyKey: string, quantity: number) =>
     consume({ customerId: "ada", feature: "image.render", quantity, idempotencyKey });
   const { body: charge } = await ask("planted-charge", 1);
   await ask("planted-denial", 1_000);
   const { body: event } = await record({ customerId: "ada", event: "planted", quantity: 1 });
+  const holdId = await openHolds(managed).open({ feature: "text.generate" });
   const idOf = async (path: string): Promise<string> => {
     const { body } = await manage("GET", path);
     const [first] = body["items"] as { id: string | number }[];
@@ -86,6 +90,7 @@ async function plantRows({ consume, record, manage }: Managed): Promise<Rows> {
   return {
     customers: "ada",
     grants: "1",
+    holds: holdId,
     consumes: String(charge["consumeId"]),
     features: "image.render",
     plans: "pro",

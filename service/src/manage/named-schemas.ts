@@ -1,3 +1,4 @@
+import { HoldView as Hold } from "../edge/hold-fields.ts";
 import { Entry as AuditEntry } from "./audit/operations.ts";
 import { CatalogDocument as Catalog, PlanDocument as CatalogPlan } from "./catalog/document.ts";
 import { Allowance, CatalogApplied, Change as CatalogChange, CatalogDiff, Cost } from "./catalog/schema.ts";
@@ -58,7 +59,18 @@ export const NAMED_SCHEMAS = {
     Customer,
     CustomerRequest,
   },
-  ...{ Denial, DenialExplanation, EventKey, Feature, Found, Grant, ImportReport, Installation, KeyStory },
+  ...{
+    Denial,
+    DenialExplanation,
+    EventKey,
+    Feature,
+    Found,
+    Grant,
+    Hold,
+    ImportReport,
+    Installation,
+    KeyStory,
+  },
   ...{ LedgerEntry, Link, ListedMember, LoggedRequest, Me, Member, MemberAccess, Month, Overrides },
   ...{ PinnedFeature, Plan },
   ...{ PlanChange, PlanDiff, PlanDraft, PlanName, PlanSummary, PlanVersion, Pool, Price, Project, Proof },

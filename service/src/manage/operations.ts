@@ -13,6 +13,7 @@ import { explanationOperations } from "./explain/operations.ts";
 import { exportOperations } from "./exports/operations.ts";
 import { featureOperations } from "./features/operations.ts";
 import { healthOperations } from "./health/operations.ts";
+import { holdOperations } from "./holds/operations.ts";
 import { importOperations } from "./imports/operations.ts";
 import { apiKeyOperations } from "./keys/operations.ts";
 import { monthOperations } from "./months/operations.ts";
@@ -47,6 +48,7 @@ export function manageOperations(parts: ManageParts): Operation[] {
     ...customerVerbOperations(parts),
     ...customerRecordOperations(parts),
     ...creditsOperations(parts),
+    ...holdOperations(parts),
     ...eventOperations(parts),
     ...requestOperations(parts),
     ...usageOperations(parts),

@@ -2,8 +2,9 @@ import { describe } from "../edge/errors.ts";
 import { type FieldError, Problem } from "../edge/problem.ts";
 import { type Metadata, parseMetadata } from "../entitlement/metadata.ts";
 import { assertNever } from "../primitives/assert.ts";
-import { brandAs, type MemberId } from "../primitives/brand.ts";
+import { brandAs, type Instant, type MemberId } from "../primitives/brand.ts";
 import { isStorableText, UNSTORABLE_TEXT } from "../primitives/storable-text.ts";
+import { parseTimestamp } from "../primitives/timestamp.ts";
 
 /** Finds errors in string fields that the JSON schema cannot express. */
 export function checkTexts<F extends string>(
@@ -35,6 +36,31 @@ export function readMetadata(value: object | undefined, errors: FieldError[]): M
       return null;
     case "unusable":
       errors.push({ field: "metadata", code: "wrong_form", message: parsed.problem });
+      return null;
+    default:
+      return assertNever(parsed);
+  }
+}
+
+export function readTime(field: string, text: string | undefined, errors: FieldError[]): Instant | null {
+  if (text === undefined) return null;
+  const parsed = parseTimestamp(text);
+  switch (parsed.kind) {
+    case "instant":
+      return parsed.at;
+    case "no_offset":
+      errors.push({
+        field,
+        code: "wrong_form",
+        message: "has no offset: append Z if it is in UTC",
+      });
+      return null;
+    case "not_a_timestamp":
+      errors.push({
+        field,
+        code: "wrong_form",
+        message: "must be an RFC 3339 time such as 2026-11-14T10:00:00Z",
+      });
       return null;
     default:
       return assertNever(parsed);

@@ -2,10 +2,10 @@ import type { FastifyReply } from "fastify";
 import { Problem } from "../edge/problem.ts";
 import { type Asked, renderAnswer, renderCheck, UnknownAnswerFormat } from "../entitlement/answer.ts";
 import type { StoredAnswer } from "../entitlement/stored-answer.ts";
-import { assertNever } from "../primitives/assert.ts";
+import { assert, assertNever } from "../primitives/assert.ts";
 import { formatTimestamp } from "../primitives/timestamp.ts";
 import type { CheckOutcome } from "./check/reader.ts";
-import type { Outcome } from "./commit/request.ts";
+import type { HoldProblem, Outcome } from "./commit/request.ts";
 
 /** The response's body, and what the request log records about it. */
 export type Answer = {
@@ -20,9 +20,21 @@ export function toAnswer(
   outcome: Exclude<Outcome, { kind: "feature_not_found" }>,
   asked: Asked | null,
 ): Answer {
+  assert(outcome.kind !== "hold_changed", "only a request that changes a hold is answered like that");
   if (outcome.kind !== "answered") throw toProblem(outcome);
   const { answer, replayed: isReplay } = outcome;
   return { text: render(answer, asked), isReplay, reason: answer.verdict?.reason ?? null };
+}
+
+/** The response to a request that changes a hold: the caller's own fields first, then what is stored. */
+export function toHoldAnswer(outcome: Outcome, named: { holdId: string; customerId: string }): Answer {
+  assert(
+    outcome.kind !== "answered" && outcome.kind !== "feature_not_found",
+    "a request that changes a hold has its own answer",
+  );
+  if (outcome.kind !== "hold_changed") throw toProblem(outcome);
+  const { text, replayed: isReplay, reason } = outcome;
+  return { text: `${JSON.stringify(named).slice(0, -1)},${text.slice(1)}`, isReplay, reason };
 }
 
 export function toCheckAnswer(
@@ -51,8 +63,30 @@ function render(answer: StoredAnswer, asked: Asked | null): string {
   }
 }
 
-function toProblem(outcome: Exclude<Outcome, { kind: "answered" | "feature_not_found" }>): unknown {
+const HOLD_PROBLEMS: Readonly<Record<HoldProblem, string>> = {
+  hold_not_found: "This customer has no hold with this ID.",
+  hold_settled: "The hold was settled by another request, or charged when it expired. Nothing was changed.",
+  hold_released: "The hold was released by another request. Nothing was changed.",
+  hold_expired: "The hold has ended by itself. Nothing was changed.",
+  hold_items_mismatch:
+    "Send `quantity` for a hold of one feature, and `items` with features of the hold for a hold of several. " +
+    "Only a hold of one feature can be extended.",
+  hold_too_long: "A hold lasts at most 7 days, counted from its opening.",
+  too_many_holds: "A customer can have 1,000 open holds. Nothing was executed.",
+};
+
+export function toProblem(
+  outcome: Exclude<Outcome, { kind: "answered" | "hold_changed" | "feature_not_found" }>,
+): unknown {
   switch (outcome.kind) {
+    case "hold_not_found":
+    case "hold_settled":
+    case "hold_released":
+    case "hold_expired":
+    case "hold_items_mismatch":
+    case "hold_too_long":
+    case "too_many_holds":
+      return new Problem(outcome.kind, { detail: HOLD_PROBLEMS[outcome.kind] });
     case "key_reused":
       return new Problem("idempotency_key_reused", {
         detail: `This idempotency key was already used with another ${outcome.conflict}. Nothing was executed. Use a new key for a new request.`,
@@ -70,7 +104,7 @@ function toProblem(outcome: Exclude<Outcome, { kind: "answered" | "feature_not_f
     case "upgrade_unfinished":
       return new Problem("upgrade_unfinished", {
         detail:
-          "Requests with `items` or `memberId` are executed once the upgrade of Purser is finished with `purser migrate --finish`. " +
+          "Holds and requests with `items` or `memberId` are executed once the upgrade of Purser is finished with `purser migrate --finish`. " +
           "Nothing was executed.",
       });
     case "overloaded":

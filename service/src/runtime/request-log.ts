@@ -6,12 +6,14 @@ import { hashKey, hashMember } from "../entitlement/key-hash.ts";
 import { parseMetadata } from "../entitlement/metadata.ts";
 import type { Pool } from "../postgres/pool.ts";
 import { transaction } from "../postgres/transaction.ts";
+import { assert } from "../primitives/assert.ts";
 import type { EnvironmentId, Instant } from "../primitives/brand.ts";
 import { isStorableText } from "../primitives/storable-text.ts";
 import { parseTimestamp } from "../primitives/timestamp.ts";
 import {
   addRequestCounts,
   insertRequestLog,
+  LOGGED_ENDPOINTS,
   type LoggedEndpoint,
   type LoggedRequest,
   openRequestLog,
@@ -20,6 +22,7 @@ import {
 } from "../store/cell/request-log.ts";
 import { toItem } from "./consume/route.ts";
 import type { QuestionBody } from "./consume/schema.ts";
+import { readDuration } from "./holds/open-route.ts";
 import type { Caller } from "./runtime-route.ts";
 
 /** Bounds memory at any request rate, even while the database is unreachable. */
@@ -43,7 +46,7 @@ type Tally = {
   successesKept: number;
   othersKept: number;
   /** Counts by outcome, of all requests including dropped ones. */
-  readonly counts: Readonly<Record<LoggedEndpoint, Map<string, number>>>;
+  readonly counts: ReadonlyMap<LoggedEndpoint, Map<string, number>>;
 };
 
 type Where = Pick<Caller, "environmentId" | "cell">;
@@ -102,9 +105,8 @@ export class RequestLog {
     { code, reason }: Pick<Answered, "code" | "reason">,
   ): boolean {
     const tally = this.#tallyOf(caller);
-    const counts = tally.counts[endpoint];
     const outcome = code ?? reason ?? "ok";
-    counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
+    addCount(tally, endpoint, outcome, 1);
     if (outcome === "ok") {
       if (tally.successesKept >= SUCCESSES_MAX) {
         this.#sampled += 1;
@@ -144,14 +146,14 @@ export class RequestLog {
       timestamp: endpoint === "events" && code === null ? textOf(body["timestamp"], 50) : null,
       durationMs: answered.durationMs,
       atMs: performance.now(),
-      refused: code === "idempotency_key_reused" ? readRefused(body) : null,
+      refused: code === "idempotency_key_reused" ? readRefused(endpoint, body) : null,
     });
   }
 
   #tallyOf({ environmentId, cell }: Where): Tally {
     const known = this.#tallies.get(environmentId);
     if (known !== undefined) return known;
-    const counts = { check: new Map(), consume: new Map(), events: new Map() };
+    const counts = new Map(LOGGED_ENDPOINTS.map((endpoint) => [endpoint, new Map<string, number>()]));
     const tally = { environmentId, cell, successesKept: 0, othersKept: 0, counts };
     this.#tallies.set(environmentId, tally);
     return tally;
@@ -184,10 +186,8 @@ export class RequestLog {
     this.#entries = all.slice(0, ENTRIES_MAX);
     for (const { environmentId, cell, counts } of tallies) {
       const present = this.#tallyOf({ environmentId, cell });
-      for (const endpoint of ENDPOINTS) {
-        const sums = present.counts[endpoint];
-        for (const [outcome, count] of counts[endpoint]) sums.set(outcome, (sums.get(outcome) ?? 0) + count);
-      }
+      for (const [endpoint, own] of counts)
+        for (const [outcome, count] of own) addCount(present, endpoint, outcome, count);
     }
   }
 
@@ -199,8 +199,13 @@ export class RequestLog {
   }
 }
 
+function addCount({ counts }: Tally, endpoint: LoggedEndpoint, outcome: string, count: number): void {
+  const own = counts.get(endpoint);
+  assert(own !== undefined, "every endpoint is counted");
+  own.set(outcome, (own.get(outcome) ?? 0) + count);
+}
+
 const NO_BODY: Readonly<Record<string, unknown>> = {};
-const ENDPOINTS: readonly LoggedEndpoint[] = ["check", "consume", "events"];
 
 function toAnswered(request: FastifyRequest, reply: FastifyReply): Answered {
   return {
@@ -259,13 +264,13 @@ function readTime(text: string): Instant | null {
 }
 
 function toCounts({ environmentId, counts }: Tally): RequestCount[] {
-  return ENDPOINTS.flatMap((endpoint) =>
-    [...counts[endpoint]].map(([outcome, requests]) => ({ environmentId, endpoint, outcome, requests })),
+  return [...counts].flatMap(([endpoint, own]) =>
+    [...own].map(([outcome, requests]) => ({ environmentId, endpoint, outcome, requests })),
   );
 }
 
 /** Reads the fields that a fingerprint covers, to explain a reused key. The body is valid. */
-export function readRefused(body: Readonly<Record<string, unknown>>): Refused {
+export function readRefused(endpoint: LoggedEndpoint, body: Readonly<Record<string, unknown>>): Refused {
   const { quantity, idempotencyKey, memberId, metadata, timestamp } = body;
   const question = body as QuestionBody;
   const parsed = typeof metadata === "object" && metadata !== null ? parseMetadata(metadata) : null;
@@ -276,5 +281,6 @@ export function readRefused(body: Readonly<Record<string, unknown>>): Refused {
     memberHash: typeof memberId === "string" ? hashMember(String(idempotencyKey), memberId) : null,
     metadataHash: parsed?.kind === "metadata" ? shortHash(parsed.metadata.canonical) : null,
     timestamp: time?.kind === "instant" ? time.at : null,
+    ...(endpoint === "holds" ? { hold: readDuration(body) } : {}),
   };
 }

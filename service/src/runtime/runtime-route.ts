@@ -20,39 +20,56 @@ export type Asking = {
 };
 
 const CODES_OF_ALL = [
-  "invalid_json",
   "invalid_request",
   "api_key_missing",
   "api_key_invalid",
   "scope_missing",
   "browser_not_allowed",
   "tls_required",
-  "body_too_large",
-  "unsupported_media_type",
   "rate_limited",
   "internal_error",
   "overloaded",
   "unavailable",
 ] as const satisfies readonly ProblemCode[];
 
-type RuntimeRoute<B extends TSchema> = {
-  /** The name of the endpoint, which is also the last part of the path. */
+const CODES_OF_BODIES = [
+  "invalid_json",
+  "body_too_large",
+  "unsupported_media_type",
+] as const satisfies readonly ProblemCode[];
+
+/** The validated parts of a request. */
+type Call<P extends TSchema, Q extends TSchema, B extends TSchema> = {
+  readonly params: Static<P>;
+  readonly query: Static<Q>;
+  readonly body: Static<B>;
+};
+
+type RuntimeRoute<P extends TSchema, Q extends TSchema, B extends TSchema> = {
+  readonly path: string;
   readonly scope: KeyScope;
   readonly operationId: string;
   readonly summary: string;
   readonly description: string;
-  readonly body: B;
+  readonly params?: P;
+  /** Only for a GET request. */
+  readonly query?: Q;
+  /** A route without a body is a GET route. */
+  readonly body?: B;
   readonly answer: TSchema & { readonly description: string };
   /** Problem codes in addition to `CODES_OF_ALL`. */
   readonly codes: readonly ProblemCode[];
-  readonly handle: (caller: Asking, body: Static<B>) => Promise<Answer>;
+  readonly handle: (caller: Asking, call: Call<P, Q, B>) => Promise<Answer>;
 };
 
-export function runtimeRoute<B extends TSchema>(route: RuntimeRoute<B>) {
-  const { scope, operationId, summary, description, body, answer, codes, handle } = route;
+export function runtimeRoute<P extends TSchema, Q extends TSchema, B extends TSchema>(
+  route: RuntimeRoute<P, Q, B>,
+) {
+  const { path, scope, operationId, summary, description, params, query, body, answer, handle } = route;
+  const codes = [...CODES_OF_ALL, ...(body === undefined ? [] : CODES_OF_BODIES), ...route.codes];
   return {
-    method: "POST",
-    url: `/v1/${scope}`,
+    method: body === undefined ? "GET" : "POST",
+    url: path.replace(/\{(\w+)\}/g, ":$1"),
     config: { scope },
     schema: {
       operationId,
@@ -60,19 +77,16 @@ export function runtimeRoute<B extends TSchema>(route: RuntimeRoute<B>) {
       summary,
       description,
       security: [{ apiKey: [] }],
-      body,
-      response: { 200: answer, ...problemResponses([...CODES_OF_ALL, ...codes]) },
+      ...(params === undefined ? {} : { params }),
+      ...(query === undefined ? {} : { querystring: query }),
+      ...(body === undefined ? {} : { body }),
+      response: { 200: answer, ...problemResponses(codes) },
     },
-    handler: async (
-      request: FastifyRequest<{ Body: Static<B> }>,
-      reply: FastifyReply,
-    ): Promise<FastifyReply> => {
+    handler: async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
       const { apiKey, id: requestId, span } = request;
       assert(apiKey !== null, "a runtime route is authenticated");
-      return replyWithAnswer(
-        reply,
-        await handle({ key: apiKey, requestId, span }, request.body as Static<B>),
-      );
+      const call = { params: request.params, query: request.query, body: request.body } as Call<P, Q, B>;
+      return replyWithAnswer(reply, await handle({ key: apiKey, requestId, span }, call));
     },
   } as const;
 }

@@ -37,6 +37,7 @@ export function ask(world: World, known: Known, act: Asking, past: readonly Mome
     wallets: [{ ...known, readWallet: () => wallet, isMissing: false, mayHold: false, decidedAt: null }],
     keyedRequests: earlier === null ? [] : [{ ...earlier, isEnded: false }],
     storedEvents: new Set(),
+    holds: [],
     customers: [{ environmentId, customerId, number: customerNumber }],
     newcomers: new Map(),
     catalogs: new Map([[environmentId, world.catalog]]),
@@ -86,12 +87,13 @@ function toRequest({ projectId }: World, known: Known, act: Asking): RuntimeRequ
   }
   const consumption = readConsumption({ customerId, feature: act.feature, quantity, ...member, metadata });
   const key = brandAs<IdempotencyKey>(act.key);
-  const fingerprint = fingerprintConsumption(consumption);
+  const fingerprint = fingerprintConsumption(consumption, null);
   return {
     ...sender,
     endpoint: "consume",
     keyed: { projectId, key, keyHash: hashKey(key), fingerprint },
     consumption,
+    duration: null,
   };
 }
 
@@ -147,7 +149,7 @@ function describeRequest(
     subject: act.kind === "event" ? act.event : act.feature,
     keyHash: act.kind === "consume" ? hashKey(act.key) : null,
     durationMs: chance.between(fast, slow) / 1000,
-    refused: code === "idempotency_key_reused" ? readRefused(act) : null,
+    refused: code === "idempotency_key_reused" ? readRefused("consume", act) : null,
     occurredAt: null,
   };
 }

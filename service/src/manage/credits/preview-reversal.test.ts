@@ -33,7 +33,7 @@ test("a reversal does exactly what its preview showed, and the preview writes no
   });
   expect(await database.count("cell.ledger")).toBe(entries);
   await manage("POST", path, { body: { quantity: 6 } });
-  expect(await balanceOf(managed)).toEqual([{ pool: "credits", balance: 70 }]);
+  expect(await balanceOf(managed)).toEqual([{ pool: "credits", balance: 70, held: 0 }]);
 });
 
 test("revoking one of several merged grants keeps the credits of the others", async () => {
@@ -55,7 +55,7 @@ test("revoking one of several merged grants keeps the credits of the others", as
     ],
   });
   await manage("POST", path, { body: {} });
-  expect(await balanceOf(managed)).toEqual([{ pool: "credits", balance: 200 }]);
+  expect(await balanceOf(managed)).toEqual([{ pool: "credits", balance: 200, held: 0 }]);
 });
 
 test("a preview shows which credits would return to revoked grants or to a plan the customer has left", async () => {

@@ -1,6 +1,5 @@
 import { type Static, Type } from "typebox";
-import { type Catalog, getPlan, getPool, getVersion } from "../../entitlement/catalog.ts";
-import { assert } from "../../primitives/assert.ts";
+import { type Catalog, getFeatureKey, getPlan, getPool, getVersion } from "../../entitlement/catalog.ts";
 import type { FeatureId, PlanVersionId, PoolId } from "../../primitives/brand.ts";
 
 export const PlanName = Type.Object({
@@ -13,11 +12,9 @@ export type PlanName = Static<typeof PlanName>;
 /** Translates internal IDs to the keys that callers use. */
 export class CatalogNames {
   readonly #catalog: Catalog;
-  readonly #features: ReadonlyMap<FeatureId, string>;
 
   constructor(catalog: Catalog) {
     this.#catalog = catalog;
-    this.#features = new Map([...catalog.features.values()].map(({ id, key }) => [id, key]));
   }
 
   pool(id: PoolId): string {
@@ -25,9 +22,7 @@ export class CatalogNames {
   }
 
   feature(id: FeatureId): string {
-    const key = this.#features.get(id);
-    assert(key !== undefined, "a feature is never deleted");
-    return key;
+    return getFeatureKey(this.#catalog, id);
   }
 
   plan(id: PlanVersionId): PlanName {

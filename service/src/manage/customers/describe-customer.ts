@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import type { Catalog } from "../../entitlement/catalog.ts";
 import { viewWallet } from "../../entitlement/view-wallet.ts";
-import { balanceOf, type Wallet } from "../../entitlement/wallet.ts";
+import { balanceOf, heldIn, type Wallet } from "../../entitlement/wallet.ts";
 import type { Instant } from "../../primitives/brand.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import type { CustomerRecord } from "../../store/cell/customer-list.ts";
@@ -54,9 +54,9 @@ export const Customer = Type.Object({
   balances: Type.Array(
     Type.Object({
       pool: Type.String({ examples: ["credits"] }),
-      balance: Type.Integer({ examples: [1250] }),
+      balance: Type.Integer({ description: "Credits that can be spent.", examples: [1250] }),
+      held: Type.Integer({ description: "Credits that open holds set aside.", examples: [0] }),
     }),
-    { description: "Spendable credits in each pool." },
   ),
 });
 
@@ -93,6 +93,7 @@ export function describeCustomer(record: CustomerRecord, catalog: Catalog, clock
     balances: [...catalog.pools.values()].map(({ id, key }) => ({
       pool: key,
       balance: balanceOf(wallet, id),
+      held: heldIn(wallet, id),
     })),
   };
 }

@@ -14,7 +14,7 @@ import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { findCustomerRecord } from "../../store/cell/customer-list.ts";
 import { type DenialRecord, listDenialRecords } from "../../store/cell/denials.ts";
-import { listKeyTexts } from "../../store/cell/key-records.ts";
+import { type KeyUse, listKeyUses } from "../../store/cell/key-records.ts";
 import {
   invalidField,
   nullable,
@@ -74,7 +74,7 @@ export function listDenials(
       limit: page.limit + 1,
     });
     const shown = found.slice(0, page.limit);
-    const keys = await listKeyTexts(
+    const keys = await listKeyUses(
       tx,
       { projectId, environmentId },
       shown.map(({ keyHash }) => keyHash),
@@ -103,7 +103,7 @@ function readPosition(denialId: string): typeof AFTER_ALL {
 function describeDenial(
   record: DenialRecord,
   names: CatalogNames,
-  keys: ReadonlyMap<string, string>,
+  keys: ReadonlyMap<string, KeyUse>,
 ): Denial {
   const { reason, quantity, creditsRequired, balance, limit, resetsAt, planVersion, metadata } = record;
   return {
@@ -117,7 +117,7 @@ function describeDenial(
     resetsAt: timeOrNull(resetsAt),
     plan: planVersion === null ? null : names.plan(planVersion),
     overrides: record.overrides,
-    idempotencyKey: keys.get(record.keyHash) ?? null,
+    idempotencyKey: keys.get(record.keyHash)?.key ?? null,
     memberId: record.memberId,
     metadata,
     ...describeDeniedItems(record),

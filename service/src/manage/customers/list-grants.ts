@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { shareOf } from "../../entitlement/revoke-grant.ts";
 import { viewWallet } from "../../entitlement/view-wallet.ts";
-import type { Wallet } from "../../entitlement/wallet.ts";
+import { findHeld, type Wallet } from "../../entitlement/wallet.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import { single } from "../../postgres/transaction.ts";
 import { brandAs, type CustomerId, type EnvironmentId, type Instant } from "../../primitives/brand.ts";
@@ -33,6 +33,7 @@ export const Grant = Type.Object({
   pool: Type.String({ examples: ["credits"] }),
   credits: Type.Integer({ description: "Granted credits.", examples: [500] }),
   remaining: Type.Integer({ description: "Credits that can still be spent.", examples: [120] }),
+  held: Type.Integer({ description: "Credits that open holds set aside.", examples: [0] }),
   expiresAt: nullable(timeField),
   recordedAt: timeField,
   revokedAt: nullable(timeField),
@@ -65,15 +66,15 @@ export function listGrants(
     // A forged cursor must not exceed the column's range.
     const before = page.before === null ? newest : Math.max(1, Math.min(page.before, newest));
     const since = page.since ?? BEFORE_ALL;
-    const open = wallet.grants.map(({ number }) => number);
+    const open = [...wallet.grants.map(({ number }) => number), ...wallet.held.map(({ grant }) => grant)];
     const found = await listGrantRecords(tx, name, { before, since, open, limit: page.limit + 1 });
     const shown = found.slice(0, page.limit);
     const later = before === newest ? new Map() : await sumLaterGrants(tx, name, before);
     const names = new CatalogNames(catalog);
     const grants = shown.flatMap((record) => {
-      const remaining = takeShare(record, wallet, later);
-      const isInSight = record.effectiveAt >= since || remaining > 0;
-      return isInSight ? describeGrant(record, { names, remaining }) : [];
+      const share = takeShare(record, wallet, later);
+      const isInSight = record.effectiveAt >= since || share.remaining + share.held > 0;
+      return isInSight ? describeGrant(record, names, share) : [];
     });
     return { grants, next: found.length > page.limit ? (shown.at(-1)?.number ?? null) : null };
   });
@@ -81,20 +82,26 @@ export function listGrants(
 
 const BEFORE_ALL = brandAs<Instant>(0);
 
-/** The remaining credits of a grant. Must be called from the newest grant to the oldest, because `later` accumulates. */
-function takeShare(record: GrantRecord, wallet: Wallet, later: Map<number, number>): number {
+type Share = { readonly remaining: number; readonly held: number };
+
+/**
+ * The remaining and held credits of a grant. Must be called from the newest grant to the oldest, because `later` accumulates. First in,
+ * first out: of the credits that several grants have left together, the oldest are held.
+ */
+function takeShare(record: GrantRecord, wallet: Wallet, later: Map<number, number>): Share {
   const { slot, kind, credits, revokedAt } = record;
-  const remaining = wallet.grants.find(({ number }) => number === slot)?.remaining ?? 0;
-  if (revokedAt !== null && kind !== "allowance") return 0;
-  const share = shareOf({ kind, credits }, { remaining, later: later.get(slot) ?? 0 });
+  if (revokedAt !== null && kind !== "allowance") return { remaining: 0, held: 0 };
+  const left = wallet.grants.find(({ number }) => number === slot)?.remaining ?? 0;
+  const { credits: set, revoked } = findHeld(wallet, slot) ?? { credits: 0, revoked: 0 };
+  const of = (credited: number): number =>
+    shareOf({ kind, credits }, { remaining: credited, later: later.get(slot) ?? 0 });
+  const remaining = of(left);
+  const held = of(left + set - revoked) - remaining;
   later.set(slot, (later.get(slot) ?? 0) + credits);
-  return share;
+  return { remaining, held };
 }
 
-function describeGrant(
-  record: GrantRecord,
-  { names, remaining }: { readonly names: CatalogNames; readonly remaining: number },
-): Grant {
+function describeGrant(record: GrantRecord, names: CatalogNames, { remaining, held }: Share): Grant {
   const { number, kind, credits, expiresAt, recordedAt, revokedAt, reference, price, note } = record;
   return {
     grant: number,
@@ -102,6 +109,7 @@ function describeGrant(
     pool: names.pool(record.pool),
     credits,
     remaining,
+    held,
     expiresAt: timeOrNull(expiresAt),
     recordedAt: formatTimestamp(recordedAt),
     revokedAt: timeOrNull(revokedAt),

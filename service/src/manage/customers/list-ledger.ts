@@ -18,7 +18,7 @@ import { publicId } from "../../primitives/public-id.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { findCustomerRecord } from "../../store/cell/customer-list.ts";
-import { listKeyTexts } from "../../store/cell/key-records.ts";
+import { type KeyUse, listKeyUses } from "../../store/cell/key-records.ts";
 import { type LedgerRecord, listLedger as listRecords } from "../../store/cell/ledger.ts";
 import { findLastBefore, listBalances } from "../../store/cell/ledger-balances.ts";
 import { findWholeLedgerSince, holdLedger } from "../../store/cell/usage/attached-months.ts";
@@ -153,7 +153,7 @@ export function listLedger(
     const range = { before, after, kind, feature, since, limit: page.limit + 1 };
     const found = await listRecords(tx, name, range);
     const shown = found.slice(0, page.limit);
-    const keys = await listKeyTexts(
+    const keys = await listKeyUses(
       tx,
       { projectId, environmentId },
       shown.flatMap(({ keyHash }) => keyHash ?? []),
@@ -181,7 +181,7 @@ function findFeature({ features }: Catalog, key: string): FeatureId | undefined 
 type Known = {
   readonly customerNumber: CustomerNumber;
   readonly names: CatalogNames;
-  readonly keys: ReadonlyMap<string, string>;
+  readonly keys: ReadonlyMap<string, KeyUse>;
   readonly since: Instant;
 };
 
@@ -206,7 +206,7 @@ function describeEntry(record: LedgerRecord, { customerNumber, names, keys, sinc
     item: place?.index ?? null,
     reversedQuantity: record.reversedQuantity,
     reverses: reverses === null || reverses.recordedAt < since ? null : nameRequest(reverses),
-    idempotencyKey: keyHash === null ? null : (keys.get(keyHash) ?? null),
+    idempotencyKey: keyHash === null ? null : (keys.get(keyHash)?.key ?? null),
     memberId: record.memberId,
     metadata: record.metadata,
     parts: [...record.parts],

@@ -51,7 +51,7 @@ test("the ledger's pages have no gap and add up to the balance", async () => {
   expect(items.map(({ sequence }) => sequence)).toEqual(items.map((_, index) => items.length - index));
   const { body } = await managed.manage("GET", "customers/ada");
   const sum = items.reduce((total, { amount }) => total + Number(amount), 0);
-  expect(body["balances"]).toEqual([{ pool: "credits", balance: sum }]);
+  expect(body["balances"]).toEqual([{ pool: "credits", balance: sum, held: 0 }]);
   expect(items[0]?.["balanceAfter"]).toBe(sum);
 });
 
@@ -154,6 +154,7 @@ test("grants are listed with the credits that are left for the next request", as
     pool: "credits",
     credits: 40,
     remaining: 0,
+    held: 0,
     expiresAt: null,
     recordedAt: expect.any(String),
     revokedAt: null,

@@ -1,5 +1,8 @@
 import { type Static, Type } from "typebox";
+import { HoldView } from "../../edge/hold-fields.ts";
+import type { ConsumptionItem, HoldDuration } from "../../entitlement/consumption.ts";
 import { assertNever } from "../../primitives/assert.ts";
+import type { CustomerNumber, MemberId } from "../../primitives/brand.ts";
 import { publicId } from "../../primitives/public-id.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import type { Charge } from "../../store/cell/charges.ts";
@@ -66,7 +69,7 @@ export const KeyStory = Type.Object({
       "`kept`: the response is stored. `ended`: the key expired and can be used again. `not_kept`: the key was used but nothing was stored, " +
       "so it can be used again. `other_environment`: the key was used in the project's other environment and cannot be used here.",
   }),
-  endpoint: nullable(Type.Enum(["consume", "events"])),
+  endpoint: nullable(Type.Enum(["consume", "events", "holds"])),
   recordedAt: nullable(timeField),
   customerId: nullable(Type.String({ examples: ["customer_42"] })),
   answer: nullable(
@@ -79,6 +82,7 @@ export const KeyStory = Type.Object({
     description: "All charges of the request: `charge` and the charges for its other `items`.",
   }),
   denial: nullable(DenialDetails),
+  hold: nullable(HoldView),
   event: nullable(EventDetails),
   uses: Type.Array(
     Type.Object({
@@ -107,18 +111,30 @@ export type Subject =
   /** All charges of the request; `row` is the first. */
   | { readonly kind: "charge"; readonly row: Charge; readonly rows: readonly Charge[] }
   | { readonly kind: "denial"; readonly row: Denial }
-  | { readonly kind: "event"; readonly row: StoredEvent };
+  | { readonly kind: "event"; readonly row: StoredEvent }
+  | { readonly kind: "hold"; readonly row: OpenedHold; readonly view: HoldView };
+
+/** What the request that opened a hold asked for. */
+export type OpenedHold = {
+  readonly customerNumber: CustomerNumber;
+  readonly items: readonly ConsumptionItem[];
+  readonly duration: HoldDuration;
+  readonly memberId: MemberId | null;
+  readonly metadata: string | null;
+};
 
 export function describeSubject(
   subject: Subject | null,
-): Pick<KeyStory, "charge" | "charges" | "denial" | "event"> {
-  const nothing = { charge: null, charges: [], denial: null, event: null };
+): Pick<KeyStory, "charge" | "charges" | "denial" | "hold" | "event"> {
+  const nothing = { charge: null, charges: [], denial: null, hold: null, event: null };
   if (subject === null) return nothing;
   switch (subject.kind) {
     case "charge":
       return { ...nothing, charge: describeCharge(subject.row), charges: subject.rows.map(describeCharge) };
     case "denial":
       return { ...nothing, denial: describeDenial(subject.row) };
+    case "hold":
+      return { ...nothing, hold: subject.view };
     case "event":
       return { ...nothing, event: describeEvent(subject.row) };
     default:

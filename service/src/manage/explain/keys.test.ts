@@ -45,6 +45,7 @@ test("a charge's key shows its exact response, its uses, and how a rejected reus
       reversedQuantity: 0,
     },
     denial: null,
+    hold: null,
     event: null,
   });
   expect(JSON.stringify(story["answer"])).toBe(first.text);
@@ -114,6 +115,7 @@ test("a key from the other environment shows only that it was used there, and an
     charge: null,
     charges: [],
     denial: null,
+    hold: null,
     event: null,
     uses: [],
   });

@@ -1,32 +1,38 @@
 import { type Asked, renderAnswer, UnknownAnswerFormat } from "../../entitlement/answer.ts";
+import { getFeatureKey } from "../../entitlement/catalog.ts";
 import { type ConsumptionItem, canonicalItems, parseItems } from "../../entitlement/consumption.ts";
-import { shortHash } from "../../entitlement/fingerprint.ts";
 import { hashKey, hashMember } from "../../entitlement/key-hash.ts";
-import { parseMetadata } from "../../entitlement/metadata.ts";
-import { ANSWER_FORMAT_ITEMS, type StoredAnswer } from "../../entitlement/stored-answer.ts";
+import { isAnswerToItems, type StoredAnswer } from "../../entitlement/stored-answer.ts";
+import { viewHold } from "../../entitlement/view-hold.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { single } from "../../postgres/transaction.ts";
+import { assert } from "../../primitives/assert.ts";
 import {
   brandAs,
   type CustomerId,
-  type CustomerNumber,
   type EnvironmentId,
   type FeatureKey,
   type Instant,
   type Quantity,
 } from "../../primitives/brand.ts";
 import { readConsumeId } from "../../primitives/consume-id.ts";
+import { readHoldId } from "../../primitives/hold-id.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
+import type { Uuid } from "../../primitives/uuid.ts";
+import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { listChargesOfRequest } from "../../store/cell/charges.ts";
+import { readClock } from "../../store/cell/clock.ts";
 import { mapCustomerIds } from "../../store/cell/customers.ts";
 import { findDenial, nameDenial } from "../../store/cell/denials.ts";
 import { findEvent } from "../../store/cell/event-list.ts";
+import { findHoldRecord } from "../../store/cell/hold-list.ts";
 import { findKeptRequest, type KeptRequest } from "../../store/cell/key-records.ts";
 import { isWithin, type LogRecord, listLogRecords } from "../../store/cell/request-log-list.ts";
 import type { Scope } from "../../store/control/scopes.ts";
 import { timeOrNull } from "../fields.ts";
 import { describeRequests } from "../requests/describe-request.ts";
+import { type AskedBefore, differingFields } from "./compare-uses.ts";
 import { describeSubject, type KeyStory, type Subject } from "./key-story.ts";
 
 const USES_MAX = 50;
@@ -124,6 +130,7 @@ const NOTHING = {
   charge: null,
   charges: [],
   denial: null,
+  hold: null,
   event: null,
 };
 
@@ -138,6 +145,7 @@ async function findSubject(
     const row = await findEvent(tx, environmentId, subjectId);
     return row === null ? null : { kind: "event", row };
   }
+  if (verdict?.reason === null && endpoint === "holds") return findOpened(tx, environmentId, subjectId);
   if (verdict?.reason === null) {
     const rows = await listChargesOfRequest(tx, environmentId, readConsumeId(subjectId));
     const [row] = rows;
@@ -145,6 +153,24 @@ async function findSubject(
   }
   const row = await findDenial(tx, environmentId, nameDenial(subjectId));
   return row === null ? null : { kind: "denial", row };
+}
+
+/** The hold that the request opened. */
+async function findOpened(tx: Tx, environmentId: EnvironmentId, id: Uuid): Promise<Subject | null> {
+  const name = readHoldId(id);
+  const { customerNumber } = name;
+  const record = await findHoldRecord(tx, { environmentId, ...name });
+  if (record === null) return null;
+  const catalog = await loadCatalog(tx, environmentId);
+  const { hold, opened, metadata } = record;
+  const { memberId, onExpiry } = hold;
+  const items = opened.map(({ feature, quantity }) => ({
+    feature: getFeatureKey(catalog, feature),
+    quantity: brandAs<Quantity>(quantity),
+  }));
+  const duration = { expiresInMs: record.firstExpiresAt - hold.openedAt, onExpiry };
+  const view = viewHold(record, { catalog, customerNumber, now: await readClock(tx) });
+  return { kind: "hold", row: { customerNumber, items, duration, memberId, metadata }, view };
 }
 
 /** Renders the original response, without the customer ID if the customer was erased. */
@@ -158,14 +184,15 @@ function renderKept(
   const asked: Asked = {
     customerId: customerId ?? brandAs<CustomerId>(""),
     items: itemsOf(subject),
-    hasItems: answer.format === ANSWER_FORMAT_ITEMS,
+    hasItems: isAnswerToItems(answer),
   };
   const rendered = render(answer, asked);
   return rendered === null ? null : { ...rendered, customerId };
 }
 
 /** The features and quantities that the request asked for. */
-function itemsOf(subject: Exclude<Subject, { kind: "event" }>): ConsumptionItem[] {
+function itemsOf(subject: Exclude<Subject, { kind: "event" }>): readonly ConsumptionItem[] {
+  if (subject.kind === "hold") return subject.row.items;
   if (subject.kind === "denial" && subject.row.request !== null) return parseItems(subject.row.request.items);
   const rows = subject.kind === "charge" ? subject.rows : [subject.row];
   return rows.map(({ feature, quantity }) => ({
@@ -191,16 +218,26 @@ function toAsked(
   customerId: CustomerId | null,
 ): AskedBefore {
   const { endpoint, answer } = kept;
-  const { customerNumber, quantity, memberId, metadata } = subject.row;
+  const { customerNumber, memberId, metadata } = subject.row;
   const isErased = customerId === null;
   const memberHash = memberId === null ? null : hashMember(key, memberId);
-  const shared = { endpoint, customerNumber, isErased, quantity, memberHash, metadata, items: null };
-  if (subject.kind !== "event") {
-    const items = answer.format === ANSWER_FORMAT_ITEMS ? canonicalItems(itemsOf(subject)) : null;
-    return { ...shared, subject: subject.row.feature, items, timestamp: null };
+  const shared = { endpoint, customerNumber, isErased, memberHash, metadata };
+  if (subject.kind === "event") {
+    const { event, quantity, occurredAt, recordedAt } = subject.row;
+    const timestamp = occurredAt === recordedAt ? null : occurredAt;
+    return { ...shared, subject: event, quantity, items: null, duration: null, timestamp };
   }
-  const { event, occurredAt, recordedAt } = subject.row;
-  return { ...shared, subject: event, timestamp: occurredAt === recordedAt ? null : occurredAt };
+  const asked = itemsOf(subject);
+  const items = isAnswerToItems(answer) ? canonicalItems(asked) : null;
+  const { feature, quantity } = subject.kind === "hold" ? firstOf(asked) : subject.row;
+  const duration = subject.kind === "hold" ? subject.row.duration : null;
+  return { ...shared, subject: feature, quantity, items, duration, timestamp: null };
+}
+
+function firstOf(items: readonly ConsumptionItem[]): ConsumptionItem {
+  const [first] = items;
+  assert(first !== undefined, "a request has at least one item");
+  return first;
 }
 
 async function describeUses(
@@ -223,50 +260,4 @@ async function describeUses(
       },
     };
   });
-}
-
-/** The original request that used a key. */
-type AskedBefore = {
-  readonly endpoint: "consume" | "events";
-  readonly customerNumber: CustomerNumber;
-  /** After an erasure, the customer ID, the member and the metadata cannot be compared. */
-  readonly isErased: boolean;
-  readonly subject: string;
-  readonly quantity: number;
-  /** In canonical form. Null for a request without items. */
-  readonly items: string | null;
-  readonly memberHash: string | null;
-  /** JSON. */
-  readonly metadata: string | null;
-  /** Null if the event had none. */
-  readonly timestamp: Instant | null;
-};
-
-/** Lists the fields in which a rejected request differs from the original one. */
-function differingFields(asked: AskedBefore, sent: LogRecord): string[] {
-  if (sent.endpoint !== asked.endpoint) return ["endpoint"];
-  if (sent.refused === null) return [];
-  const { quantity, memberHash = null, metadataHash, timestamp } = sent.refused;
-  const { isErased } = asked;
-  const isEvent = asked.endpoint === "events";
-  // Log entries from before 0.2 have neither items nor members.
-  const items = sent.refused.items ?? null;
-  const isSingle = items === null && asked.items === null;
-  const differing = [
-    ...(!isErased && sent.customerNumber !== asked.customerNumber ? ["customerId"] : []),
-    ...(isSingle && sent.subject !== asked.subject ? [isEvent ? "event" : "feature"] : []),
-    ...(isSingle && quantity !== asked.quantity ? ["quantity"] : []),
-    ...(items !== asked.items ? ["items"] : []),
-    ...(!isErased && memberHash !== asked.memberHash ? ["memberId"] : []),
-    ...(!isErased && metadataHash !== hashOf(asked.metadata) ? ["metadata"] : []),
-    ...(isEvent && timestamp !== asked.timestamp ? ["timestamp"] : []),
-  ];
-  // An event whose timestamp equals its recording time looks as if it had no timestamp.
-  return differing.length === 0 && isEvent && !isErased ? ["timestamp"] : differing;
-}
-
-function hashOf(metadata: string | null): string | null {
-  if (metadata === null) return null;
-  const parsed = parseMetadata(JSON.parse(metadata));
-  return parsed.kind === "metadata" ? shortHash(parsed.metadata.canonical) : null;
 }

@@ -13,7 +13,7 @@ import {
   listExportedEntries,
   listLedgerOwners,
 } from "../../store/cell/export-rows.ts";
-import { listKeyTexts } from "../../store/cell/key-records.ts";
+import { listKeyUses } from "../../store/cell/key-records.ts";
 import { findLastBefore } from "../../store/cell/ledger-balances.ts";
 import { CatalogNames } from "../customers/catalog-names.ts";
 import {
@@ -157,9 +157,9 @@ async function* readPages(
         // Read after the entries, so that everything they refer to exists.
         const names = new CatalogNames(await loadCatalog(tx, environmentId));
         const hashes = kind === null ? [] : entries.flatMap(({ keyHash }) => keyHash ?? []);
-        const keys = await listKeyTexts(tx, { projectId, environmentId }, hashes);
+        const keys = await listKeyUses(tx, { projectId, environmentId }, hashes);
         return entries.map((entry) => {
-          const key = entry.keyHash === null ? null : (keys.get(entry.keyHash) ?? null);
+          const key = entry.keyHash === null ? null : (keys.get(entry.keyHash)?.key ?? null);
           const position = [entry.owner.customerNumber, entry.sequence] as const;
           return { row: { ...entry, names, key, from }, position };
         });

@@ -4,11 +4,12 @@ import type { EnvironmentId, ProjectId } from "../../primitives/brand.ts";
 import { publicId } from "../../primitives/public-id.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { mapCustomerIds } from "../../store/cell/customers.ts";
-import { listKeyTexts } from "../../store/cell/key-records.ts";
+import { listKeyUses } from "../../store/cell/key-records.ts";
+import { LOGGED_ENDPOINTS } from "../../store/cell/request-log.ts";
 import type { LogRecord } from "../../store/cell/request-log-list.ts";
 import { nullable, timeField } from "../fields.ts";
 
-export const endpointField = Type.Enum(["check", "consume", "events"]);
+export const endpointField = Type.Enum([...LOGGED_ENDPOINTS]);
 
 export const reasonField = nullable(
   Type.String({ description: "Set only for denials.", examples: ["insufficient_credits"] }),
@@ -74,7 +75,7 @@ export async function describeRequests(
   const numbers = records.flatMap(({ customerNumber }) => customerNumber ?? []);
   const hashes = records.flatMap(({ keyHash }) => keyHash ?? []);
   const customers = await mapCustomerIds(tx, scope.environmentId, numbers);
-  const keys = await listKeyTexts(tx, scope, hashes);
+  const keys = await listKeyUses(tx, scope, hashes);
   return records.map((record) => ({
     id: publicId("log", record.id),
     recordedAt: formatTimestamp(record.recordedAt),
@@ -87,7 +88,7 @@ export async function describeRequests(
     isReplay: record.isReplay,
     feature: record.endpoint === "events" ? null : record.subject,
     event: record.endpoint === "events" ? record.subject : null,
-    idempotencyKey: record.keyHash === null ? null : (keys.get(record.keyHash) ?? null),
+    idempotencyKey: record.keyHash === null ? null : (keys.get(record.keyHash)?.key ?? null),
     customerId: record.customerNumber === null ? null : (customers.get(record.customerNumber) ?? null),
     durationMs: Math.round(record.durationMs * 10) / 10,
   }));

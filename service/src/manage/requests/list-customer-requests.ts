@@ -9,7 +9,7 @@ import type { Uuid } from "../../primitives/uuid.ts";
 import { type Charge, listCharges } from "../../store/cell/charges.ts";
 import { findCustomerRecord } from "../../store/cell/customer-list.ts";
 import { type Denial, type DenialName, listDenials } from "../../store/cell/denials.ts";
-import { listKeyTexts } from "../../store/cell/key-records.ts";
+import { listKeyUses } from "../../store/cell/key-records.ts";
 import { type LogRecord, listLogRecords } from "../../store/cell/request-log-list.ts";
 import type { Scope } from "../../store/control/scopes.ts";
 import { nullable } from "../fields.ts";
@@ -99,12 +99,14 @@ function isInSight({ occurredAt }: LogRecord, since: Instant | null): boolean {
 }
 
 /**
- * Whether the request is only in the log. Decided consume requests are in the ledger or the denials, except for two denials that
- * are not stored.
+ * Whether the request is only in the log. Charges and settlements are in the ledger, and denials are stored, except for two of them
+ * and for extensions of holds.
  */
 function isNowhereElse({ endpoint, code, reason, isReplay }: LogRecord): boolean {
-  const isPassing = reason === "customer_not_found" || reason === "no_active_plan";
-  return endpoint !== "consume" || code !== null || isReplay || isPassing;
+  if (code !== null || isReplay) return true;
+  if (reason === "customer_not_found" || reason === "no_active_plan") return true;
+  if (endpoint === "holds") return reason === null;
+  return endpoint !== "consume" && endpoint !== "holds/settle";
 }
 
 /**
@@ -150,22 +152,23 @@ function advance(
 
 async function describe(tx: Tx, scope: Scope, found: readonly Found[]): Promise<CustomerRequest[]> {
   const hashes = found.flatMap(({ row }) => row.keyHash ?? []);
-  const keys = await listKeyTexts(tx, scope, hashes);
+  const keys = await listKeyUses(tx, scope, hashes);
   return found.map((one) => {
     const { keyHash } = one.row;
     const shared = {
       recordedAt: formatTimestamp(one.at),
-      idempotencyKey: keyHash === null ? null : (keys.get(keyHash) ?? null),
+      idempotencyKey: keyHash === null ? null : (keys.get(keyHash)?.key ?? null),
     };
-    return { ...shared, ...describeOne(one) };
+    const isOfHold = keyHash !== null && keys.get(keyHash)?.endpoint === "holds";
+    return { ...shared, ...describeOne(one, isOfHold) };
   });
 }
 
 type Own = Omit<CustomerRequest, "recordedAt" | "idempotencyKey">;
 
-const DECIDED = { endpoint: "consume", status: 200, code: null, isReplay: false, event: null } as const;
+const DECIDED = { status: 200, code: null, isReplay: false, event: null } as const;
 
-function describeOne({ kind, row }: Found): Own {
+function describeOne({ kind, row }: Found, isOfHold: boolean): Own {
   if (kind === "logged") {
     const isEvent = row.endpoint === "events";
     return {
@@ -188,9 +191,11 @@ function describeOne({ kind, row }: Found): Own {
   if (kind === "charge") {
     const { id, credits, balanceAfter, reversedQuantity } = row;
     const amounts = { quantity, credits, balance: balanceAfter, reversedQuantity };
-    return { kind, id: publicId("con", id), ...DECIDED, reason: null, feature, ...amounts };
+    const endpoint = row.hold === null ? "consume" : "holds/settle";
+    return { kind, id: publicId("con", id), endpoint, ...DECIDED, reason: null, feature, ...amounts };
   }
   const { id, reason, creditsRequired, balance } = row;
   const amounts = { quantity, credits: creditsRequired, balance, reversedQuantity: null };
-  return { kind, id: publicId("den", id), ...DECIDED, reason, feature, ...amounts };
+  const endpoint = isOfHold ? "holds" : "consume";
+  return { kind, id: publicId("den", id), endpoint, ...DECIDED, reason, feature, ...amounts };
 }

@@ -54,7 +54,7 @@ export const Found = Type.Object({
       ...whereFields,
       recordedAt: timeField,
       idempotencyKey: Type.String({ examples: ["job-7f3a-charge"] }),
-      endpoint: Type.Enum(["consume", "events"]),
+      endpoint: Type.Enum(["consume", "events", "holds"]),
     }),
     { description: "Idempotency keys that equal the search text." },
   ),

@@ -17,6 +17,7 @@ type CheckParts = { readonly readerOf: (cell: string) => Reader; readonly missin
 /** Returns whether an action is available. Changes and reserves nothing. */
 export function checkRoute(parts: CheckParts) {
   return runtimeRoute({
+    path: "/v1/check",
     scope: "check",
     operationId: "check",
     summary: "Show whether an action is available",
@@ -25,7 +26,7 @@ export function checkRoute(parts: CheckParts) {
     body: CheckBody,
     answer: { description: "Whether the action is available.", ...CheckAnswer },
     codes: ["feature_not_found"],
-    handle: (caller, body) => answerCheck(parts, caller, body),
+    handle: (caller, { body }) => answerCheck(parts, caller, body),
   });
 }
 

@@ -1,5 +1,6 @@
 import type { Catalog } from "../../entitlement/catalog.ts";
 import type { StoredAnswer } from "../../entitlement/stored-answer.ts";
+import type { Hold, Wallet } from "../../entitlement/wallet.ts";
 import type { MissingData } from "../../postgres/missing-data.ts";
 import type { CustomerNumber, EnvironmentId, Instant } from "../../primitives/brand.ts";
 import {
@@ -10,16 +11,19 @@ import {
 } from "../../store/cell/customers.ts";
 import type { DenialRow } from "../../store/cell/denials.ts";
 import type { EventName, EventRow } from "../../store/cell/events.ts";
+import type { HoldName, LatestHold } from "../../store/cell/hold-list.ts";
 import type { FoundKey, KeyedRequest, KeyName } from "../../store/cell/keyed-requests.ts";
 import { WalletChanges } from "../../store/cell/wallet-changes.ts";
 import type { FoundWallet, WalletName } from "../../store/cell/wallets.ts";
-import type { Outcome, RuntimeRequest, Undecided } from "./request.ts";
+import type { ConsumeRequest, EventRequest, Outcome, Undecided } from "./request.ts";
 
 /** Results of the first round trip, and the catalogs of the revisions it returned (`MissingData` if a catalog is not in memory). */
 export type BatchFacts = {
   readonly wallets: readonly FoundWallet[];
   readonly keyedRequests: readonly FoundKey[];
   readonly storedEvents: ReadonlySet<EventName>;
+  /** The holds that requests name. */
+  readonly holds: readonly LatestHold[];
   readonly customers: readonly Customer[];
   /** Numbers reserved for unknown customers, in case this batch creates them. */
   readonly newcomers: ReadonlyMap<string, CustomerNumber>;
@@ -48,13 +52,30 @@ export class BatchPlan {
   /** The numbers of existing customers. */
   readonly numbers: ReadonlyMap<string, number>;
 
-  constructor({ wallets, customers }: BatchFacts) {
+  readonly #holds: readonly LatestHold[];
+
+  constructor({ wallets, customers, holds }: BatchFacts) {
+    this.#holds = holds;
     this.wallets = new Map(wallets.map((wallet) => [customerKey(wallet), wallet]));
     this.numbers = new Map(customers.map((customer) => [customerKey(customer), customer.number]));
   }
 
+  /** The wallet as earlier requests in the batch left it. Null if the customer has none yet. */
+  readWallet({ customerNumber, readWallet }: FoundWallet): Wallet | null {
+    return this.changes.wallets.get(customerNumber)?.wallet ?? readWallet?.() ?? null;
+  }
+
+  /** The hold as earlier requests in the batch left it. Undefined if it does not exist. */
+  findHold({ customerNumber, number }: HoldName): LatestHold | undefined {
+    const isSame = (of: number, hold: Hold): boolean => of === customerNumber && hold.number === number;
+    const row = this.changes.holds.findLast((other) => isSame(other.customerNumber, other.change.hold));
+    if (row === undefined) return this.#holds.find((other) => isSame(other.customerNumber, other.hold));
+    const { change, note } = row;
+    return { customerNumber, kind: change.kind, hold: change.hold, closing: note?.closing ?? null };
+  }
+
   /** Stores a response under its key, if it has one. A later request in the batch with the same key finds the response there. */
-  remember(request: RuntimeRequest, answer: StoredAnswer): void {
+  remember(request: EventRequest | ConsumeRequest, answer: StoredAnswer): void {
     const { keyed, environmentId, endpoint } = request;
     if (keyed !== null) this.keyedRequests.push({ ...keyed, environmentId, endpoint, answer });
   }

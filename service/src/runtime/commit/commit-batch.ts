@@ -22,6 +22,7 @@ import {
 import { readDataFormat } from "../../store/cell/data-format.ts";
 import { insertDenials } from "../../store/cell/denials.ts";
 import { type EventName, insertEvents, lockStoredEvents } from "../../store/cell/events.ts";
+import { findLatestHolds, type HoldName } from "../../store/cell/hold-list.ts";
 import { addDueHolds } from "../../store/cell/holds.ts";
 import {
   compareKeys,
@@ -65,6 +66,7 @@ export async function readFacts(
   const uncertain: EventName[] = [];
   const consumers: CustomerName[] = [];
   const reporters: CustomerName[] = [];
+  const named: HoldName[] = [];
   const environments = new Set<EnvironmentId>();
   const urgent = new Set<EnvironmentId>();
   for (const { request, name, isUncertain, fetches } of batch) {
@@ -72,6 +74,8 @@ export async function readFacts(
     else if (name !== null && isUncertain) uncertain.push(name);
     if (request.endpoint === "events") reporters.push(request);
     else {
+      if (request.endpoint === "hold_change")
+        named.push({ ...request.hold, environmentId: request.environmentId });
       consumers.push(request);
       environments.add(request.environmentId);
       if (fetches >= FETCHES_MAX) urgent.add(request.environmentId);
@@ -79,8 +83,8 @@ export async function readFacts(
   }
   const lock = waits ? lockWallets : lockFreeWallets;
   const names = distinctCustomers(consumers);
-  const [dataFormat, , locked, foundKeys, storedEvents, customers, revisions, now] = await session.roundTrip(
-    () => [
+  const [dataFormat, , locked, foundKeys, storedEvents, holds, customers, revisions, now] =
+    await session.roundTrip(() => [
       // Read before the transaction begins, so that the format's table is not locked during it. The format never decreases, so it
       // is not read again after it is high enough.
       session.dataFormat < DATA_FORMAT_OF_ITEMS ? readDataFormat(session) : session.dataFormat,
@@ -88,18 +92,19 @@ export async function readFacts(
       names.length > 0 ? lock(session, names) : [],
       keys.size > 0 ? lockKeyedRequests(session, [...keys.values()].sort(compareKeys), idempotencyDays) : [],
       uncertain.length > 0 ? lockStoredEvents(session, uncertain) : new Set<never>(),
+      named.length > 0 ? findLatestHolds(session, named) : [],
       reporters.length > 0 ? findCustomers(session, distinctCustomers(reporters)) : [],
       environments.size > 0 ? readCatalogRevisions(session, [...environments]) : NO_REVISIONS,
       readClock(session),
-    ],
-  );
+    ]);
   session.dataFormat = dataFormat;
   const hasNewFormats = dataFormat >= DATA_FORMAT_OF_ITEMS;
   const current = await catalogs.findAll(session, environments, revisions, urgent);
   const known = [...current.values()].flatMap((catalog) => (catalog instanceof MissingData ? [] : [catalog]));
   const wallets = await addDueHolds(session, locked, { clock: now, catalogs: known });
   const keyedRequests = clocksAgree(now) ? foundKeys : foundKeys.map((key) => ({ ...key, isEnded: false }));
-  const facts = { wallets, keyedRequests, storedEvents, customers, catalogs: current, now, hasNewFormats };
+  const found = { wallets, keyedRequests, storedEvents, holds, customers };
+  const facts = { ...found, catalogs: current, now, hasNewFormats };
   // The usual case: all customers exist.
   if (wallets.length === names.length) return { ...facts, newcomers: new Map<never, never>() };
   return { ...facts, newcomers: await numberNewcomers(session, batch, facts) };
@@ -118,7 +123,7 @@ async function numberNewcomers(
   const answered = new Set(facts.keyedRequests.filter(({ isEnded }) => !isEnded).map(keyId));
   const unknown = batch.map(({ request }) => request).filter((request) => !known.has(customerKey(request)));
   const isConsumer = (request: RuntimeRequest): boolean =>
-    request.endpoint === "consume" && !answered.has(keyId(request.keyed)) && mayCreate(request, facts);
+    "consumption" in request && !answered.has(keyId(request.keyed)) && mayCreate(request, facts);
   const consumers = unknown.filter(isConsumer);
   if (consumers.length === 0) return new Map();
   const reporters = unknown.filter(({ endpoint }) => endpoint === "events");

@@ -77,7 +77,7 @@ export class LaneQueue {
 function countFitting(waiting: readonly Pending[]): number {
   let size = 0;
   for (const [index, { request }] of waiting.entries()) {
-    size += request.endpoint === "consume" ? request.consumption.items.length : 1;
+    size += "consumption" in request ? request.consumption.items.length : 1;
     if (size > BATCH_SIZE_MAX) return Math.max(1, index);
   }
   return waiting.length;

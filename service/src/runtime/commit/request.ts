@@ -1,11 +1,20 @@
 import type { RequestSpan } from "../../edge/tracing.ts";
-import type { Consumption } from "../../entitlement/consumption.ts";
+import type { Consumption, ConsumptionItem, HoldDuration } from "../../entitlement/consumption.ts";
+import type { Reason } from "../../entitlement/decide.ts";
 import type { Fingerprint } from "../../entitlement/fingerprint.ts";
-import type { ExceededLimit, MetadataLimits } from "../../entitlement/metadata.ts";
+import type { ExceededLimit, Metadata, MetadataLimits } from "../../entitlement/metadata.ts";
 import type { StoredAnswer } from "../../entitlement/stored-answer.ts";
 import type { EventDecision, UsageEvent } from "../../entitlement/usage-event.ts";
 import type { MissingData } from "../../postgres/missing-data.ts";
-import type { CustomerId, EnvironmentId, FeatureKey, ProjectId } from "../../primitives/brand.ts";
+import type {
+  CustomerId,
+  EnvironmentId,
+  FeatureKey,
+  Instant,
+  ProjectId,
+  Quantity,
+} from "../../primitives/brand.ts";
+import type { HoldId } from "../../primitives/hold-id.ts";
 import type { EventName } from "../../store/cell/events.ts";
 import type { KeyName } from "../../store/cell/keyed-requests.ts";
 
@@ -27,26 +36,66 @@ export type EventRequest = Sender & {
   readonly event: UsageEvent;
 };
 
+/** Charges features, or holds the credits for them. */
 export type ConsumeRequest = Sender & {
-  readonly endpoint: "consume";
+  readonly endpoint: "consume" | "holds";
   readonly keyed: Keyed;
   readonly consumption: Consumption;
+  /** Null for a consume request, which charges at once. */
+  readonly duration: HoldDuration | null;
 };
 
+/** Settles, releases or extends a hold. The hold itself makes sure that only one request ends it, so there is no key. */
+export type HoldChangeRequest = Sender & {
+  readonly endpoint: "hold_change";
+  readonly keyed: null;
+  readonly hold: HoldId;
+  readonly action: HoldAction;
+};
+
+export type HoldAction =
+  | {
+      readonly kind: "settle";
+      /** What was really used: of the hold's only feature, or of each feature. Null charges all that is held. */
+      readonly used: Quantity | readonly ConsumptionItem[] | null;
+      readonly atMostHeld: boolean;
+      readonly metadata: Metadata | null;
+      readonly fingerprint: Fingerprint;
+    }
+  | { readonly kind: "release"; readonly fingerprint: Fingerprint }
+  | {
+      readonly kind: "extend";
+      readonly quantity: Quantity | null;
+      readonly expiresAt: Instant | { readonly inMs: number } | null;
+    };
+
 /** A validated request on its way to the database. */
-export type RuntimeRequest = EventRequest | ConsumeRequest;
+export type RuntimeRequest = EventRequest | ConsumeRequest | HoldChangeRequest;
 
 /** Whether the request stores data that an older release could not replay, show or erase. */
-export function needsNewFormat(request: RuntimeRequest): boolean {
+export function needsNewFormat(request: EventRequest | ConsumeRequest): boolean {
   if (request.endpoint === "events") return request.event.memberId !== null;
   const { hasItems, memberId } = request.consumption;
-  return hasItems || memberId !== null;
+  return hasItems || memberId !== null || request.duration !== null;
 }
+
+export type HoldProblem =
+  | "hold_not_found"
+  | "hold_settled"
+  | "hold_released"
+  | "hold_expired"
+  | "hold_items_mismatch"
+  | "hold_too_long"
+  | "too_many_holds";
 
 export type KeyConflict = "endpoint" | "environment" | "payload";
 
 export type Outcome =
   | { kind: "answered"; answer: StoredAnswer; replayed: boolean }
+  /** `text` is the JSON of the response without the caller's own fields. */
+  | { kind: "hold_changed"; text: string; replayed: boolean; reason: Reason | null }
+  /** The hold is unknown, has ended, or does not fit the request. */
+  | { kind: HoldProblem }
   | { kind: "key_reused"; conflict: KeyConflict }
   | { kind: "feature_not_found"; feature: FeatureKey }
   /** Not executed, because an older release that is still running could not replay, show or erase the stored data. */

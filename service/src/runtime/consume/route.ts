@@ -3,6 +3,7 @@ import {
   type Consumption,
   type ConsumptionItem,
   fingerprintConsumption,
+  type HoldDuration,
   QUANTITY_DEFAULT,
 } from "../../entitlement/consumption.ts";
 import { hashKey } from "../../entitlement/key-hash.ts";
@@ -21,11 +22,12 @@ import { type Answer, toAnswer } from "../reply.ts";
 import { type Asking, runtimeRoute } from "../runtime-route.ts";
 import { ConsumeAnswer, ConsumeBody, type QuestionBody } from "./schema.ts";
 
-type ConsumeParts = { readonly lanesOf: (cell: string) => Lanes; readonly missing: FeatureFinder };
+export type ConsumeParts = { readonly lanesOf: (cell: string) => Lanes; readonly missing: FeatureFinder };
 
 /** Authorizes and charges a feature. */
 export function consumeRoute(parts: ConsumeParts) {
   return runtimeRoute({
+    path: "/v1/consume",
     scope: "consume",
     operationId: "consume",
     summary: "Authorize and charge a feature",
@@ -42,29 +44,41 @@ export function consumeRoute(parts: ConsumeParts) {
       "metadata_limit_exceeded",
       "outcome_unknown",
     ],
-    handle: (caller, body) => answerConsume(parts, caller, body),
+    handle: (caller, { body }) => answerConsume(parts, caller, body),
   });
 }
 
 /** Handles a validated body, or throws a `Problem`. */
-export async function answerConsume(parts: ConsumeParts, caller: Asking, body: ConsumeBody): Promise<Answer> {
+export async function answerConsume(
+  parts: ConsumeParts,
+  caller: Asking,
+  body: ConsumeBody,
+  duration: HoldDuration | null = null,
+): Promise<Answer> {
   const consumption = readConsumption(body);
   const lanes = parts.lanesOf(caller.key.cell);
-  const outcome = await consumeFeature(lanes, caller, consumption, body.idempotencyKey);
+  const asked = { consumption, duration, idempotencyKey: body.idempotencyKey };
+  const outcome = await consumeFeature(lanes, caller, asked);
   if (outcome.kind === "feature_not_found") throw await parts.missing(caller.key, outcome.feature);
   return toAnswer(outcome, consumption);
 }
 
-/** Resolves when the outcome is durable. */
+type AskedToConsume = {
+  readonly consumption: Consumption;
+  /** Null charges at once. */
+  readonly duration: HoldDuration | null;
+  readonly idempotencyKey: string;
+};
+
+/** Charges features, or holds the credits for them. Resolves when the outcome is durable. */
 export function consumeFeature(
   lanes: Lanes,
   caller: Asking,
-  consumption: Consumption,
-  idempotencyKey: string,
+  { consumption, duration, idempotencyKey }: AskedToConsume,
 ): Promise<Outcome> {
   const { projectId, environmentId, metadataLimits } = caller.key;
   return lanes.submit({
-    endpoint: "consume",
+    endpoint: duration === null ? "consume" : "holds",
     projectId,
     environmentId,
     customerId: consumption.customerId,
@@ -74,9 +88,10 @@ export function consumeFeature(
       projectId,
       key: brandAs<IdempotencyKey>(idempotencyKey),
       keyHash: hashKey(idempotencyKey),
-      fingerprint: fingerprintConsumption(consumption),
+      fingerprint: fingerprintConsumption(consumption, duration),
     },
     consumption,
+    duration,
     metadataLimits,
   });
 }
@@ -111,6 +126,12 @@ function readItems(body: QuestionBody, errors: FieldError[]): ConsumptionItem[] 
       code: "unknown_field",
       message: "cannot be combined with `items`",
     });
+  checkFeatures(items, errors);
+  return items.map(toItem);
+}
+
+/** Each feature occurs once. */
+export function checkFeatures(items: readonly { feature: string }[], errors: FieldError[]): void {
   const seen = new Set<string>();
   for (const [index, item] of items.entries()) {
     const field = `items.${index}.feature`;
@@ -119,7 +140,6 @@ function readItems(body: QuestionBody, errors: FieldError[]): ConsumptionItem[] 
       errors.push({ field, code: "wrong_form", message: "occurs in an earlier item" });
     seen.add(item.feature);
   }
-  return items.map(toItem);
 }
 
 export function toItem({

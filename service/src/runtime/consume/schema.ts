@@ -30,28 +30,27 @@ export const questionFields = {
   ),
 };
 
-export const ConsumeBody = Type.Object(
-  {
-    customerId: customerIdField("Unknown customers are created if the environment has a default plan."),
-    ...questionFields,
-    idempotencyKey: idempotencyKeyField(
-      "Identifies this operation: a retry with the same key and request returns the original response and is charged once. Use a new key for a new operation.",
-    ),
-    memberId: Type.Optional(memberIdField("Recorded and reported; it changes no decision.")),
-    metadata: Type.Optional(metadataField),
-  },
-  {
-    additionalProperties: false,
-    examples: [
-      {
-        customerId: "customer_42",
-        feature: "image.generate",
-        quantity: 1,
-        idempotencyKey: "job-7f3a-charge",
-      },
-    ],
-  },
-);
+export const consumeFields = {
+  customerId: customerIdField("Unknown customers are created if the environment has a default plan."),
+  ...questionFields,
+  idempotencyKey: idempotencyKeyField(
+    "Identifies this operation: a retry with the same key and request returns the original response and is charged once. Use a new key for a new operation.",
+  ),
+  memberId: Type.Optional(memberIdField("Recorded and reported; it changes no decision.")),
+  metadata: Type.Optional(metadataField),
+};
+
+export const ConsumeBody = Type.Object(consumeFields, {
+  additionalProperties: false,
+  examples: [
+    {
+      customerId: "customer_42",
+      feature: "image.generate",
+      quantity: 1,
+      idempotencyKey: "job-7f3a-charge",
+    },
+  ],
+});
 
 export type ConsumeBody = Static<typeof ConsumeBody>;
 
@@ -63,13 +62,13 @@ const nullableTime = (description: string) =>
     description,
   });
 
-const affordableQuantity = Type.Integer({
+export const affordableQuantity = Type.Integer({
   description:
     "Only if denied: how many units the balance and the limit allow now. With `items`, of the denied item, after the items before it.",
   examples: [4],
 });
 
-const verdictFields = {
+export const verdictFields = {
   allowed: Type.Boolean({ description: "Do the work only when this is true." }),
   reason: Type.Union([Type.String(), Type.Null()], {
     description:
@@ -113,14 +112,17 @@ const positionFields = {
   ),
 };
 
-const pool = Type.String({ description: "The key of the feature's pool.", examples: ["credits"] });
+export const poolField = Type.String({
+  description: "The key of the feature's pool.",
+  examples: ["credits"],
+});
 const creditsCharged = Type.Integer({ examples: [10] });
-const consumeId = Type.Union([Type.String({ pattern: "^con_" }), Type.Null()], {
+export const consumeIdField = Type.Union([Type.String({ pattern: "^con_" }), Type.Null()], {
   description: "Identifies the charge, for example to reverse it. Null when denied.",
   examples: ["con_06fd5n0r000000000a00000001"],
 });
 
-const singleFields = {
+export const singleFields = {
   ...verdictFields,
   customerId,
   ...itemFields,
@@ -128,7 +130,7 @@ const singleFields = {
   affordableQuantity: Type.Optional(affordableQuantity),
 };
 
-const ofItems = <T extends TProperties>(charge: T) => ({
+export const ofItems = <T extends TProperties>(charge: T) => ({
   ...verdictFields,
   deniedItem: Type.Union([Type.Integer(), Type.Null()], {
     description:
@@ -138,7 +140,10 @@ const ofItems = <T extends TProperties>(charge: T) => ({
   affordableQuantity: Type.Optional(affordableQuantity),
   customerId,
   items: Type.Array(
-    Type.Object({ ...itemFields, ...charge, pool, ...positionFields }, { additionalProperties: false }),
+    Type.Object(
+      { ...itemFields, ...charge, pool: poolField, ...positionFields },
+      { additionalProperties: false },
+    ),
     { description: "In the order of the request. Balances are those after the whole request." },
   ),
 });
@@ -151,6 +156,12 @@ export const CheckAnswer = Type.Union([
 ]);
 
 export const ConsumeAnswer = Type.Union([
-  Type.Object({ ...singleFields, consumeId, creditsCharged }, { ...closed, title: "To `feature`" }),
-  Type.Object({ ...ofItems({ creditsCharged }), consumeId }, { ...closed, title: "To `items`" }),
+  Type.Object(
+    { ...singleFields, consumeId: consumeIdField, creditsCharged },
+    { ...closed, title: "To `feature`" },
+  ),
+  Type.Object(
+    { ...ofItems({ creditsCharged }), consumeId: consumeIdField },
+    { ...closed, title: "To `items`" },
+  ),
 ]);

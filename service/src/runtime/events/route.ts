@@ -12,6 +12,7 @@ import { EventAnswer, EventBody } from "./schema.ts";
 /** Records usage without charging credits. */
 export function eventsRoute(lanesOf: (cell: string) => Lanes) {
   return runtimeRoute({
+    path: "/v1/events",
     scope: "events",
     operationId: "recordEvent",
     summary: "Record usage without charging credits",
@@ -27,7 +28,7 @@ export function eventsRoute(lanesOf: (cell: string) => Lanes) {
       "metadata_limit_exceeded",
       "outcome_unknown",
     ],
-    handle: async (caller, body) => {
+    handle: async (caller, { body }) => {
       const outcome = await recordEvent(lanesOf(caller.key.cell), caller, body);
       assert(outcome.kind !== "feature_not_found", "an event names no feature");
       return toAnswer(outcome, null);

@@ -29,6 +29,7 @@ const CHARGE = describeRow({
   pool: id<PoolId>("e.pool_id"),
   planVersion: id<PlanVersionId>("e.plan_version_id"),
   overrides: orNull(integer("e.overrides_number")),
+  hold: orNull(integer("e.hold_number")),
   keyHash: orNull(hexUuid("e.key_hash")),
   memberId: MEMBER,
   place: PLACE,
@@ -52,7 +53,7 @@ function chargeStatement(name: string, which: string): Statement {
       select
         l.kind, l.environment_id, l.customer_number, l.sequence, l.recorded_at, l.feature_id, l.quantity, l.amount,
         l.balance_after, l.pool_id, l.plan_version_id, l.key_hash, l.metadata, l.item, l.items, l.member_id,
-        l.overrides_number
+        l.overrides_number, l.hold_number
       from cell.ledger as l
       where l.environment_id = $1
         and l.customer_number = $2

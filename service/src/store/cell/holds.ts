@@ -2,8 +2,9 @@ import type { Catalog } from "../../entitlement/catalog.ts";
 import type { HoldChange, HoldChangeKind } from "../../entitlement/entry.ts";
 import type { Fingerprint, ShortHash } from "../../entitlement/fingerprint.ts";
 import type { Hold, Wallet } from "../../entitlement/wallet.ts";
-import { bigints, hexUuids, integers, smallints, texts, timestamps } from "../../postgres/binary-array.ts";
+import { bigints, integers, timestamps } from "../../postgres/binary-array.ts";
 import { readInteger } from "../../postgres/column.ts";
+import { columnsOf, Insert } from "../../postgres/insert.ts";
 import { derive, describeRow, instant, integer, listRows, orNull, text } from "../../postgres/row.ts";
 import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
 import { assert } from "../../primitives/assert.ts";
@@ -37,30 +38,36 @@ const KINDS: readonly HoldChangeKind[] = [
 /** The changes after which a hold is still open. */
 const OPEN_KINDS: ReadonlySet<HoldChangeKind> = new Set(["opened", "extended", "revoked"]);
 
-function kindOf(number: number): HoldChangeKind {
+export function holdChangeOf(number: number): HoldChangeKind {
   const kind = KINDS[number - 1];
   assert(kind !== undefined, "the kind of a hold's change is known");
   return kind;
 }
 
-const INSERT = statement(
-  "holds.insert",
-  `
-  insert into cell.hold_changes (
-    environment_id, customer_number, number, hold_number, kind, sequence, effective_at, recorded_at, opened_at, expires_at, state,
-    key_hash, member_id, metadata, fingerprint, answer
-  )
-  select
-    h.environment_id, h.customer_number, h.number, h.hold_number, h.kind, h.sequence, h.effective_at, $1::timestamptz, h.opened_at,
-    h.expires_at, h.state, h.key_hash, h.member_id, h.metadata::jsonb, h.fingerprint, h.answer
-  from unnest(
-    $2::integer[], $3::bigint[], $4::integer[], $5::integer[], $6::smallint[], $7::bigint[], $8::timestamptz[], $9::timestamptz[],
-    $10::timestamptz[], $11::text[], $12::uuid[], $13::text[], $14::text[], $15::uuid[], $16::text[]
-  ) as h (
-    environment_id, customer_number, number, hold_number, kind, sequence, effective_at, opened_at, expires_at, state, key_hash,
-    member_id, metadata, fingerprint, answer
-  )`,
-);
+const columns = columnsOf<HoldRow>();
+
+const INSERT = new Insert<HoldRow>("holds.insert", "hold_changes", {
+  usual: [
+    columns.integer("environment_id", (row) => row.environmentId),
+    columns.bigint("customer_number", (row) => row.customerNumber),
+    columns.integer("number", ({ change }) => change.number),
+    columns.integer("hold_number", ({ change }) => change.hold.number),
+    columns.smallint("kind", ({ change }) => KINDS.indexOf(change.kind) + 1),
+    columns.bigint("sequence", ({ change }) => change.sequence),
+    columns.timestamp("effective_at", ({ change }) => change.effectiveAt),
+    columns.timestamp("opened_at", ({ change }) => change.hold.openedAt),
+    columns.timestamp("expires_at", ({ change }) => change.hold.expiresAt),
+    columns.text("state", ({ change }) => encodeHoldState(change.hold)),
+    columns.hexUuid("key_hash", ({ note }) => note?.keyHash ?? null),
+    columns.hexUuid("fingerprint", ({ note }) => note?.closing?.fingerprint ?? null),
+    columns.text("answer", ({ note }) => note?.closing?.answer ?? null),
+  ],
+  rare: [
+    columns.text("member_id", ({ change }) => change.hold.memberId),
+    columns.jsonb("metadata", ({ note }) => note?.metadata ?? null),
+  ],
+  hasRare: ({ change, note }) => change.hold.memberId !== null || (note?.metadata ?? null) !== null,
+});
 
 const KEEP_OPEN = statement(
   "holds.keep_open",
@@ -89,24 +96,7 @@ export function* writeHolds(
   rows: readonly HoldRow[],
   recordedAt: Instant,
 ): Generator<Promise<Rows>, void> {
-  yield tx.run(INSERT, [
-    formatTimestamp(recordedAt),
-    integers(rows.map((row) => row.environmentId)),
-    bigints(rows.map((row) => row.customerNumber)),
-    integers(rows.map(({ change }) => change.number)),
-    integers(rows.map(({ change }) => change.hold.number)),
-    smallints(rows.map(({ change }) => KINDS.indexOf(change.kind) + 1)),
-    bigints(rows.map(({ change }) => change.sequence)),
-    timestamps(rows.map(({ change }) => change.effectiveAt)),
-    timestamps(rows.map(({ change }) => change.hold.openedAt)),
-    timestamps(rows.map(({ change }) => change.hold.expiresAt)),
-    texts(rows.map(({ change }) => encodeHoldState(change.hold))),
-    hexUuids(rows.map(({ note }) => note?.keyHash ?? null)),
-    texts(rows.map(({ change }) => change.hold.memberId)),
-    texts(rows.map(({ note }) => note?.metadata ?? null)),
-    hexUuids(rows.map(({ note }) => note?.closing?.fingerprint ?? null)),
-    texts(rows.map(({ note }) => note?.closing?.answer ?? null)),
-  ]);
+  yield INSERT.run(tx, rows, recordedAt);
   // Only the last change of each hold matters here.
   const last = [
     ...new Map(rows.map((row) => [`${row.customerNumber} ${row.change.hold.number}`, row])).values(),
@@ -130,7 +120,6 @@ function namesOf(rows: readonly HoldRow[]) {
   ] as const;
 }
 
-/** Columns of `cell.hold_changes as h`. */
 const ROW = describeRow({
   number: integer("h.hold_number"),
   openedAt: instant("h.opened_at"),
@@ -139,7 +128,8 @@ const ROW = describeRow({
   state: text("h.state"),
 });
 
-const HOLD = derive(ROW, ({ state, ...row }): Hold => ({ ...row, ...decodeHoldState(state) }));
+/** Columns of `cell.hold_changes as h`. */
+export const HOLD = derive(ROW, ({ state, ...row }): Hold => ({ ...row, ...decodeHoldState(state) }));
 
 // Without a time: those that end within a minute, so that a view a moment later has them too.
 const LIST_DUE = statement(
@@ -251,7 +241,7 @@ export async function addOpenHolds<T extends WalletName & { readonly wallet: Wal
 
 const CHANGE = describeRow({
   number: integer("h.number"),
-  kind: derive(integer("h.kind"), kindOf),
+  kind: derive(integer("h.kind"), holdChangeOf),
   sequence: integer("h.sequence"),
   effectiveAt: instant("h.effective_at"),
   hold: HOLD,

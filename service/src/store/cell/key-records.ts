@@ -4,7 +4,7 @@ import { hexUuids } from "../../postgres/binary-array.ts";
 import { readBoolean, readBytes, readInstant, readInteger, readText } from "../../postgres/column.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
 import { brandAs, type EnvironmentId, type Instant, type ProjectId } from "../../primitives/brand.ts";
-import { ENDPOINT_NUMBER, type Endpoint, readVerdict } from "./keyed-requests.ts";
+import { type Endpoint, endpointOf, readVerdict } from "./keyed-requests.ts";
 
 /** The request that used a key, as the management API shows it. */
 export type KeptRequest = {
@@ -54,7 +54,7 @@ export async function findKeptRequest(
   const [environmentId, endpoint, recordedAt, key, isEnded, format, subjectId, ...verdict] = rows[0];
   return {
     environmentId: brandAs<EnvironmentId>(readInteger(environmentId)),
-    endpoint: readInteger(endpoint) === ENDPOINT_NUMBER.events ? "events" : "consume",
+    endpoint: endpointOf(readInteger(endpoint)),
     recordedAt: readInstant(recordedAt),
     key: readText(key) || null,
     isEnded: readBoolean(isEnded),
@@ -67,13 +67,13 @@ export async function findKeptRequest(
 }
 
 // One look-up in one partition for each key.
-const LIST_TEXTS = statement(
-  "keyed_requests.list_texts",
+const LIST_USES = statement(
+  "keyed_requests.list_uses",
   `
-  select encode(uuid_send(k.key_hash), 'hex'), q.key
+  select encode(uuid_send(k.key_hash), 'hex'), q.key, q.endpoint
   from unnest($2::uuid[]) as k (key_hash)
   cross join lateral (
-    select q.key
+    select q.key, q.endpoint
     from cell.keyed_requests as q
     where q.project_id = $1
       -- The reader may have no access to the other environment, which may have used the same key.
@@ -84,13 +84,21 @@ const LIST_TEXTS = statement(
   ) as q`,
 );
 
-/** The text of the idempotency keys that this environment used, by hash. Expired keys may be missing. */
-export async function listKeyTexts(
+/** An idempotency key, and the endpoint that it was sent to. */
+export type KeyUse = { readonly key: string; readonly endpoint: Endpoint };
+
+/** The idempotency keys that this environment used, by hash. Expired keys may be missing. */
+export async function listKeyUses(
   tx: Tx,
   { projectId, environmentId }: { readonly projectId: ProjectId; readonly environmentId: EnvironmentId },
   keyHashes: readonly ShortHash[],
-): Promise<Map<ShortHash, string>> {
+): Promise<Map<ShortHash, KeyUse>> {
   if (keyHashes.length === 0) return new Map();
-  const { rows } = await tx.run(LIST_TEXTS, [projectId, hexUuids([...new Set(keyHashes)]), environmentId]);
-  return new Map(rows.map(([hash, key]) => [readText(hash), readText(key)]));
+  const { rows } = await tx.run(LIST_USES, [projectId, hexUuids([...new Set(keyHashes)]), environmentId]);
+  return new Map(
+    rows.map(([hash, key, endpoint]) => [
+      readText(hash),
+      { key: readText(key), endpoint: endpointOf(readInteger(endpoint)) },
+    ]),
+  );
 }

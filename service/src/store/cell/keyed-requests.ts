@@ -21,7 +21,7 @@ import {
 } from "../../primitives/brand.ts";
 import { REASON_NUMBER, reasonOf } from "./denials.ts";
 
-export type Endpoint = "consume" | "events";
+export type Endpoint = "consume" | "events" | "holds";
 
 /** A key belongs to the project, whichever API key or environment it was sent with. */
 export type KeyName = {
@@ -37,7 +37,12 @@ export type KeyedRequest = KeyName & {
   readonly answer: StoredAnswer;
 };
 
-export const ENDPOINT_NUMBER = { consume: 2, events: 3 } as const satisfies Record<Endpoint, number>;
+const ENDPOINT_NUMBER = { consume: 2, events: 3, holds: 4 } as const satisfies Record<Endpoint, number>;
+
+export function endpointOf(number: number): Endpoint {
+  if (number === ENDPOINT_NUMBER.holds) return "holds";
+  return number === ENDPOINT_NUMBER.events ? "events" : "consume";
+}
 
 const LOCK = statement(
   "keyed_requests.lock",
@@ -112,7 +117,7 @@ export async function lockKeyedRequests(
       keyHash: readText(keyHash),
       key: brandAs<IdempotencyKey>(readText(key)),
       environmentId: brandAs<EnvironmentId>(readInteger(environmentId)),
-      endpoint: readInteger(endpoint) === ENDPOINT_NUMBER.events ? "events" : "consume",
+      endpoint: endpointOf(readInteger(endpoint)),
       fingerprint: readText(fingerprint),
       answer: {
         format: readInteger(format),

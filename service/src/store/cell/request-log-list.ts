@@ -20,7 +20,7 @@ import { assert } from "../../primitives/assert.ts";
 import type { CustomerNumber, EnvironmentId, Instant } from "../../primitives/brand.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import type { Uuid } from "../../primitives/uuid.ts";
-import { type LoggedEndpoint, lowestLogId, type Refused } from "./request-log.ts";
+import { LOGGED_ENDPOINTS, type LoggedEndpoint, lowestLogId, type Refused } from "./request-log.ts";
 
 const RECORD = describeRow({
   id: uuid("l.id"),
@@ -106,8 +106,9 @@ export function listLogRecords(
 }
 
 export function readEndpoint(value: unknown): LoggedEndpoint {
-  assert(value === "check" || value === "consume" || value === "events", "an endpoint is known");
-  return value;
+  const endpoint = LOGGED_ENDPOINTS.find((known) => known === value);
+  assert(endpoint !== undefined, "an endpoint is known");
+  return endpoint;
 }
 
 const COUNT = describeRow({

@@ -15,7 +15,17 @@ import { brandAs, type EnvironmentId, type Instant } from "../../primitives/bran
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { type Uuid, uuidV7 } from "../../primitives/uuid.ts";
 
-export type LoggedEndpoint = "check" | "consume" | "events";
+/** The last parts of the path, without IDs. */
+export const LOGGED_ENDPOINTS = [
+  "check",
+  "consume",
+  "events",
+  "holds",
+  "holds/extend",
+  "holds/settle",
+  "holds/release",
+] as const;
+export type LoggedEndpoint = (typeof LOGGED_ENDPOINTS)[number];
 
 /** A request rejected because its key was used for another request. Member and metadata may name a person, so they are hashed. */
 export type Refused = {
@@ -26,6 +36,8 @@ export type Refused = {
   readonly memberHash?: ShortHash | null;
   readonly metadataHash: ShortHash | null;
   readonly timestamp: Instant | null;
+  /** Absent unless the request was for a hold. */
+  readonly hold?: { readonly expiresInMs: number; readonly onExpiry: string };
 };
 
 export type LoggedRequest = {

@@ -19,7 +19,7 @@ import { readConsumeId } from "../../primitives/consume-id.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import type { Uuid } from "../../primitives/uuid.ts";
 import { reasonOf } from "./denials.ts";
-import { ENDPOINT_NUMBER, type Endpoint } from "./keyed-requests.ts";
+import { endpointOf } from "./keyed-requests.ts";
 import type { SearchScope } from "./search.ts";
 import { grantKindOf } from "./wallet-state.ts";
 
@@ -76,10 +76,7 @@ export function findGrantsByReference(
 const USE = describeRow({
   environmentId: id<EnvironmentId>("q.environment_id"),
   recordedAt: instant("q.recorded_at"),
-  endpoint: derive(
-    integer("q.endpoint"),
-    (number): Endpoint => (number === ENDPOINT_NUMBER.events ? "events" : "consume"),
-  ),
+  endpoint: derive(integer("q.endpoint"), endpointOf),
   subjectId: uuid("q.subject_id"),
 });
 

@@ -67,22 +67,21 @@ const COLUMNS = `
         and h.customer_number = w.customer_number
     ), 0),
     (
-      select case when bool_or(h.hold_number is null) then 0 - count(*) else count(*) end
+      select
+        case
+          when bool_or((h.number, h.expires_at) is distinct from (o.change_number, o.expires_at)) then 0 - count(*)
+          else count(*)
+        end
       from cell.open_holds as o
-      left join cell.hold_changes as h
-        on h.environment_id = o.environment_id
-        and h.customer_number = o.customer_number
-        and h.number = o.change_number
-        and h.hold_number = o.number
-        and h.expires_at = o.expires_at
-        and not exists (
-          select
-          from cell.hold_changes as later
-          where later.environment_id = h.environment_id
-            and later.customer_number = h.customer_number
-            and later.hold_number = h.hold_number
-            and later.number > h.number
-        )
+      left join lateral (
+        select c.number, c.expires_at
+        from cell.hold_changes as c
+        where c.environment_id = o.environment_id
+          and c.customer_number = o.customer_number
+          and c.hold_number = o.number
+        order by c.number desc
+        limit 1
+      ) as h on true
       where o.environment_id = w.environment_id
         and o.customer_number = w.customer_number
     )`;

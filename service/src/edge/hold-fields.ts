@@ -1,0 +1,67 @@
+import { type Static, type TSchema, Type } from "typebox";
+
+// Holds as the runtime API and the management API show them.
+
+const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+const time = Type.String({ format: "date-time", examples: ["2026-12-01T00:00:00.000Z"] });
+const credits = (description: string, example: number) => Type.Integer({ description, examples: [example] });
+
+export const holdIdField = Type.String({
+  pattern: "^hld_",
+  description: "Identifies the hold.",
+  examples: ["hld_06fd5n0r000000000a00000001"],
+});
+
+export const consumeIdField = Type.Union([Type.String({ pattern: "^con_" }), Type.Null()], {
+  description: "Identifies the charge, for example to reverse it. Null if nothing was charged.",
+  examples: ["con_06fd5n0r000000000a00000001"],
+});
+
+/** How the price of a hold was paid. */
+export const closingFields = {
+  late: Type.Boolean({
+    description: "Whether the hold was settled after it had expired and freed its credits.",
+    examples: [false],
+  }),
+  creditsCharged: credits("Credits that were charged, for all items.", 8),
+  creditsReleased: credits("Credits of the hold that were not used, and are free again.", 12),
+  creditsBeyondHold: credits("The part of the price that exceeds the credits of the hold.", 0),
+  creditsUncovered: credits("The part of the price that no credits covered.", 0),
+};
+
+export const HeldItem = Type.Object({
+  feature: Type.String({ examples: ["chat.tokens"] }),
+  pool: Type.String({ examples: ["credits"] }),
+  quantity: Type.Integer({ description: "The quantity that is held.", examples: [2_000] }),
+  creditsHeld: credits("Credits that are set aside for it.", 20),
+  quantityUsed: Type.Integer({
+    description: "The quantity that was charged. 0 while the hold is open.",
+    examples: [0],
+  }),
+});
+
+export const HoldView = Type.Object({
+  holdId: holdIdField,
+  status: Type.Enum(["open", "settled", "released", "expired", "charged"], {
+    description:
+      "`expired`: it ended by itself and freed its credits. `charged`: it ended by itself and was charged in full.",
+  }),
+  openedAt: time,
+  expiresAt: Type.String({ ...time, description: "When the hold ends by itself." }),
+  endedAt: nullable(time),
+  onExpiry: Type.Enum(["release", "charge"]),
+  memberId: nullable(Type.String({ examples: ["user_7"] })),
+  metadata: nullable(
+    Type.Record(Type.String(), Type.Unknown(), { description: "Of the request that opened the hold." }),
+  ),
+  creditsHeld: credits("Credits that the hold sets aside, or set aside until it ended.", 20),
+  creditsCharged: closingFields.creditsCharged,
+  creditsReleased: closingFields.creditsReleased,
+  creditsBeyondHold: closingFields.creditsBeyondHold,
+  creditsUncovered: closingFields.creditsUncovered,
+  late: closingFields.late,
+  consumeId: consumeIdField,
+  items: Type.Array(HeldItem),
+});
+
+export type HoldView = Static<typeof HoldView>;

@@ -1,0 +1,75 @@
+import type { CustomerNumber, Instant } from "../primitives/brand.ts";
+import { consumeId } from "../primitives/consume-id.ts";
+import { nameHold } from "../primitives/hold-id.ts";
+import { publicId } from "../primitives/public-id.ts";
+import { formatTimestamp } from "../primitives/timestamp.ts";
+import { type Catalog, getFeatureKey, getPool } from "./catalog.ts";
+import type { HoldChangeKind } from "./entry.ts";
+import { sumOf } from "./hold.ts";
+import { type Closing, creditsIn, statusOf } from "./hold-answer.ts";
+import type { Hold } from "./wallet.ts";
+
+/** A hold after its last change. */
+export type HoldRecord = {
+  readonly kind: HoldChangeKind;
+  readonly hold: Hold;
+  readonly sequence: number;
+  readonly effectiveAt: Instant;
+  readonly recordedAt: Instant;
+  readonly answer: string | null;
+  readonly metadata: string | null;
+};
+
+type Viewer = { readonly catalog: Catalog; readonly customerNumber: CustomerNumber; readonly now: Instant };
+
+/** What a hold is, and what became of it, in the form that responses have. */
+export function viewHold(record: HoldRecord, { catalog, customerNumber, now }: Viewer) {
+  const { kind, hold, answer, metadata } = record;
+  const status = statusOf(kind, hold, now);
+  const closing: Closing | null = answer === null ? null : JSON.parse(answer);
+  const isCharged = status === "charged";
+  const held = creditsIn(hold);
+  const ended = closing ?? {
+    late: false,
+    creditsCharged: isCharged ? held : 0,
+    creditsReleased: status === "open" || isCharged ? 0 : held,
+    creditsBeyondHold: 0,
+    creditsUncovered: 0,
+    consumeId: kind === "charged" ? nameCharge(record, customerNumber) : null,
+  };
+  return {
+    holdId: nameHold({ ...hold, customerNumber }),
+    status,
+    openedAt: formatTimestamp(hold.openedAt),
+    expiresAt: formatTimestamp(hold.expiresAt),
+    endedAt: status === "open" ? null : formatTimestamp(endOf(record)),
+    onExpiry: hold.onExpiry,
+    memberId: hold.memberId,
+    metadata: metadata === null ? null : (JSON.parse(metadata) as Record<string, unknown>),
+    creditsHeld: held,
+    creditsCharged: ended.creditsCharged,
+    creditsReleased: ended.creditsReleased,
+    creditsBeyondHold: ended.creditsBeyondHold,
+    creditsUncovered: ended.creditsUncovered,
+    late: ended.late,
+    consumeId: ended.consumeId,
+    items: hold.items.map((item, index) => ({
+      feature: getFeatureKey(catalog, item.feature),
+      pool: getPool(catalog, item.pool).key,
+      quantity: item.quantity,
+      creditsHeld: sumOf(item.parts),
+      quantityUsed: closing?.items[index]?.quantity ?? (isCharged ? item.quantity : 0),
+    })),
+  };
+}
+
+/** A hold that is past its end ended then, even if that was written later, or is not written yet. */
+function endOf({ kind, hold, effectiveAt }: HoldRecord): Instant {
+  return kind === "settled" || kind === "released" ? effectiveAt : hold.expiresAt;
+}
+
+/** A hold that was charged when it expired has one charge for each item, and they are the last entries of its change. */
+function nameCharge({ hold, sequence, recordedAt }: HoldRecord, customerNumber: CustomerNumber): string {
+  const first = sequence - hold.items.length + 1;
+  return publicId("con", consumeId({ recordedAt, customerNumber, sequence: first }));
+}

@@ -1,0 +1,143 @@
+import type { FieldError } from "../../edge/problem.ts";
+import { canonicalItems } from "../../entitlement/consumption.ts";
+import { fingerprint } from "../../entitlement/fingerprint.ts";
+import { brandAs, type CustomerId, type Quantity } from "../../primitives/brand.ts";
+import { parseHoldId } from "../../primitives/hold-id.ts";
+import type { Lanes } from "../commit/lanes.ts";
+import type { HoldAction } from "../commit/request.ts";
+import { checkFeatures, toItem } from "../consume/route.ts";
+import { checkTexts, readMetadata, readTime, refuseIfAny } from "../read-fields.ts";
+import { type Answer, toHoldAnswer, toProblem } from "../reply.ts";
+import { type Asking, runtimeRoute } from "../runtime-route.ts";
+import { ClosedAnswer, ExtendAnswer, ExtendBody, holdParams, ReleaseBody, SettleBody } from "./schema.ts";
+
+type LanesOf = (cell: string) => Lanes;
+
+const CODES_OF_ENDS = [
+  "hold_not_found",
+  "hold_settled",
+  "hold_released",
+  "hold_expired",
+  "outcome_unknown",
+] as const;
+
+/** Charges what was really used, and frees the rest. */
+export function settleHoldRoute(lanesOf: LanesOf) {
+  return runtimeRoute({
+    path: "/v1/holds/{holdId}/settle",
+    scope: "consume",
+    operationId: "settleHold",
+    summary: "Charge what was used of a hold",
+    description:
+      "Charges the quantity that was really used, and frees the rest. Never denied, because the work is done: if the price exceeds the " +
+      "hold, other credits pay, and what no credits cover is `creditsUncovered`. The same request again returns the same response and " +
+      "charges nothing; a different one returns `hold_settled`. A hold that expired and freed its credits can be settled for 35 days; " +
+      "the response then has `late: true`.",
+    params: holdParams,
+    body: SettleBody,
+    answer: { description: "The hold is settled.", ...ClosedAnswer },
+    codes: [...CODES_OF_ENDS, "hold_items_mismatch", "metadata_limit_exceeded"],
+    handle: (caller, { params, body }) =>
+      changeHold(lanesOf, caller, { ...params, ...body }, readSettlement(body)),
+  });
+}
+
+/** Frees everything. */
+export function releaseHoldRoute(lanesOf: LanesOf) {
+  return runtimeRoute({
+    path: "/v1/holds/{holdId}/release",
+    scope: "consume",
+    operationId: "releaseHold",
+    summary: "Free the credits of a hold",
+    description:
+      "For work that was not done. Frees all credits of the hold and charges nothing. The same request again returns the same response.",
+    params: holdParams,
+    body: ReleaseBody,
+    answer: { description: "The hold is released.", ...ClosedAnswer },
+    codes: CODES_OF_ENDS,
+    handle: (caller, { params, body }) => {
+      refuseIfAny(checkTexts(body, ["customerId"]));
+      return changeHold(lanesOf, caller, { ...params, ...body }, { kind: "release", fingerprint: RELEASE });
+    },
+  });
+}
+
+const RELEASE = fingerprint([["action", '"release"']]);
+
+/** Raises the quantity or the end of a hold. */
+export function extendHoldRoute(lanesOf: LanesOf) {
+  return runtimeRoute({
+    path: "/v1/holds/{holdId}/extend",
+    scope: "consume",
+    operationId: "extendHold",
+    summary: "Raise the quantity or the end of a hold",
+    description:
+      "Sets a new total or a new end. Neither is ever lowered, so it is safe to repeat. If the total is not affordable, the response has " +
+      "`allowed: false` and the hold stays as it was. Only for holds of one feature.",
+    params: holdParams,
+    body: ExtendBody,
+    answer: { description: "The hold as it is now.", ...ExtendAnswer },
+    codes: [...CODES_OF_ENDS, "hold_items_mismatch", "hold_too_long"],
+    handle: (caller, { params, body }) =>
+      changeHold(lanesOf, caller, { ...params, ...body }, readExtension(body)),
+  });
+}
+
+/** Resolves when the change is durable. */
+async function changeHold(
+  lanesOf: LanesOf,
+  { key, requestId, span }: Asking,
+  { holdId, customerId }: { readonly holdId: string; readonly customerId: string },
+  action: HoldAction,
+): Promise<Answer> {
+  const hold = parseHoldId(holdId);
+  if (hold === null) throw toProblem({ kind: "hold_not_found" });
+  const { projectId, environmentId, metadataLimits } = key;
+  const sender = { projectId, environmentId, requestId, span, metadataLimits };
+  const outcome = await lanesOf(key.cell).submit({
+    ...sender,
+    endpoint: "hold_change",
+    customerId: brandAs<CustomerId>(customerId),
+    keyed: null,
+    hold,
+    action,
+  });
+  return toHoldAnswer(outcome, { holdId, customerId });
+}
+
+function readSettlement(body: SettleBody): HoldAction {
+  const { quantity, items, atMostHeld = false } = body;
+  const errors = checkTexts({ customerId: body.customerId }, ["customerId"]);
+  if (quantity !== undefined && items !== undefined) errors.push(notBoth("quantity", "items"));
+  checkFeatures(items ?? [], errors);
+  const metadata = readMetadata(body.metadata, errors);
+  refuseIfAny(errors);
+  const used = items?.map(toItem) ?? (quantity === undefined ? null : brandAs<Quantity>(quantity));
+  return {
+    kind: "settle",
+    used,
+    atMostHeld,
+    metadata,
+    fingerprint: fingerprint([
+      ["action", '"settle"'],
+      ["atMostHeld", atMostHeld ? "true" : null],
+      ["items", items === undefined ? null : canonicalItems(items.map(toItem))],
+      ["quantity", quantity === undefined ? null : String(quantity)],
+    ]),
+  };
+}
+
+function readExtension(body: ExtendBody): HoldAction {
+  const errors = checkTexts({ customerId: body.customerId }, ["customerId"]);
+  const { quantity, expiresInSeconds } = body;
+  if (body.expiresAt !== undefined && expiresInSeconds !== undefined)
+    errors.push(notBoth("expiresAt", "expiresInSeconds"));
+  const at = readTime("expiresAt", body.expiresAt, errors);
+  refuseIfAny(errors);
+  const expiresAt = expiresInSeconds === undefined ? at : { inMs: expiresInSeconds * 1_000 };
+  return { kind: "extend", quantity: quantity === undefined ? null : brandAs<Quantity>(quantity), expiresAt };
+}
+
+function notBoth(field: string, other: string): FieldError {
+  return { field, code: "unknown_field", message: `cannot be combined with \`${other}\`` };
+}

@@ -1,0 +1,41 @@
+import { HOLD_DURATION_DEFAULT, type HoldDuration } from "../../entitlement/consumption.ts";
+import { answerConsume, type ConsumeParts } from "../consume/route.ts";
+import { runtimeRoute } from "../runtime-route.ts";
+import { HoldAnswer, HoldBody } from "./schema.ts";
+
+/** Sets credits aside for work whose cost is not known yet. */
+export function openHoldRoute(parts: ConsumeParts) {
+  return runtimeRoute({
+    path: "/v1/holds",
+    scope: "consume",
+    operationId: "openHold",
+    summary: "Set credits aside for work",
+    description:
+      "For work whose cost is known only afterwards. Decides like consume, but sets the credits aside instead of charging them: nobody " +
+      "else can spend them, and the ledger has no entry yet. Settle the hold with what was really used. A hold counts against limits " +
+      "immediately. It ends by itself at `expiresAt`. A customer can have 1,000 open holds.",
+    body: HoldBody,
+    answer: { description: "Whether the credits were set aside.", ...HoldAnswer },
+    codes: [
+      "feature_not_found",
+      "idempotency_key_reused",
+      "upgrade_unfinished",
+      "too_many_holds",
+      "metadata_limit_exceeded",
+      "outcome_unknown",
+    ],
+    handle: (caller, { body }) => answerConsume(parts, caller, body, readDuration(body)),
+  });
+}
+
+/** How long the hold lasts, by a valid body. */
+export function readDuration({
+  expiresInSeconds,
+  onExpiry,
+}: Pick<HoldBody, "expiresInSeconds" | "onExpiry">): HoldDuration {
+  const { expiresInMs } = HOLD_DURATION_DEFAULT;
+  return {
+    expiresInMs: expiresInSeconds === undefined ? expiresInMs : expiresInSeconds * 1_000,
+    onExpiry: onExpiry ?? HOLD_DURATION_DEFAULT.onExpiry,
+  };
+}

@@ -1,0 +1,107 @@
+import { Problem } from "../../edge/problem.ts";
+import { viewHold } from "../../entitlement/view-hold.ts";
+import type { Pool } from "../../postgres/pool.ts";
+import { findDatabaseTrouble } from "../../postgres/sql-error.ts";
+import type { Tx } from "../../postgres/statement.ts";
+import { single } from "../../postgres/transaction.ts";
+import { brandAs, type CustomerId, type CustomerNumber, type EnvironmentId } from "../../primitives/brand.ts";
+import { HOLD_NUMBER_MAX, parseHoldId } from "../../primitives/hold-id.ts";
+import { loadCatalog } from "../../store/cell/catalogs.ts";
+import { readClock } from "../../store/cell/clock.ts";
+import { findCustomers, findLiveCustomerId } from "../../store/cell/customers.ts";
+import { findHoldRecord, type HoldRecord, listHoldRecords } from "../../store/cell/hold-list.ts";
+import { checkTexts, refuseIfAny } from "../read-fields.ts";
+import { type Answer, toProblem } from "../reply.ts";
+import { runtimeRoute } from "../runtime-route.ts";
+import { customerParams, HoldPage, holdParams, holdsQuery, ShownHold } from "./schema.ts";
+
+type CellOf = (cell: string) => Pool;
+
+const LIMIT_DEFAULT = 50;
+
+/** What a hold is, and what became of it. */
+export function readHoldRoute(cellOf: CellOf) {
+  return runtimeRoute({
+    path: "/v1/holds/{holdId}",
+    scope: "consume",
+    operationId: "readHold",
+    summary: "Read a hold",
+    description: "What the hold sets aside, and what became of it.",
+    params: holdParams,
+    answer: { description: "The hold.", ...ShownHold },
+    codes: ["hold_not_found"],
+    handle: ({ key: { cell, environmentId } }, { params: { holdId } }) =>
+      read(cellOf(cell), async (tx) => {
+        const id = parseHoldId(holdId);
+        if (id === null) throw toProblem({ kind: "hold_not_found" });
+        const { customerNumber } = id;
+        const customerId = await findLiveCustomerId(tx, { environmentId, customerNumber });
+        const record = await findHoldRecord(tx, { environmentId, ...id });
+        if (customerId === null || record?.hold.openedAt !== id.openedAt)
+          throw toProblem({ kind: "hold_not_found" });
+        const [view] = await viewHolds(tx, { environmentId, customerNumber }, [record]);
+        return { ...view, customerId };
+      }),
+  });
+}
+
+/** A customer's holds, newest first. */
+export function listHoldsRoute(cellOf: CellOf) {
+  return runtimeRoute({
+    path: "/v1/customers/{customerId}/holds",
+    scope: "consume",
+    operationId: "listHolds",
+    summary: "List a customer's holds",
+    description: "Newest first: all holds, or those that are open. Empty for an unknown customer.",
+    params: customerParams,
+    query: holdsQuery,
+    answer: { description: "A page of holds.", ...HoldPage },
+    codes: [],
+    handle: ({ key: { cell, environmentId } }, { params, query: { status, limit, cursor } }) =>
+      read(cellOf(cell), async (tx) => {
+        refuseIfAny(checkTexts(params, ["customerId"]));
+        const size = limit === undefined ? LIMIT_DEFAULT : Number(limit);
+        const before = cursor === undefined ? HOLD_NUMBER_MAX : readCursor(cursor);
+        const customerId = brandAs<CustomerId>(params.customerId);
+        const [customer] = await findCustomers(tx, [{ environmentId, customerId }]);
+        if (customer === undefined) return { items: [], nextCursor: null };
+        const name = { environmentId, customerNumber: brandAs<CustomerNumber>(customer.number) };
+        const page = { before, limit: size + 1, isOpen: status === "open" };
+        const found = await listHoldRecords(tx, name, page);
+        const items = await viewHolds(tx, name, found.slice(0, size));
+        return { items, nextCursor: found.length > size ? (items.at(-1)?.holdId ?? null) : null };
+      }),
+  });
+}
+
+function readCursor(cursor: string): number {
+  const id = parseHoldId(cursor);
+  if (id !== null) return id.number;
+  const message = "is not a cursor from this list";
+  throw new Problem("invalid_request", {
+    detail: `\`cursor\` ${message}.`,
+    errors: [{ field: "cursor", code: "wrong_form", message }],
+  });
+}
+
+async function viewHolds(
+  tx: Tx,
+  { environmentId, customerNumber }: { environmentId: EnvironmentId; customerNumber: CustomerNumber },
+  records: readonly HoldRecord[],
+) {
+  if (records.length === 0) return [];
+  const catalog = await loadCatalog(tx, environmentId);
+  const now = await readClock(tx);
+  return records.map((record) => viewHold(record, { catalog, customerNumber, now }));
+}
+
+/** Reads outside of the lanes, which are for decisions. */
+async function read(cell: Pool, work: (tx: Tx) => Promise<object>): Promise<Answer> {
+  try {
+    return { text: JSON.stringify(await single(cell, work)), isReplay: false, reason: null };
+  } catch (error) {
+    const trouble = findDatabaseTrouble(error);
+    if (trouble === null) throw error;
+    throw toProblem({ kind: trouble === "busy" ? "overloaded" : "unavailable" });
+  }
+}

@@ -1,0 +1,215 @@
+import { type Static, Type } from "typebox";
+import { UP_TO_200 } from "../../edge/field-errors.ts";
+import { closingFields, consumeIdField, HoldView, holdIdField } from "../../edge/hold-fields.ts";
+import { customerIdField, featureField, metadataField, QUANTITY_MAX } from "../../edge/request-fields.ts";
+import { ITEMS_MAX } from "../../primitives/consume-id.ts";
+import {
+  affordableQuantity,
+  consumeFields,
+  ofItems,
+  poolField,
+  singleFields,
+  verdictFields,
+} from "../consume/schema.ts";
+
+const closed = { additionalProperties: false };
+const DAY_SECONDS = 86_400;
+const customerId = customerIdField("The customer for whom the hold was opened.");
+
+export const HoldBody = Type.Object(
+  {
+    ...consumeFields,
+    expiresInSeconds: Type.Optional(
+      Type.Integer({
+        minimum: 60,
+        maximum: DAY_SECONDS,
+        description:
+          "After how many seconds the hold ends by itself. Default: 900. Extend it while the work goes on.",
+        examples: [900],
+      }),
+    ),
+    onExpiry: Type.Optional(
+      Type.Enum(["release", "charge"], {
+        description:
+          "What happens when the hold ends by itself: its credits are freed, or charged in full. With `charge`, work whose process " +
+          "crashed is not free. Default: `release`.",
+        examples: ["release"],
+      }),
+    ),
+  },
+  {
+    ...closed,
+    examples: [
+      { customerId: "customer_42", feature: "chat.tokens", quantity: 2_000, idempotencyKey: "job-7f3a-hold" },
+    ],
+  },
+);
+
+const creditsHeld = Type.Integer({ description: "Credits that were set aside.", examples: [20] });
+const heldFields = {
+  holdId: Type.Union([holdIdField, Type.Null()], { description: "Null when denied." }),
+  expiresAt: Type.Union(
+    [Type.String({ format: "date-time", examples: ["2026-12-01T00:15:00.000Z"] }), Type.Null()],
+    {
+      description: "When the hold ends by itself. Null when denied.",
+    },
+  ),
+};
+
+export const HoldAnswer = Type.Union([
+  Type.Object({ ...singleFields, ...heldFields, creditsHeld }, { ...closed, title: "To `feature`" }),
+  Type.Object({ ...ofItems({ creditsHeld }), ...heldFields }, { ...closed, title: "To `items`" }),
+]);
+
+export const holdParams = Type.Object({
+  holdId: Type.String({ maxLength: 64, description: "The hold's ID." }),
+});
+export const customerParams = Type.Object({ customerId });
+
+const usedQuantity = Type.Integer({
+  minimum: 0,
+  maximum: QUANTITY_MAX,
+  description: "The quantity that was really used. 0 charges nothing.",
+  examples: [812],
+});
+
+export const SettleBody = Type.Object(
+  {
+    customerId,
+    quantity: Type.Optional(usedQuantity),
+    items: Type.Optional(
+      Type.Array(Type.Object({ feature: featureField, quantity: usedQuantity }, closed), {
+        minItems: 1,
+        maxItems: ITEMS_MAX,
+        description:
+          "What was really used of each feature. A feature of the hold that is not named is not charged.",
+      }),
+    ),
+    atMostHeld: Type.Optional(
+      Type.Boolean({
+        description:
+          "Whether to take no credits other than those of the hold. The rest of the price is then uncovered. Default: false.",
+        examples: [false],
+      }),
+    ),
+    metadata: Type.Optional(metadataField),
+  },
+  { ...closed, examples: [{ customerId: "customer_42", quantity: 812 }] },
+);
+
+export const ReleaseBody = Type.Object(
+  { customerId },
+  { ...closed, examples: [{ customerId: "customer_42" }] },
+);
+
+export const ExtendBody = Type.Object(
+  {
+    customerId,
+    quantity: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: QUANTITY_MAX,
+        description: "The new total, not an addition. A smaller total than the present one changes nothing.",
+        examples: [4_000],
+      }),
+    ),
+    expiresInSeconds: Type.Optional(
+      Type.Integer({
+        minimum: 60,
+        maximum: 7 * DAY_SECONDS,
+        description: "The new end, in seconds from now. An earlier end than the present one changes nothing.",
+        examples: [900],
+      }),
+    ),
+    expiresAt: Type.Optional(
+      Type.String({
+        format: "date-time",
+        maxLength: 50,
+        description: "The new end, instead of `expiresInSeconds`. At most 7 days after the hold was opened.",
+        examples: ["2026-12-01T00:30:00.000Z"],
+      }),
+    ),
+  },
+  { ...closed, examples: [{ customerId: "customer_42", quantity: 4_000, expiresInSeconds: 900 }] },
+);
+
+const { creditsReleased, late, ...paid } = closingFields;
+
+export const ClosedAnswer = Type.Object(
+  {
+    holdId: holdIdField,
+    customerId: Type.String({ examples: ["customer_42"] }),
+    status: Type.Enum(["settled", "released"]),
+    late,
+    creditsCharged: paid.creditsCharged,
+    creditsReleased,
+    creditsBeyondHold: paid.creditsBeyondHold,
+    creditsUncovered: paid.creditsUncovered,
+    items: Type.Array(
+      Type.Object(
+        {
+          feature: Type.String({ examples: ["chat.tokens"] }),
+          quantity: Type.Integer({ examples: [812] }),
+          creditsRequired: Type.Integer({
+            description: "The price of this quantity, on the terms of the moment when the hold was opened.",
+            examples: [8],
+          }),
+          ...paid,
+          pool: poolField,
+          balance: Type.Integer({
+            description: "Credits in the pool that can be spent now.",
+            examples: [92],
+          }),
+        },
+        closed,
+      ),
+      { description: "One for each feature of the hold, in the order in which it was opened." },
+    ),
+    consumeId: consumeIdField,
+  },
+  closed,
+);
+
+export const ExtendAnswer = Type.Object(
+  {
+    holdId: holdIdField,
+    customerId: Type.String({ examples: ["customer_42"] }),
+    ...verdictFields,
+    affordableQuantity: Type.Optional(affordableQuantity),
+    feature: Type.String({ examples: ["chat.tokens"] }),
+    quantity: Type.Integer({ description: "The total that is held now.", examples: [4_000] }),
+    creditsHeld: Type.Integer({ description: "Credits that are set aside now.", examples: [40] }),
+    balance: Type.Integer({ description: "Credits in the pool that can be spent now.", examples: [60] }),
+    expiresAt: Type.String({ format: "date-time", examples: ["2026-12-01T00:30:00.000Z"] }),
+  },
+  closed,
+);
+
+export const ShownHold = Type.Object({
+  ...HoldView.properties,
+  customerId: Type.String({ examples: ["customer_42"] }),
+});
+
+export const HoldPage = Type.Object({
+  items: Type.Array(HoldView),
+  nextCursor: Type.Union([Type.String({ examples: ["hld_06fd5n0r000000000a00000001"] }), Type.Null()], {
+    description: "Send this value as `cursor` to read the next page. Null on the last page.",
+  }),
+});
+
+export const holdsQuery = Type.Object(
+  {
+    status: Type.Optional(Type.Enum(["open"], { description: "Only open holds." })),
+    limit: Type.Optional(
+      Type.String({ pattern: UP_TO_200, description: "Page size, 1 to 200. Default: 50.", examples: ["50"] }),
+    ),
+    cursor: Type.Optional(
+      Type.String({ maxLength: 64, description: "The `nextCursor` from the previous page." }),
+    ),
+  },
+  closed,
+);
+
+export type HoldBody = Static<typeof HoldBody>;
+export type SettleBody = Static<typeof SettleBody>;
+export type ExtendBody = Static<typeof ExtendBody>;
