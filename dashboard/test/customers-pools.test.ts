@@ -50,7 +50,7 @@ test.each(["light", "dark"] as const)("two pools have separate balances (%s)", a
   await page.keyboard.press("Enter");
   await page.getByText("Balance 10 → 35").waitFor();
   expect((await manage("GET", "customers/grace")).body["balances"]).toEqual([
-    { pool: "credits", balance: 90 },
-    { pool: "video", balance: 35 },
+    { pool: "credits", balance: 90, held: 0 },
+    { pool: "video", balance: 35, held: 0 },
   ]);
 });

@@ -42,6 +42,7 @@ const GRANT: Grant = {
   pool: "credits",
   credits: 50,
   remaining: 50,
+  held: 0,
   expiresAt: null,
   recordedAt: new Date(START).toISOString(),
   revokedAt: null,

@@ -192,6 +192,7 @@ const STORY: KeyHistory = {
   charge: CHARGE,
   charges: [CHARGE],
   denial: null,
+  hold: null,
   event: null,
   uses: [],
 };
@@ -258,7 +259,7 @@ test("one sentence describes what a key did, and its uses are counted by kind", 
   expect(describeKey(STORY)).toBe("Charged ada 10 credits for 1 × image.render.");
   const charges = [CHARGE, { ...CHARGE, item: 1, credits: 6 }];
   expect(describeKey({ ...STORY, charges })).toBe("Charged ada 16 credits for 2 items.");
-  const nothing = { customerId: null, charge: null, charges: [], denial: null, event: null };
+  const nothing = { customerId: null, charge: null, charges: [], denial: null, hold: null, event: null };
   expect(describeKey({ ...nothing, event: { event: "tokens", quantity: 1_200 } })).toBe(
     "Recorded 1,200 × tokens for an erased customer.",
   );

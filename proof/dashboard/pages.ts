@@ -32,6 +32,7 @@ export const PAGES: readonly DashboardPage[] = [
   { name: "customer", route: `${HERE}/customers/$customerId/`, row: "main dl dd" },
   { name: "customer-ledger", route: `${HERE}/customers/$customerId/ledger`, row: LINE },
   { name: "customer-grants", route: `${HERE}/customers/$customerId/grants`, row: LINE },
+  { name: "customer-holds", route: `${HERE}/customers/$customerId/holds`, row: "main section" },
   { name: "customer-requests", route: `${HERE}/customers/$customerId/requests`, row: LINE },
   { name: "customer-plans", route: `${HERE}/customers/$customerId/plans`, row: LINE },
   { name: "customer-usage", route: `${HERE}/customers/$customerId/usage`, row: LINE },

@@ -32,10 +32,11 @@ export function describeEntry(kind: EntryKind, given: GrantKind | null): string 
   return kind === "grant" && given === "allowance" ? GRANT_NAMES.allowance : ENTRY_NAMES[kind];
 }
 
-export type GrantState = "open" | "spent" | "ended" | "expired" | "revoked";
+export type GrantState = "open" | "held" | "spent" | "ended" | "expired" | "revoked";
 
 export const GRANT_STATE_NAMES = {
   open: "Open",
+  held: "Held",
   spent: "Spent",
   ended: "Ended with the plan",
   expired: "Expired",

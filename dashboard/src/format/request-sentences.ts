@@ -1,7 +1,26 @@
+import { describeOpening, describeResult } from "./holds.ts";
 import { countOf, formatCount } from "./numbers.ts";
 
+/** Endpoints in the request log. */
+export const ENDPOINTS = [
+  "check",
+  "consume",
+  "events",
+  "holds",
+  "holds/extend",
+  "holds/settle",
+  "holds/release",
+] as const;
+
+export type Endpoint = (typeof ENDPOINTS)[number];
+
+/** "/v1/consume", "/v1/holds/{holdId}/settle". */
+export function pathOf(endpoint: Endpoint): string {
+  return `/v1/${endpoint.replace("/", "/{holdId}/")}`;
+}
+
 type Asked = {
-  readonly endpoint: "check" | "consume" | "events";
+  readonly endpoint: Endpoint;
   readonly status: number;
   readonly code: string | null;
   readonly reason: string | null;
@@ -25,7 +44,15 @@ export function outcomeOf({ endpoint, status, code, reason }: Asked): Outcome {
   return { kind: "ok", name: WENT_WELL[endpoint], why: null };
 }
 
-const WENT_WELL = { check: "Available", consume: "Allowed", events: "Recorded" } as const;
+const WENT_WELL = {
+  check: "Available",
+  consume: "Allowed",
+  events: "Recorded",
+  holds: "Held",
+  "holds/extend": "Extended",
+  "holds/settle": "Settled",
+  "holds/release": "Released",
+} as const satisfies Record<Endpoint, string>;
 
 /** Short text for an error code: "Unknown feature". */
 export function describeProblem(code: string): string {
@@ -35,6 +62,13 @@ export function describeProblem(code: string): string {
 export const PROBLEMS: ReadonlyMap<string, string> = new Map([
   ["idempotency_key_reused", "Key already used for another request"],
   ["feature_not_found", "Unknown feature"],
+  ["hold_not_found", "Unknown hold"],
+  ["hold_settled", "Hold already settled"],
+  ["hold_released", "Hold already released"],
+  ["hold_expired", "Hold expired"],
+  ["hold_items_mismatch", "Features differ from the hold"],
+  ["hold_too_long", "Hold would last too long"],
+  ["too_many_holds", "Too many open holds"],
   ["invalid_request", "Invalid request"],
   ["invalid_json", "Invalid JSON"],
   ["timestamp_out_of_range", "Timestamp too old or too far in the future"],
@@ -71,6 +105,8 @@ function asWords(reason: string): string {
   return words.slice(0, 1).toUpperCase() + words.slice(1);
 }
 
+type Opened = Parameters<typeof describeOpening>[0];
+
 type Story = {
   readonly customerId: string | null;
   readonly charge: { readonly feature: string; readonly quantity: number } | null;
@@ -81,11 +117,14 @@ type Story = {
     readonly quantity: number;
     readonly reason: string | null;
   } | null;
+  readonly hold: (Opened & Parameters<typeof describeResult>[0]) | null;
+  /** The stored response. */
+  readonly answer?: Readonly<Record<string, unknown>> | null;
   readonly event: { readonly event: string; readonly quantity: number } | null;
 };
 
 /** The effect of an idempotency key, in one sentence. */
-export function describeKey({ customerId, charge, charges, denial, event }: Story): string {
+export function describeKey({ customerId, charge, charges, denial, hold, answer, event }: Story): string {
   const who = customerId ?? "an erased customer";
   if (charge !== null) {
     const credits = charges.reduce((sum, each) => sum + each.credits, 0);
@@ -95,8 +134,17 @@ export function describeKey({ customerId, charge, charges, denial, event }: Stor
   }
   if (denial !== null)
     return `Denied ${formatCount(denial.quantity)} × ${denial.feature} for ${who}: ${describeReason(denial.reason ?? "").toLowerCase()}.`;
+  if (hold !== null) return `${describeOpening(openedOf(hold, answer), who)} ${describeResult(hold)}`;
   if (event !== null) return `Recorded ${formatCount(event.quantity)} × ${event.event} for ${who}.`;
   return "This key was used before the start of your history window.";
+}
+
+/** The hold as it was opened. Only a hold of one feature can be extended, and its stored response has the original numbers. */
+function openedOf(hold: Opened, answer: Story["answer"]): Opened {
+  const { quantity, creditsHeld } = answer ?? {};
+  const [item] = hold.items;
+  if (item === undefined || typeof quantity !== "number" || typeof creditsHeld !== "number") return hold;
+  return { creditsHeld, items: [{ ...item, quantity }] };
 }
 
 type Use = { readonly isReplay: boolean; readonly refused: object | null; readonly code: string | null };

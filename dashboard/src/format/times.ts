@@ -44,6 +44,15 @@ export function formatAgo(iso: string, now: number): string {
   return Math.abs(seconds) < 10 ? "just now" : relative.format(seconds, "second");
 }
 
+/** "45 s", "12 min", "3 h", "2 days". */
+export function formatDuration(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1_000));
+  if (seconds < 90) return `${seconds} s`;
+  if (seconds < 90 * 60) return `${Math.round(seconds / 60)} min`;
+  if (seconds < 36 * 3_600) return `${Math.round(seconds / 3_600)} h`;
+  return `${Math.round(seconds / 86_400)} days`;
+}
+
 // The value of a `datetime-local` input has no time zone. It is read in the selected one.
 
 /** ISO time of an input; null while the input is invalid. */

@@ -83,10 +83,11 @@ export function Outcome({
   );
 }
 
-/** Only stored denials can be explained: not checks, and not denials that can be retried with the same key. */
+/** Only stored denials can be explained: not checks or extensions of holds, and not denials that can be retried with the same key. */
 function WhyLink({ request: { reason, endpoint, idempotencyKey } }: { request: Request }) {
   const scope = useScope();
-  if (reason === null || endpoint !== "consume" || idempotencyKey === null) return null;
+  const isStored = endpoint === "consume" || endpoint === "holds";
+  if (reason === null || !isStored || idempotencyKey === null) return null;
   return (
     <TextLink
       to="/projects/$projectId/$environment/keys/$idempotencyKey/why"

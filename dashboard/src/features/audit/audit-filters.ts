@@ -48,6 +48,7 @@ export const ACTIONS = [
   { value: "credits.added", label: "Credits added" },
   { value: "grant.revoked", label: "Credits revoked" },
   { value: "consume.reversed", label: "Charges reversed" },
+  { value: "hold.released", label: "Holds released" },
   { value: "plan.assigned", label: "Plans assigned" },
   { value: "plan.ended", label: "Plans ended" },
   { value: "plan.scheduled", label: "Plan changes scheduled" },

@@ -21,6 +21,7 @@ const SENTENCES: Readonly<Record<string, Describe>> = {
     " to ",
     CUSTOMER,
   ],
+  "hold.released": (entry) => ["released a hold of ", strong(creditsOf(entry)), " for ", CUSTOMER],
   "plan.assigned": (entry) => ["assigned plan ", subject(entry), " to ", CUSTOMER, ...insteadOf(entry)],
   "plan.ended": ({ before }) => ["ended plan ", strong(textIn(before, "plan") ?? "none"), " for ", CUSTOMER],
   "plan.scheduled": (entry) => ["scheduled plan ", subject(entry), " for ", CUSTOMER],
@@ -150,13 +151,13 @@ function exported({ after }: Entry, what: string): (Piece | string)[] {
   return ["exported ", strong(what), format === undefined ? "" : ` as ${format}`];
 }
 
-/** "500 credits", with the pool if it is not the default one. */
+/** "500 credits", with the pool if it is the only one that changed and not the default one. */
 function creditsOf({ before, after }: Entry): string {
   const [was, is] = [before?.["balances"], after?.["balances"]];
-  const pool =
-    isRecord(was) && isRecord(is) ? Object.keys(is).find((key) => is[key] !== was[key]) : undefined;
+  const [pool, ...others] =
+    isRecord(was) && isRecord(is) ? Object.keys(is).filter((key) => is[key] !== was[key]) : [];
   const credits = countOf(Math.abs(countIn(after, "credits") ?? 0), "credit");
-  return pool === undefined || pool === "credits" ? credits : `${credits} (${pool})`;
+  return pool === undefined || pool === "credits" || others.length > 0 ? credits : `${credits} (${pool})`;
 }
 
 function insteadOf({ before, after }: Entry): (Piece | string)[] {

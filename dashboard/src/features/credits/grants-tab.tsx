@@ -94,6 +94,7 @@ type GrantContext = {
 
 const TONES = {
   open: "good",
+  held: "accent",
   spent: "plain",
   ended: "plain",
   expired: "plain",
@@ -126,10 +127,11 @@ function grantColumns({ customerScope, mayRevoke, changes, next, now }: GrantCon
     {
       name: "Remaining",
       isNumber: true,
-      cell: ({ grant: { remaining, credits } }) => (
+      cell: ({ grant: { remaining, held, credits } }) => (
         <>
           <span className={remaining === 0 ? "text-muted" : "font-medium"}>{formatCount(remaining)}</span>
           <div className="text-caption text-muted md:hidden">of {formatCount(credits)}</div>
+          {held > 0 && <div className="text-caption text-muted">{formatCount(held)} held</div>}
         </>
       ),
     },
@@ -228,6 +230,7 @@ function GrantDetails({
     { name: "Expires", value: expiresAt === null ? "Never" : <Time at={expiresAt} /> },
     revokedAt === null ? null : { name: "Revoked", value: <Time at={revokedAt} /> },
     { name: "Remaining", value: `${formatCount(grant.remaining)} of ${formatCount(grant.credits)}` },
+    grant.held === 0 ? null : { name: "Held", value: formatCount(grant.held) },
   ];
   return (
     <div className="flex flex-col gap-4">

@@ -23,6 +23,7 @@ function expiryOf({ expiresAt }: Grant): number {
 export function stateOfGrant(grant: Grant, changes: readonly PlanChange[], now: number): GrantState {
   if (grant.revokedAt !== null) return "revoked";
   if (grant.remaining > 0) return "open";
+  if (grant.held > 0) return "held";
   if (grant.expiresAt !== null && Date.parse(grant.expiresAt) <= now) return "expired";
   const isLeft =
     grant.kind === "allowance" &&
@@ -85,7 +86,7 @@ export function findRenewal(
   if (rollover > 0 || period === "once") return null;
   const given = grants.filter((grant) => grant.kind === "allowance" && grant.pool === pool);
   // The newest allowance can belong to a former plan; the current one is then older and still open.
-  const current = given.find(({ remaining }) => remaining > 0) ?? given[0];
+  const current = given.find(({ remaining, held }) => remaining + held > 0) ?? given[0];
   const expiresAt = current?.expiresAt ?? null;
   return expiresAt !== null && Date.parse(expiresAt) > Date.now() ? expiresAt : null;
 }

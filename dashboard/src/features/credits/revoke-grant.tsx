@@ -13,13 +13,13 @@ import { type CustomerScope, customerQuery } from "../customers/queries.ts";
 import type { Grant } from "../ledger/queries.ts";
 import { BalanceChange } from "./balance-change.tsx";
 
-/** Revokes the remaining credits of a grant after confirmation. */
+/** Revokes the remaining and held credits of a grant after confirmation. */
 export function RevokeButton({ customerScope, grant }: { customerScope: CustomerScope; grant: Grant }) {
   const [isOpen, setOpen] = useState(false);
   const close = () => setOpen(false);
   return (
     <>
-      {grant.remaining > 0 && grant.revokedAt === null && (
+      {grant.remaining + grant.held > 0 && grant.revokedAt === null && (
         <span className="-my-1.5 -mr-2 inline-flex">
           <Button tone="quiet" onClick={() => setOpen(true)}>
             Revoke<span className="sr-only"> grant {grant.grant}</span>
@@ -46,7 +46,8 @@ function RevokeForm(props: { customerScope: CustomerScope; grant: Grant; onDone:
   const { customerScope, onDone } = props;
   // Frozen, so that a background refresh does not change the confirmed amount.
   const [grant] = useState(props.grant);
-  const { credits, remaining, pool } = grant;
+  const { credits, remaining, held, pool } = grant;
+  const left = remaining + held;
   const { data: customer } = useSuspenseQuery(customerQuery(customerScope));
   const before = balanceIn(customer, pool);
   const request = { params: { path: { ...customerScope, grant: String(grant.grant) } } };
@@ -62,24 +63,29 @@ function RevokeForm(props: { customerScope: CustomerScope; grant: Grant; onDone:
       onSettled: () => refresh("customers"),
     },
   );
-  const spent = credits - remaining;
   return (
     <WriteForm
       write={revoke}
       request={request}
-      action={`Revoke ${countOf(remaining, "credit")}`}
+      action={`Revoke ${countOf(left, "credit")}`}
       tone="danger"
-      isDisabled={remaining === 0}
+      isDisabled={left === 0}
       onClose={onDone}
     >
       <p>
-        {remaining === 0
+        {left === 0
           ? "This grant has no credits left."
-          : `Removes the remaining ${countOf(remaining, "credit")}. ${describeSpent(spent)}This cannot be undone.`}
+          : `${describeRemoved(grant)}${describeSpent(credits - left)}This cannot be undone.`}
       </p>
       <BalanceChange pool={pool} before={before} gain={-remaining} />
     </WriteForm>
   );
+}
+
+function describeRemoved({ remaining, held }: Grant): string {
+  const now = remaining === 0 ? "" : `Removes the remaining ${countOf(remaining, "credit")}. `;
+  if (held === 0) return now;
+  return `${now}The ${countOf(held, "held credit")} cannot return to the balance when the hold ends. `;
 }
 
 function describeSpent(spent: number): string {

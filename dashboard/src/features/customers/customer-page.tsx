@@ -1,10 +1,11 @@
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, Outlet } from "@tanstack/react-router";
 import { poolsQuery } from "../../api/catalog-lists.ts";
+import { describeHeld } from "../../format/holds.ts";
 import { formatCount } from "../../format/numbers.ts";
 import { useScope } from "../../frame/use-scope.ts";
 import { Badge } from "../../ui/badge.tsx";
-import { TabLink, TabLinks } from "../../ui/button.tsx";
+import { TabLink, TabLinks, TextLink } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/code-block.tsx";
 import { Figure, Page } from "../../ui/page.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -19,6 +20,7 @@ const TABS = [
   { name: "Overview", to: "/projects/$projectId/$environment/customers/$customerId" },
   { name: "Ledger", to: "/projects/$projectId/$environment/customers/$customerId/ledger" },
   { name: "Grants", to: "/projects/$projectId/$environment/customers/$customerId/grants" },
+  { name: "Holds", to: "/projects/$projectId/$environment/customers/$customerId/holds" },
   { name: "Usage", to: "/projects/$projectId/$environment/customers/$customerId/usage" },
   { name: "Requests", to: "/projects/$projectId/$environment/customers/$customerId/requests" },
   { name: "Plan history", to: "/projects/$projectId/$environment/customers/$customerId/plans" },
@@ -86,22 +88,25 @@ function CustomerStanding({ customer }: { customer: Customer }) {
   return (
     <div className="grid grid-cols-[repeat(auto-fit,minmax(14rem,1fr))] gap-4">
       {balances.length === 0 && <Figure name="Balance" value="0" note="No credits yet" />}
-      {balances.map(({ pool, balance }) => (
+      {balances.map(({ pool, balance, held }) => (
         <Figure
           key={pool}
           name={balances.length === 1 ? "Balance" : `Balance (${nameOf(pool)})`}
           value={formatCount(balance)}
           note={
-            plan === null ? (
-              "Cannot be spent without a plan"
-            ) : (
-              <BalanceNote
-                plan={plan}
-                nextStart={nextPlan?.startsAt ?? null}
-                customerId={customerId}
-                pool={pool}
-              />
-            )
+            <>
+              {plan === null ? (
+                "Cannot be spent without a plan"
+              ) : (
+                <BalanceNote
+                  plan={plan}
+                  nextStart={nextPlan?.startsAt ?? null}
+                  customerId={customerId}
+                  pool={pool}
+                />
+              )}
+              {held > 0 && <HeldNote held={held} customerId={customerId} />}
+            </>
           }
         />
       ))}
@@ -133,6 +138,20 @@ function BalanceNote({
     <>
       Available now. Renews <Time at={renewal} as="day" />.
     </>
+  );
+}
+
+function HeldNote({ held, customerId }: { held: number; customerId: string }) {
+  const scope = useScope();
+  return (
+    <div>
+      <TextLink
+        to="/projects/$projectId/$environment/customers/$customerId/holds"
+        params={{ ...scope, customerId }}
+      >
+        {describeHeld(held)}
+      </TextLink>
+    </div>
   );
 }
 

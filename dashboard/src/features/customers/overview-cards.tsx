@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { type Feature, featuresQuery } from "../../api/catalog-lists.ts";
+import { describeHeld } from "../../format/holds.ts";
 import { BURN_ORDER, GRANT_NAMES } from "../../format/ledger.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
 import { capitalize, formatAllowance, formatCost, formatLimit } from "../../format/terms.ts";
@@ -23,6 +24,7 @@ export function OpenGrantsCard({ customer, known }: { customer: Customer; known:
   const further = open.slice(GRANTS_SHOWN);
   const missing = unexplainedCredits(customer.balances, known);
   const isOnePool = customer.balances.length < 2;
+  const held = customer.balances.filter((balance) => balance.held > 0);
   return (
     <Card
       title="Remaining credits"
@@ -38,7 +40,11 @@ export function OpenGrantsCard({ customer, known }: { customer: Customer; known:
       }
     >
       {open.length === 0 ? (
-        missing.length === 0 && <p className="px-4 py-6 text-center text-muted">No credits left.</p>
+        missing.length === 0 && (
+          <p className="px-4 py-6 text-center text-muted">
+            {held.length === 0 ? "No credits left." : "No credits left to spend."}
+          </p>
+        )
       ) : (
         <Table
           label="Remaining credits"
@@ -57,6 +63,19 @@ export function OpenGrantsCard({ customer, known }: { customer: Customer; known:
           {open.length === 0 ? "" : "Plus "}
           {countOf(credits, "credit")}
           {isOnePool ? "" : ` in ${pool}`} {why}
+        </p>
+      ))}
+      {held.map((balance) => (
+        <p key={balance.pool} className="border-t border-line px-4 py-2 text-caption text-muted">
+          {isOnePool ? "" : `${balance.pool}: `}
+          {describeHeld(balance.held)} by{" "}
+          <TextLink
+            to="/projects/$projectId/$environment/customers/$customerId/holds"
+            params={{ ...scope, customerId: customer.customerId }}
+          >
+            open holds
+          </TextLink>
+          .
         </p>
       ))}
     </Card>
@@ -82,9 +101,10 @@ function columnsFor(isOnePool: boolean): Column<Grant>[] {
     {
       name: "Remaining",
       isNumber: true,
-      cell: ({ remaining, credits }) => (
+      cell: ({ remaining, held, credits }) => (
         <>
           {formatCount(remaining)} <span className="text-muted max-sm:hidden">of {formatCount(credits)}</span>
+          {held > 0 && <div className="text-caption text-muted">{formatCount(held)} held</div>}
         </>
       ),
     },

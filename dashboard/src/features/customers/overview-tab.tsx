@@ -28,16 +28,21 @@ export function OverviewTab() {
   const { data: ledger, dataUpdatedAt } = useSuspenseQuery(latestEntriesQuery(customerScope));
   const { data: known } = useSuspenseQuery(knownGrantsQuery(customerScope));
   const { grants } = known;
-  const balances = customer.balances.length === 0 ? [{ pool: "credits", balance: 0 }] : customer.balances;
+  const balances =
+    customer.balances.length === 0 ? [{ pool: "credits", balance: 0, held: 0 }] : customer.balances;
   return (
     <div className="grid items-start gap-6 lg:grid-cols-[2fr_1fr]">
       <div className="flex min-w-0 flex-col gap-6">
-        {balances.map(({ pool, balance }, index) => (
+        {balances.map(({ pool, balance, held }, index) => (
           <BalanceCard
             key={pool}
             title={balances.length === 1 ? "Balance over time" : `Balance over time (${pool})`}
             proof={index === 0 ? <ProofLine customerScope={customerScope} /> : undefined}
-            points={balanceHistory({ entries: ledger.items, grants, pool }, { at: dataUpdatedAt, balance })}
+            // Held credits are still in the ledger: it changes only when the hold ends.
+            points={balanceHistory(
+              { entries: ledger.items, grants, pool },
+              { at: dataUpdatedAt, balance: balance + held },
+            )}
             hasEarlier={
               ledger.nextCursor !== null || ledger.broughtForward.some((brought) => brought.pool === pool)
             }

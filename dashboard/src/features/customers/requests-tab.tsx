@@ -112,7 +112,9 @@ function Asked({
 }) {
   return (
     <div className="max-md:whitespace-normal">
-      <span className="font-medium">{feature ?? event ?? "Unknown"}</span>
+      <span className="font-medium">
+        {feature ?? event ?? (endpoint.startsWith("holds/") ? "Hold" : "Unknown")}
+      </span>
       {quantity !== null && <span className="text-muted tabular-nums"> × {formatCount(quantity)}</span>}
       <div className="text-caption text-muted">
         {endpoint}

@@ -8,11 +8,14 @@ import { readClock } from "../../ui/time.tsx";
 import {
   customerRequestsQuery,
   grantsQuery,
+  holdsQuery,
   isLinkTarget,
   knownGrantsQuery,
   ledgerQuery,
+  openHoldsQuery,
   planChangesQuery,
   readGrantFilters,
+  readHoldFilters,
   readLedgerFilters,
 } from "../ledger/queries.ts";
 import {
@@ -103,6 +106,27 @@ const grantsRoute = createRoute({
   component: lazyRouteComponent(() => import("../credits/grants-tab.tsx"), "GrantsTab"),
 });
 
+const holdsRoute = createRoute({
+  getParentRoute: () => customerRoute,
+  path: "holds",
+  validateSearch: readHoldFilters,
+  loaderDeps: ({ search }) => search,
+  loader: ({ context: { queryClient }, params, deps: { hold: linked } }) =>
+    Promise.all([
+      readUntil(
+        queryClient,
+        openHoldsQuery(params),
+        ({ holdId }) => linked === undefined || holdId === linked,
+      ),
+      // The first pages can consist of open holds.
+      readUntil(queryClient, holdsQuery(params), ({ hold }) =>
+        linked === undefined ? hold.status !== "open" : hold.holdId === linked,
+      ),
+      queryClient.ensureQueryData(featuresQuery(params)),
+    ]),
+  component: lazyRouteComponent(() => import("../holds/holds-tab.tsx"), "HoldsTab"),
+});
+
 const customerUsageRoute = createRoute({
   getParentRoute: () => customerRoute,
   path: "usage",
@@ -147,6 +171,7 @@ export const customerRoutes = [
     overviewRoute,
     ledgerRoute,
     grantsRoute,
+    holdsRoute,
     customerUsageRoute,
     customerRequestsRoute,
     planHistoryRoute,

@@ -8,6 +8,7 @@ import { type CustomerScope, customerScopeOf } from "../customers/queries.ts";
 export type Entry = Item<"listLedger">;
 export type Grant = Item<"listGrants">;
 export type PlanChange = Item<"listPlanChanges">;
+export type Hold = Item<"listCustomerHolds">;
 
 type Audit = Item<"listEnvironmentAudit">;
 export type Actor = Audit["actor"];
@@ -15,6 +16,8 @@ export type Actor = Audit["actor"];
 /** Rows with their author from the audit log. */
 export type LedgerLine = { readonly entry: Entry; readonly by: Actor | null };
 export type GrantLine = { readonly grant: Grant; readonly by: Actor | null };
+/** `by` released the hold by hand. */
+export type HoldLine = { readonly hold: Hold; readonly by: Actor | null };
 export type PlanLine = { readonly change: PlanChange; readonly by: Actor | null };
 
 const FILTERS = {
@@ -43,6 +46,9 @@ export function isLinkTarget(entry: Entry, linked: LedgerFilters): boolean {
 
 /** The linked grant. */
 export const readGrantFilters = searchOf({ grant: whole(1) });
+
+/** The linked hold. */
+export const readHoldFilters = searchOf({ hold: text(64, /^hld_/) });
 
 const CUSTOMER_PATH = "/manage/v1/projects/{projectId}/{environment}/customers/{customerId}";
 
@@ -84,6 +90,27 @@ export function grantsQuery(customerScope: CustomerScope) {
       return { grant, by: findActor(audits, given) };
     });
     return { items: lines, nextCursor };
+  });
+}
+
+export function openHoldsQuery(customerScope: CustomerScope) {
+  const params = { path: customerScopeOf(customerScope), query: { status: "open" as const } };
+  return pagesOf(`${CUSTOMER_PATH}/holds`, { params });
+}
+
+/** All holds, open ones too, because the API has no filter for ended ones. */
+export function holdsQuery(customerScope: CustomerScope) {
+  const path = `${CUSTOMER_PATH}/holds` as const;
+  const request = { params: { path: customerScopeOf(customerScope) } };
+  return pagesBy(["get", path, request], async (cursor) => {
+    const { items, ...page } = await readPage(path, request, cursor);
+    const times = items.flatMap(({ status, endedAt }) => (status === "released" ? (endedAt ?? []) : []));
+    const audits = await readAudit(customerScope, { times, action: "hold." });
+    const lines = items.map((hold): HoldLine => {
+      const { holdId: subject, endedAt: at } = hold;
+      return { hold, by: at === null ? null : findActor(audits, { at, action: "hold.released", subject }) };
+    });
+    return { ...page, items: lines };
   });
 }
 

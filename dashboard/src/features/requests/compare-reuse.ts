@@ -17,9 +17,9 @@ const UNKNOWN = "no longer stored";
 /** Compares a rejected reuse with the original request, field by field. */
 export function compareReuse(history: KeyHistory, use: Use): Compared[] {
   const { differs = [], quantity = null, timestamp = null } = use.refused ?? {};
-  const asked = history.charge ?? history.denial ?? history.event;
+  const asked = history.charge ?? history.denial ?? history.hold ?? history.event;
   const subject = history.event === null ? "feature" : "event";
-  const firstSubject = history.event?.event ?? history.charge?.feature ?? history.denial?.feature ?? null;
+  const first = firstItemOf(history);
   const line = (field: string, first: string | null, refused: string | null): Compared => ({
     field,
     first,
@@ -34,8 +34,12 @@ export function compareReuse(history: KeyHistory, use: Use): Compared[] {
   const isOtherEndpoint = differs.includes("endpoint");
   const items = itemsOf(history);
   const single = [
-    line(subject, firstSubject, use.feature ?? use.event),
-    line("quantity", formatCount(asked.quantity), quantity === null ? null : formatCount(quantity)),
+    line(subject, first.name, use.feature ?? use.event),
+    line(
+      "quantity",
+      first.quantity === null ? null : formatCount(first.quantity),
+      quantity === null ? null : formatCount(quantity),
+    ),
   ];
   const several = isOtherEndpoint ? [] : [unlogged("items", items === null ? null : listItems(items))];
   return [
@@ -50,10 +54,41 @@ export function compareReuse(history: KeyHistory, use: Use): Compared[] {
             : []),
           unlogged("metadata", asked.metadata === null ? null : JSON.stringify(asked.metadata)),
         ]),
+    ...(history.hold === null || isOtherEndpoint
+      ? []
+      : [
+          unlogged("expiresInSeconds", secondsOf(history)),
+          line("onExpiry", history.hold.onExpiry, onExpiryOf(history.hold, differs)),
+        ]),
     ...(history.event === null || isOtherEndpoint
       ? []
       : [line("timestamp", sentTime(history.event), timestamp)]),
   ];
+}
+
+type FirstItem = { readonly name: string | null; readonly quantity: number | null };
+
+/** The only feature or event of the request. A hold can have been extended, but its stored response has the original quantity. */
+function firstItemOf({ charge, denial, hold, event, answer }: KeyHistory): FirstItem {
+  if (event !== null) return { name: event.event, quantity: event.quantity };
+  const decided = charge ?? denial;
+  if (decided !== null) return { name: decided.feature, quantity: decided.quantity };
+  const [item] = hold?.items ?? [];
+  const quantity = answer?.["quantity"];
+  return { name: item?.feature ?? null, quantity: typeof quantity === "number" ? quantity : null };
+}
+
+/** The requested duration of a hold. An extension changes the end of the hold, but not its stored response. */
+function secondsOf({ hold, answer }: KeyHistory): string | null {
+  const end = answer?.["expiresAt"];
+  if (hold === null || typeof end !== "string") return null;
+  return String(Math.round((Date.parse(end) - Date.parse(hold.openedAt)) / 1_000));
+}
+
+/** The log does not store the value, but there are only two. */
+function onExpiryOf({ onExpiry }: { onExpiry: "release" | "charge" }, differs: readonly string[]): string {
+  if (!differs.includes("onExpiry")) return onExpiry;
+  return onExpiry === "release" ? "charge" : "release";
 }
 
 /** The items of the request, which its stored response repeats; null if it had none. */

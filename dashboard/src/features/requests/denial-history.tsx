@@ -24,7 +24,7 @@ export function DenialGrants({ denial: { openGrants, customerId, pool, balance }
   if (openGrants.length === 0) {
     return (
       <Card title="Credits when the request was denied">
-        <p className="text-muted">None. All credits were spent, expired or revoked.</p>
+        <p className="text-muted">None. All credits were spent, held, expired or revoked.</p>
       </Card>
     );
   }

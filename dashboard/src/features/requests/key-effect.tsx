@@ -1,27 +1,27 @@
 import type { ReactNode } from "react";
 import { describeRequired } from "../../format/denial-sentences.ts";
+import { HOLD_STATUS_NAMES, ON_EXPIRY_NAMES } from "../../format/holds.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
-import { describeReason } from "../../format/request-sentences.ts";
+import { describeReason, pathOf } from "../../format/request-sentences.ts";
 import { CustomerLink } from "../../frame/links.tsx";
 import { useScope } from "../../frame/use-scope.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { TextLink } from "../../ui/button.tsx";
-import { classNames } from "../../ui/class-names.ts";
 import { CodeBlock } from "../../ui/code-block.tsx";
 import { Card, Details } from "../../ui/page.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { Mono, Muted } from "../../ui/text.tsx";
 import { Time } from "../../ui/time.tsx";
 import { askedRows } from "./asked-rows.tsx";
-import { type Compared, compareReuse, itemsOf } from "./compare-reuse.ts";
+import { itemsOf } from "./compare-reuse.ts";
 import type { KeyHistory } from "./queries.ts";
 
 type Item = { name: string; value: ReactNode };
 
-/** The charge, denial or event behind an idempotency key. */
+/** The charge, denial, hold or event behind an idempotency key. */
 export function KeyEffect({ history }: { history: KeyHistory }) {
-  const { charge, charges, denial, event } = history;
-  const { memberId = null, metadata = null } = charge ?? denial ?? event ?? {};
+  const { charge, charges, denial, hold, event } = history;
+  const { memberId = null, metadata = null } = charge ?? denial ?? hold ?? event ?? {};
   return (
     <Card title="Result">
       <div className="flex flex-col gap-4">
@@ -34,6 +34,8 @@ export function KeyEffect({ history }: { history: KeyHistory }) {
                   <Badge tone="good">Charged</Badge>
                 ) : denial !== null ? (
                   <Badge tone="bad">Denied</Badge>
+                ) : hold !== null ? (
+                  <Badge tone="good">Held</Badge>
                 ) : (
                   <Badge tone="good">Recorded</Badge>
                 ),
@@ -41,11 +43,14 @@ export function KeyEffect({ history }: { history: KeyHistory }) {
             ...(history.recordedAt === null
               ? []
               : [{ name: "Time", value: <Time at={history.recordedAt} as="exact" /> }]),
-            { name: "Endpoint", value: <Mono>{`POST /v1/${history.endpoint}`}</Mono> },
+            ...(history.endpoint === null
+              ? []
+              : [{ name: "Endpoint", value: <Mono>{`POST ${pathOf(history.endpoint)}`}</Mono> }]),
             { name: "Customer", value: <CustomerLink customerId={history.customerId} missing="Erased" /> },
             ...(memberId === null ? [] : [{ name: "Member", value: memberId }]),
             ...chargeItems(history),
             ...denialItems(history),
+            ...holdItems(history),
             ...eventItems(history),
           ]}
         />
@@ -137,6 +142,33 @@ function denialItems(history: KeyHistory): Item[] {
   ];
 }
 
+function holdItems({ hold, customerId }: KeyHistory): Item[] {
+  if (hold === null) return [];
+  const { holdId, status, items, expiresAt, endedAt, onExpiry, consumeId } = hold;
+  const held = items.map(({ feature, quantity }) => `${feature} × ${formatCount(quantity)}`).join(", ");
+  return [
+    { name: "Hold", value: <HoldLink customerId={customerId} holdId={holdId} /> },
+    { name: "State", value: HOLD_STATUS_NAMES[status] },
+    { name: items.length === 1 ? "Feature" : "Features", value: <Mono>{held}</Mono> },
+    { name: "Credits held", value: formatCount(hold.creditsHeld) },
+    ...(endedAt === null
+      ? [
+          { name: "Ends", value: <Time at={expiresAt} as="exact" /> },
+          { name: "On expiry", value: ON_EXPIRY_NAMES[onExpiry] },
+        ]
+      : [
+          { name: "Ended", value: <Time at={endedAt} as="exact" /> },
+          { name: "Charged", value: countOf(hold.creditsCharged, "credit") },
+        ]),
+    ...(hold.creditsUncovered === 0
+      ? []
+      : [{ name: "Not covered", value: countOf(hold.creditsUncovered, "credit") }]),
+    ...(consumeId === null
+      ? []
+      : [{ name: "Ledger entry", value: <LedgerLink customerId={customerId} consumeId={consumeId} /> }]),
+  ];
+}
+
 function eventItems({ event }: KeyHistory): Item[] {
   if (event === null) return [];
   return [
@@ -162,84 +194,25 @@ function LedgerLink({ customerId, consumeId }: { customerId: string | null; cons
   );
 }
 
+function HoldLink({ customerId, holdId }: { customerId: string | null; holdId: string }) {
+  const scope = useScope();
+  if (customerId === null) return <Mono>{holdId}</Mono>;
+  return (
+    <TextLink
+      to="/projects/$projectId/$environment/customers/$customerId/holds"
+      params={{ ...scope, customerId }}
+      search={{ hold: holdId }}
+    >
+      <Mono>{holdId}</Mono>
+    </TextLink>
+  );
+}
+
 function WhyLink({ denialId }: { denialId: string }) {
   const scope = useScope();
   return (
     <TextLink to="/projects/$projectId/$environment/denials/$denialId" params={{ ...scope, denialId }}>
       See why
     </TextLink>
-  );
-}
-
-/** Rejected reuses of the key, compared with the original request. */
-export function KeyRefusals({ history }: { history: KeyHistory }) {
-  const refused = history.uses.filter((use) => use.refused !== null);
-  return refused.map((use) => (
-    <Card
-      key={use.id}
-      flush
-      title="Rejected: key already used for another request"
-      note={
-        <>
-          <Time at={use.recordedAt} as="exact" />, status 409. Nothing was charged or recorded.
-        </>
-      }
-    >
-      <SideBySide label={`Differences at ${use.recordedAt}`} lines={compareReuse(history, use)} />
-    </Card>
-  ));
-}
-
-function SideBySide({ label, lines }: { label: string; lines: readonly Compared[] }) {
-  if (lines.length === 0) {
-    return <p className="px-4 py-3 text-muted">The original request is outside your history window.</p>;
-  }
-  return (
-    <table aria-label={label} className="w-full table-fixed border-collapse">
-      <thead>
-        <tr className="border-b border-line text-left text-caption text-muted">
-          <th scope="col" className="h-9 w-1/4 px-4 font-medium">
-            Field
-          </th>
-          <th scope="col" className="h-9 px-4 font-medium">
-            Original request
-          </th>
-          <th scope="col" className="h-9 px-4 font-medium">
-            Rejected request
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {lines.map(({ field, first, refused, differs }) => (
-          <tr
-            key={field}
-            className={classNames("border-b border-line last:border-b-0", differs && "bg-warn-soft")}
-          >
-            <th scope="row" className="h-10 px-4 py-1.5 text-left font-normal">
-              <span className="flex flex-wrap items-center gap-x-2">
-                <span className="font-mono text-caption">{field}</span>
-                {differs && <Badge tone="warn">Differs</Badge>}
-              </span>
-            </th>
-            <Value text={first} isStrong={false} />
-            <Value text={refused} isStrong={differs} />
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  );
-}
-
-function Value({ text, isStrong }: { text: string | null; isStrong: boolean }) {
-  return (
-    <td
-      className={classNames(
-        "px-4 py-1.5 wrap-anywhere",
-        text === null ? "text-muted" : "font-mono text-caption",
-        isStrong && "font-semibold",
-      )}
-    >
-      {text ?? "none"}
-    </td>
   );
 }

@@ -15,7 +15,8 @@ import { Card, EmptyState, Page } from "../../ui/page.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { itemsOf } from "./compare-reuse.ts";
-import { KeyEffect, KeyRefusals } from "./key-effect.tsx";
+import { KeyEffect } from "./key-effect.tsx";
+import { KeyRefusals } from "./key-refusals.tsx";
 import { KEY_PATH, type KeyHistory, keyQuery } from "./queries.ts";
 import { TestRequestDialog, type TestRequestStart } from "./test-request-form.tsx";
 
@@ -58,7 +59,8 @@ const ABOUT_ANSWER = {
 };
 
 function KeyDetails({ history }: { history: KeyHistory }) {
-  const isKnown = history.charge !== null || history.denial !== null || history.event !== null;
+  const { charge, denial, hold, event } = history;
+  const isKnown = (charge ?? denial ?? hold ?? event) !== null;
   return (
     <>
       {history.state === "other_environment" && <OtherEnvironment idempotencyKey={history.idempotencyKey} />}
@@ -84,7 +86,8 @@ function SendAgain({ history }: { history: KeyHistory }) {
   const isOperator = useMayActAs("operator");
   const [isOpen, setOpen] = useState(false);
   const asked = history.charge ?? history.denial;
-  if (!isOperator || asked === null || history.customerId === null) return null;
+  if (history.endpoint !== "consume" || !isOperator || asked === null || history.customerId === null)
+    return null;
   if (asked.memberId !== null || asked.metadata !== null || itemsOf(history) !== null) return null;
   const start: TestRequestStart = {
     customerId: history.customerId,

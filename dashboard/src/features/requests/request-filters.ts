@@ -1,8 +1,8 @@
-import { describeProblem, describeReason, PROBLEMS } from "../../format/request-sentences.ts";
+import { describeProblem, describeReason, ENDPOINTS, PROBLEMS } from "../../format/request-sentences.ts";
 import { choice, type SearchOf, searchOf, text } from "../../format/search.ts";
 
 const FILTERS = {
-  endpoint: choice(["check", "consume", "events"]),
+  endpoint: choice(ENDPOINTS),
   status: text(3, /^[245](xx|\d\d)$/),
   code: text(60),
   reason: text(60),

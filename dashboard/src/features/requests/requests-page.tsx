@@ -2,6 +2,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { Activity, ArrowUp, KeyRound, Send } from "lucide-react";
 import { useCallback, useState } from "react";
 import { countOf } from "../../format/numbers.ts";
+import { ENDPOINTS } from "../../format/request-sentences.ts";
 import { useKey } from "../../frame/keyboard.ts";
 import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
@@ -97,11 +98,9 @@ function HeldButton({ held, onClick }: { held: number; onClick: () => void }) {
   );
 }
 
-const ENDPOINTS = [
+const ENDPOINT_OPTIONS = [
   { value: "", label: "Any endpoint" },
-  { value: "check", label: "check" },
-  { value: "consume", label: "consume" },
-  { value: "events", label: "events" },
+  ...ENDPOINTS.map((endpoint) => ({ value: endpoint, label: endpoint })),
 ];
 
 function FilterBar({ filters }: { filters: RequestFilters }) {
@@ -129,12 +128,10 @@ function FilterBar({ filters }: { filters: RequestFilters }) {
         <Select
           label="Endpoint"
           isLabelHidden
-          options={ENDPOINTS}
+          options={ENDPOINT_OPTIONS}
           value={filters.endpoint ?? ""}
           onChange={({ target }) => {
-            const endpoint = (["check", "consume", "events"] as const).find(
-              (known) => known === target.value,
-            );
+            const endpoint = ENDPOINTS.find((known) => known === target.value);
             narrow(endpoint === undefined ? beside : { ...beside, endpoint });
           }}
         />

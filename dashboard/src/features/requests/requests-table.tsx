@@ -1,4 +1,5 @@
 import { useEffect } from "react";
+import { pathOf } from "../../format/request-sentences.ts";
 import { CustomerLink, KeyLink, Outcome } from "../../frame/links.tsx";
 import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { TextLink } from "../../ui/button.tsx";
@@ -31,7 +32,7 @@ export function RequestsTable({
       hidesWhenNarrow: true,
       cell: ({ endpoint, feature, event }) => (
         <span className="flex items-baseline gap-2">
-          <span className="w-16 text-muted">{endpoint}</span>
+          <span className="w-22 text-muted">{endpoint}</span>
           {(feature ?? event) === null ? (
             <Muted />
           ) : (
@@ -109,7 +110,7 @@ function RequestDetails({ request, onUnfold }: { request: LoggedRequest; onUnfol
       <Details
         items={[
           { name: "Time", value: <Time at={request.recordedAt} as="exact" /> },
-          { name: "Endpoint", value: <Mono>{`POST /v1/${endpoint}`}</Mono> },
+          { name: "Endpoint", value: <Mono>{`POST ${pathOf(endpoint)}`}</Mono> },
           { name: "Status", value: <Mono>{code === null ? String(status) : `${status} ${code}`}</Mono> },
           ...(feature === null ? [] : [{ name: "Feature", value: <Mono>{feature}</Mono> }]),
           ...(event === null ? [] : [{ name: "Event", value: <Mono>{event}</Mono> }]),

@@ -1,0 +1,68 @@
+import { countOf, formatCount } from "./numbers.ts";
+
+export type HoldStatus = "open" | "settled" | "released" | "expired" | "charged";
+
+export const HOLD_STATUS_NAMES = {
+  open: "Open",
+  settled: "Settled",
+  released: "Released",
+  expired: "Expired",
+  charged: "Charged on expiry",
+} as const satisfies Record<HoldStatus, string>;
+
+/** What happens to the credits of a hold that ends by itself. */
+export const ON_EXPIRY_NAMES = { release: "Released", charge: "Charged in full" } as const;
+
+/** Held credits are not part of the balance: "20 more are held". */
+export function describeHeld(held: number): string {
+  return `${formatCount(held)} more ${held === 1 ? "is" : "are"} held`;
+}
+
+type Opened = {
+  readonly creditsHeld: number;
+  readonly items: readonly { readonly feature: string; readonly quantity: number }[];
+};
+
+/** "Set 20 credits of ada aside for 2,000 × chat.tokens." */
+export function describeOpening({ creditsHeld, items }: Opened, customer: string): string {
+  const [first] = items;
+  const what =
+    items.length === 1 && first !== undefined
+      ? `${formatCount(first.quantity)} × ${first.feature}`
+      : `${items.length} items`;
+  return `Set ${countOf(creditsHeld, "credit")} of ${customer} aside for ${what}.`;
+}
+
+type Ended = {
+  readonly status: HoldStatus;
+  readonly late: boolean;
+  readonly creditsCharged: number;
+  readonly creditsReleased: number;
+  readonly creditsUncovered: number;
+};
+
+/** "Settled: 8 credits charged, 12 released." */
+export function describeResult({
+  status,
+  late,
+  creditsCharged,
+  creditsReleased,
+  creditsUncovered,
+}: Ended): string {
+  const charged = countOf(creditsCharged, "credit");
+  switch (status) {
+    case "open":
+      return "The hold is open.";
+    case "released":
+      return "Released: nothing charged.";
+    case "expired":
+      return "Expired without a settlement: nothing charged.";
+    case "charged":
+      return `Expired without a settlement: ${charged} charged.`;
+    case "settled": {
+      const released = creditsReleased === 0 ? "" : `, ${formatCount(creditsReleased)} released`;
+      const uncovered = creditsUncovered === 0 ? "" : `, ${formatCount(creditsUncovered)} not covered`;
+      return `Settled${late ? " after it expired" : ""}: ${charged} charged${released}${uncovered}.`;
+    }
+  }
+}

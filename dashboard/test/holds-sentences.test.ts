@@ -1,0 +1,134 @@
+import { expect, test } from "vitest";
+import { describeAction } from "../src/features/audit/sentences.ts";
+import { findRenewal, stateOfGrant } from "../src/features/credits/grants.ts";
+import type { Grant, Hold } from "../src/features/ledger/queries.ts";
+import { compareReuse } from "../src/features/requests/compare-reuse.ts";
+import type { KeyHistory } from "../src/features/requests/queries.ts";
+import { describeHeld, describeResult } from "../src/format/holds.ts";
+import { describeKey, ENDPOINTS, outcomeOf, pathOf } from "../src/format/request-sentences.ts";
+import { formatDuration } from "../src/format/times.ts";
+
+const HOLD: Hold = {
+  holdId: "hld_1",
+  status: "open",
+  openedAt: "2026-11-15T10:00:00.000Z",
+  // Extended: the stored response ends after 900 seconds.
+  expiresAt: "2026-11-15T11:00:00.000Z",
+  endedAt: null,
+  onExpiry: "release",
+  memberId: null,
+  metadata: null,
+  creditsHeld: 20,
+  creditsCharged: 0,
+  creditsReleased: 0,
+  creditsBeyondHold: 0,
+  creditsUncovered: 0,
+  late: false,
+  consumeId: null,
+  items: [{ feature: "chat.tokens", pool: "credits", quantity: 4_000, creditsHeld: 20, quantityUsed: 0 }],
+};
+
+const STORY: KeyHistory = {
+  idempotencyKey: "k",
+  state: "kept",
+  endpoint: "holds",
+  recordedAt: HOLD.openedAt,
+  customerId: "ada",
+  answer: { quantity: 2_000, creditsHeld: 10, expiresAt: "2026-11-15T10:15:00.000Z" },
+  charge: null,
+  charges: [],
+  denial: null,
+  hold: HOLD,
+  event: null,
+  uses: [],
+};
+
+test("one sentence describes how a hold ended", () => {
+  const settled = { ...HOLD, status: "settled", creditsCharged: 8 } as const;
+  expect(describeResult(HOLD)).toBe("The hold is open.");
+  expect(describeResult({ ...settled, creditsReleased: 12 })).toBe(
+    "Settled: 8 credits charged, 12 released.",
+  );
+  expect(describeResult({ ...settled, late: true, creditsUncovered: 5 })).toBe(
+    "Settled after it expired: 8 credits charged, 5 not covered.",
+  );
+  expect(describeResult({ ...HOLD, status: "released" })).toBe("Released: nothing charged.");
+  expect(describeResult({ ...HOLD, status: "expired" })).toMatch(/nothing charged\.$/);
+  expect(describeResult({ ...HOLD, status: "charged", creditsCharged: 20 })).toMatch(/20 credits charged\.$/);
+});
+
+test("one sentence describes the hold that a key opened", () => {
+  expect(describeKey(STORY)).toBe("Set 10 credits of ada aside for 2,000 × chat.tokens. The hold is open.");
+  const items = [...HOLD.items, { ...HOLD.items[0], feature: "export" }] as Hold["items"];
+  expect(describeKey({ ...STORY, customerId: null, answer: null, hold: { ...HOLD, items } })).toMatch(
+    /^Set 20 credits of an erased customer aside for 2 items\./,
+  );
+});
+
+test("held credits are named apart from the balance, and durations are short", () => {
+  expect([describeHeld(1), describeHeld(1_200)]).toEqual(["1 more is held", "1,200 more are held"]);
+  const durations = [400, 89_000, 900_000, 7_200_000, 3 * 86_400_000].map(formatDuration);
+  expect(durations).toEqual(["0 s", "89 s", "15 min", "2 h", "3 days"]);
+});
+
+test("every endpoint has a path and an outcome", () => {
+  expect(ENDPOINTS.map(pathOf).slice(3)).toEqual([
+    "/v1/holds",
+    "/v1/holds/{holdId}/extend",
+    "/v1/holds/{holdId}/settle",
+    "/v1/holds/{holdId}/release",
+  ]);
+  const names = ENDPOINTS.map(
+    (endpoint) => outcomeOf({ endpoint, status: 200, code: null, reason: null }).name,
+  );
+  expect(names.slice(3)).toEqual(["Held", "Extended", "Settled", "Released"]);
+  const late = { endpoint: "holds/settle", status: 409, code: "hold_released", reason: null } as const;
+  expect(outcomeOf(late)).toMatchObject({ kind: "rejected", why: "Hold already released" });
+});
+
+test("a rejected reuse of a hold's key is compared with the request, not with its extension", () => {
+  const use = {
+    endpoint: "holds",
+    customerId: "ada",
+    feature: "chat.tokens",
+    event: null,
+    refused: { differs: ["expiresInSeconds", "onExpiry"], quantity: 2_000, timestamp: null },
+  } as KeyHistory["uses"][number];
+  const rows = compareReuse(STORY, use).map(({ field, first, refused }) => [field, first, refused]);
+  expect(rows).toEqual([
+    ["endpoint", "holds", "holds"],
+    ["customerId", "ada", "ada"],
+    ["feature", "chat.tokens", "chat.tokens"],
+    ["quantity", "2,000", "2,000"],
+    ["metadata", null, null],
+    ["expiresInSeconds", "900", "different (not logged)"],
+    ["onExpiry", "release", "charge"],
+  ]);
+  const other = { ...use, endpoint: "consume", refused: { ...use.refused, differs: ["endpoint"] } };
+  const fields = compareReuse(STORY, other as typeof use).map(({ field }) => field);
+  expect(fields).not.toContain("expiresInSeconds");
+});
+
+test("a grant whose credits are all held is neither spent nor expired", () => {
+  const grant = { kind: "allowance", pool: "credits", remaining: 0, held: 20, revokedAt: null } as Grant;
+  const expiresAt = new Date(Date.now() + 60_000).toISOString();
+  const now = Date.parse(expiresAt) + 1;
+  expect(stateOfGrant({ ...grant, expiresAt }, [], now)).toBe("held");
+  expect(stateOfGrant({ ...grant, held: 0, expiresAt }, [], now)).toBe("expired");
+  expect(stateOfGrant({ ...grant, remaining: 1, expiresAt }, [], now)).toBe("open");
+  expect(stateOfGrant({ ...grant, expiresAt, revokedAt: expiresAt }, [], now)).toBe("revoked");
+  const former = { ...grant, held: 0, expiresAt: null };
+  const allowance = { pool: "credits", credits: 100, period: "month", rollover: 0 } as const;
+  expect(findRenewal(allowance, [former, { ...grant, expiresAt }])).toBe(expiresAt);
+});
+
+test("a release by hand is one sentence in the audit log", () => {
+  const entry = {
+    action: "hold.released",
+    subject: "hld_1",
+    before: { balances: { credits: 80 } },
+    after: { balances: { credits: 100 }, credits: 20 },
+  } as unknown as Parameters<typeof describeAction>[0];
+  const text = describeAction(entry).map(({ kind, text }) => (kind === "customer" ? "ada" : text));
+  expect(text.join("")).toBe("released a hold of 20 credits for ada");
+});
