@@ -11,7 +11,7 @@ import {
 import { type Load, type Measured, Purser } from "./purser/purser.ts";
 import { openBenchServer, recycleLog } from "./server.ts";
 
-export const PARTS = ["consume", "two", "hot", "check", "events"] as const;
+export const PARTS = ["consume", "two", "hot", "check", "events", "holds"] as const;
 export type Part = (typeof PARTS)[number];
 
 type Options = {
@@ -35,6 +35,10 @@ type Figures = {
   readonly check_per_s: number;
   readonly consume_per_s: number;
   readonly events_ratio: number;
+  /** Holds that are opened and settled, relative to charges: two calls for one charge. */
+  readonly hold_settle_ratio: number;
+  /** Charges to a customer with 1,000 open holds, relative to the same customer without holds. */
+  readonly open_holds_ratio: number;
   /** Open loop, at half of consume_per_s. */
   readonly consume_p99_half_ms: number;
   /** Growth of all tables and indexes. */
@@ -48,6 +52,8 @@ const DECIMALS: Readonly<Record<keyof Figures, (value: number) => number>> = {
   check_per_s: Math.round,
   consume_per_s: Math.round,
   events_ratio: rounded,
+  hold_settle_ratio: rounded,
+  open_holds_ratio: rounded,
   consume_p99_half_ms: rounded,
   bytes_per_consume: Math.round,
 };
@@ -55,6 +61,8 @@ const DECIMALS: Readonly<Record<keyof Figures, (value: number) => number>> = {
 const EVERYONE: Load = { call: "consume", customers: CUSTOMERS };
 const HOT: Load = { call: "consume", customers: 1 };
 const CHECK: Load = { call: "check", customers: CUSTOMERS };
+const HOLDS: Load = { call: "holds", customers: CUSTOMERS };
+const OPEN_HOLDS = 1_000;
 const EVENTS: Load = { call: "events", customers: CUSTOMERS };
 
 /** Charges, checks and events over HTTP and on bare PostgreSQL, in turns on one server. Parts not measured are null. */
@@ -65,6 +73,7 @@ export async function benchAll(options: Options): Promise<object> {
     ...(parts.has("hot") ? await measureHot(round) : {}),
     ...(parts.has("check") ? await measureCheck(round) : {}),
     ...(parts.has("events") ? await measureEventsRatio(round) : {}),
+    ...(parts.has("holds") ? await measureHolds(round) : {}),
   });
   const { rounds, purser } = await runRounds(options, measure);
   await purser.checkCharges();
@@ -174,6 +183,32 @@ async function measureEvents(round: Round): Promise<EventsRound> {
 async function measureEventsRatio(round: Round): Promise<Partial<Figures>> {
   const { perSecond, bare } = await measureEvents(round);
   return { events_ratio: perSecond / bare };
+}
+
+async function measureHolds(round: Round): Promise<Partial<Figures>> {
+  const { purser, print } = round;
+  const options = { ...round, processes: 1 } as const;
+  const consume = await purser.measure(EVERYONE, options);
+  const holds = await purser.measure(HOLDS, options);
+  const pairsPerSecond = holds.perSecond / 2;
+  const ratio = pairsPerSecond / consume.perSecond;
+  print(`${describe("consume", consume)}`);
+  print(
+    `  hold and settle: ${rate(pairsPerSecond)} (p99 of each call ${ms(holds.p99Ms)}), ${ratio.toFixed(2)} of consume`,
+  );
+  return { hold_settle_ratio: ratio, open_holds_ratio: await measureOpenHolds(round) };
+}
+
+async function measureOpenHolds(round: Round): Promise<number> {
+  const { purser, print } = round;
+  const options = { ...round, processes: 1 } as const;
+  const free = await purser.measure(HOT, options);
+  const holding = await purser.withHolds("customer_1", OPEN_HOLDS, () => purser.measure(HOT, options));
+  const ratio = holding.perSecond / free.perSecond;
+  print(
+    `  consume by one customer: ${rate(free.perSecond)}; with ${OPEN_HOLDS} open holds: ${rate(holding.perSecond)}, ${ratio.toFixed(2)} of it`,
+  );
+  return ratio;
 }
 
 function measureBare({ server, seconds, print }: Round, { customers }: Load): Promise<BareCharges> {

@@ -9,7 +9,7 @@ export type Call = {
   readonly proof: string | null;
 };
 
-export type CallName = "consume" | "check" | "events";
+export type CallName = "consume" | "check" | "events" | "holds";
 
 export const CALLS: Readonly<Record<CallName, Call>> = {
   consume: {
@@ -20,6 +20,12 @@ export const CALLS: Readonly<Record<CallName, Call>> = {
   check: {
     path: "/v1/check",
     body: `{"customerId":"customer_%d","feature":"${FEATURE}","quantity":1}`,
+    proof: '"allowed":true',
+  },
+  /** Half of the calls: each hold is then settled. */
+  holds: {
+    path: "/v1/holds",
+    body: `{"customerId":"customer_%d","feature":"${FEATURE}","quantity":1,"idempotencyKey":"%s"}`,
     proof: '"allowed":true',
   },
   events: {

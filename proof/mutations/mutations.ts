@@ -78,7 +78,7 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         find: "if (earlier !== undefined) {",
-        replace: 'if (earlier !== undefined && request.endpoint === "events") {',
+        replace: 'if (earlier !== undefined && pending.request.endpoint === "events") {',
       },
     ],
     tests: ["proof/conformance/4-consume-replay.test.ts"],
@@ -105,10 +105,10 @@ export const MUTATIONS: readonly Mutation[] = [
     file: `${COMMIT}/commit-batch.ts`,
     edits: [
       {
-        find: "  const [dataFormat, , locked, foundKeys, storedEvents, customers, revisions, now] = await session.roundTrip(",
+        find: "  const [dataFormat, , locked, foundKeys, storedEvents, holds, customers, revisions, now] =",
         replace:
           "  const early = await readCatalogRevisions(session, [...environments]);\n" +
-          "  const [dataFormat, , locked, foundKeys, storedEvents, customers, , now] = await session.roundTrip(",
+          "  const [dataFormat, , locked, foundKeys, storedEvents, holds, customers, , now] =",
       },
       {
         find: "catalogs.findAll(session, environments, revisions, urgent)",
@@ -127,6 +127,17 @@ export const MUTATIONS: readonly Mutation[] = [
       },
     ],
     tests: [`${CORE}/corrections.test.ts`],
+  },
+  {
+    name: "hold that is settled twice",
+    file: `${COMMIT}/decide-hold.ts`,
+    edits: [
+      {
+        find: 'if (kind === "settled" || kind === "released")',
+        replace: 'if (kind === "released")',
+      },
+    ],
+    tests: ["service/src/runtime/holds/settle.test.ts"],
   },
   {
     name: "hold that outlives its end",

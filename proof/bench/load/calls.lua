@@ -4,8 +4,13 @@ local prefix = os.getenv("RUN")
 local template = os.getenv("BODY")
 local proof = os.getenv("PROOF")
 -- Built once, because processor time spent here is not available to the service.
-local head = "POST " .. os.getenv("CALL_PATH") .. " HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer "
-  .. os.getenv("API_KEY") .. "\r\nContent-Type: application/json\r\nContent-Length: "
+local path = os.getenv("CALL_PATH")
+local fields = " HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer " .. os.getenv("API_KEY")
+  .. "\r\nContent-Type: application/json\r\nContent-Length: "
+local head = "POST " .. path .. fields
+-- For holds: each hold that a response returns is settled by the next request.
+local settles = os.getenv("SETTLES") == "1"
+local held = {}
 local count = 0
 local threads = {}
 bad = 0
@@ -20,6 +25,10 @@ function init()
 end
 
 function request()
+  local hold = table.remove(held)
+  if hold then
+    return "POST " .. path .. "/" .. hold.id .. "/settle" .. fields .. #hold.body .. "\r\n\r\n" .. hold.body
+  end
   count = count + 1
   local body = string.format(template, math.random(1, customers), prefix .. count)
   return head .. #body .. "\r\n\r\n" .. body
@@ -27,7 +36,12 @@ end
 
 if proof ~= "" then
   function response(status, headers, body)
+    if settles and string.find(body, '"status":"settled"', 1, true) then return end
     if not string.find(body, proof, 1, true) then bad = bad + 1 end
+    if settles then
+      local customer, id = string.match(body, '"customerId":"([%w_]+)".*"holdId":"([%w_]+)"')
+      if id then table.insert(held, { id = id, body = '{"customerId":"' .. customer .. '"}' }) end
+    end
   end
 end
 

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { randomInt, randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import type { Call } from "../../harness/calls.ts";
+import { CALLS, type Call } from "../../harness/calls.ts";
 
 const run = promisify(execFile);
 
@@ -39,6 +39,7 @@ export async function runWrk(options: WrkOptions): Promise<WrkResult> {
         CALL_PATH: options.call.path,
         BODY: options.call.body,
         PROOF: options.call.proof ?? "",
+        SETTLES: options.call === CALLS.holds ? "1" : "0",
         CUSTOMERS: String(options.customers),
         // New keys for each run. Reused keys would measure replays.
         RUN: `bench-${randomUUID().slice(0, 13)}-`,

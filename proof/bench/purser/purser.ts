@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import { CALLS, type CallName } from "../../harness/calls.ts";
+import { CALLS, type CallName, FEATURE } from "../../harness/calls.ts";
 import { type OpenLoopResult, runOpenLoop } from "../../harness/open-loop.ts";
 import type { PostgresServer } from "../../harness/postgres.ts";
 import { Service, THIS_TREE, verify } from "../../harness/purser.ts";
@@ -15,6 +15,7 @@ const WARM_UP_SECONDS = 2;
 /** More connections than open calls, so that no due call waits for a slow one. */
 const OPEN_LOOP_CONNECTIONS = 256;
 const QUIET_MS = 500;
+const CALLS_AT_ONCE = 100;
 
 /** Rows are counted to check that each call with a response was executed exactly once. */
 const ROWS = {
@@ -27,6 +28,8 @@ const ROWS_OF_CALL: Readonly<Record<CallName, Counts>> = {
   consume: { entries: 1, denials: 0, events: 0, keys: 1 },
   check: { entries: 0, denials: 0, events: 0, keys: 0 },
   events: { entries: 0, denials: 0, events: 1, keys: 1 },
+  /** A hold and its settlement are two calls. */
+  holds: { entries: 0.5, denials: 0, events: 0, keys: 0.5 },
 };
 
 /** Size of tables, partitions and indexes of the cell, and the WAL position. */
@@ -37,7 +40,7 @@ const BYTES = {
   wal: "select pg_current_wal_lsn() - '0/0'::pg_lsn",
 };
 
-/** Each charge is one entry with one key, so these numbers must be equal. */
+/** Each charge without a hold is one entry with one key, so these numbers must be equal. */
 const CHARGES = `
   select
     count(*) as entries,
@@ -46,7 +49,7 @@ const CHARGES = `
     (select count(*) from cell.keyed_requests where endpoint = 2) as keys
   from cell.ledger as l
   left join cell.keyed_requests as q on q.key_hash = l.key_hash and q.endpoint = 2
-  where l.kind = 2`;
+  where l.kind = 2 and l.hold_number is null`;
 
 export type Load = { readonly call: CallName; readonly customers: number };
 
@@ -125,12 +128,13 @@ export class Purser {
     const errors = sum(results.map((result) => result.errors));
     if (errors > 0) throw new Error(`${load.call}: ${errors} calls failed or were denied`);
     const read = sum(results.map((result) => result.requests));
-    const done = (load.call === "check" ? null : grown["keys"]) ?? read;
+    const done = storedCalls(load.call, grown) ?? read;
     // Calls that are open when wrk stops are stored, but not counted by it.
     if (done < read || done > read + connections * urls.length) {
       throw new Error(`${load.call}: wrk read ${read} responses, but ${done} are stored`);
     }
-    expectGrowth(grown, ROWS_OF_CALL[load.call], done);
+    // The last holds may not be settled.
+    if (load.call !== "holds") expectGrowth(grown, ROWS_OF_CALL[load.call], done);
     return {
       perSecond: sum(results.map((result) => result.requests / result.seconds)),
       p50Ms: Math.max(...results.map((result) => result.p50Ms)),
@@ -153,6 +157,39 @@ export class Purser {
     if (result.errors > 0) throw new Error(`${load.call}: ${result.errors} calls failed or were denied`);
     expectGrowth(growth(before, await this.#count(ROWS)), ROWS_OF_CALL[load.call], result.sent);
     return result;
+  }
+
+  /** Calls `work` while a customer has this many open holds. */
+  async withHolds<T>(customerId: string, holds: number, work: () => Promise<T>): Promise<T> {
+    const run = randomUUID();
+    const body = { customerId, feature: FEATURE, expiresInSeconds: 86_400 };
+    const opened = await this.#callAll(
+      Array.from({ length: holds }, (_, index) => ["holds", { ...body, idempotencyKey: `${run}-${index}` }]),
+    );
+    const result = await work();
+    await this.#callAll(opened.map(({ holdId }) => [`holds/${holdId}/release`, { customerId }]));
+    return result;
+  }
+
+  async #callAll(calls: readonly (readonly [path: string, body: object])[]): Promise<{ holdId: string }[]> {
+    const [url = ""] = await this.#addresses(1);
+    const headers = { authorization: `Bearer ${this.#apiKey}`, "content-type": "application/json" };
+    const replies: { holdId: string }[] = [];
+    for (let at = 0; at < calls.length; at += CALLS_AT_ONCE)
+      replies.push(
+        ...(await Promise.all(
+          calls.slice(at, at + CALLS_AT_ONCE).map(async ([path, body]) => {
+            const reply = await fetch(`${url}/v1/${path}`, {
+              method: "POST",
+              headers,
+              body: JSON.stringify(body),
+            });
+            if (reply.status !== 200) throw new Error(`${path}: ${await reply.text()}`);
+            return (await reply.json()) as { holdId: string };
+          }),
+        )),
+      );
+    return replies;
   }
 
   /** Checks that every charge of all measurements has its own key. */
@@ -206,6 +243,12 @@ export class Purser {
   #count(queries: typeof ROWS | typeof BYTES): Promise<Counts> {
     return count(this.#server, this.#database, queries);
   }
+}
+
+/** How many calls have stored something. Null for checks, which store nothing. */
+function storedCalls(call: CallName, grown: Counts): number | null {
+  if (call === "check") return null;
+  return (grown["keys"] ?? Number.NaN) + (call === "holds" ? (grown["entries"] ?? Number.NaN) : 0);
 }
 
 function sum(values: readonly number[]): number {
