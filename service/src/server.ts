@@ -30,6 +30,7 @@ import type { Reader } from "./runtime/check/reader.ts";
 import { checkRoute } from "./runtime/check/route.ts";
 import type { Lanes } from "./runtime/commit/lanes.ts";
 import { consumeRoute } from "./runtime/consume/route.ts";
+import { readCustomerRoute } from "./runtime/customers/route.ts";
 import { eventsRoute } from "./runtime/events/route.ts";
 import { extendHoldRoute, releaseHoldRoute, settleHoldRoute } from "./runtime/holds/change-routes.ts";
 import { openHoldRoute } from "./runtime/holds/open-route.ts";
@@ -86,6 +87,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
     runtime.route({ ...releaseHoldRoute(lanesOf), onResponse: log.observe("holds/release") });
     runtime.route(readHoldRoute(parts.manage.cellOf));
     runtime.route(listHoldsRoute(parts.manage.cellOf));
+    runtime.route(readCustomerRoute({ readerOf, missing: missingFeature }));
   });
   await app.register(async (manage) => {
     await manage.register(cookie);

@@ -1,9 +1,10 @@
 import { assert } from "../primitives/assert.ts";
-import type { FeatureKey, Instant, PlanVersionId } from "../primitives/brand.ts";
+import type { FeatureKey, Instant, PlanVersionId, PoolId } from "../primitives/brand.ts";
 import { burn } from "./burn-order.ts";
 import { unitsFor } from "./buying-power.ts";
 import {
   type Catalog,
+  type Cost,
   chargeFor,
   type Feature,
   getPool,
@@ -44,6 +45,7 @@ export type ItemDecision = {
   readonly feature: Feature;
   readonly pool: Pool;
   readonly quantity: number;
+  readonly cost: Cost;
   readonly creditsRequired: number;
   /** Credits that the items before this one need from the same pool. */
   readonly creditsBefore: number;
@@ -90,7 +92,7 @@ type Offer = {
 
 /** One item, with the price and balance that its decision is based on. */
 export type Priced = Offer &
-  Pick<ItemDecision, "creditsRequired" | "creditsBefore"> & { readonly before: Position };
+  Pick<ItemDecision, "cost" | "creditsRequired" | "creditsBefore"> & { readonly before: Position };
 
 /** What a decision takes if the request is allowed: one charge for each item, or a hold. */
 type Taken = { readonly entries: readonly Entry[]; readonly hold: Hold | null };
@@ -143,7 +145,7 @@ export function decideAndTake(
     const offer = { feature, planned, override, overrides: number, terms, pool, quantity };
     const before = positionOf(draft.wallet, version, offer, now);
     const creditsBefore = sumOfPool(priced, pool);
-    priced.push({ ...offer, creditsRequired: chargeFor(cost, quantity), creditsBefore, before });
+    priced.push({ ...offer, cost, creditsRequired: chargeFor(cost, quantity), creditsBefore, before });
   }
   const planVersion = assignment?.version ?? null;
   const denial = findDenial(draft.wallet, priced);
@@ -170,7 +172,8 @@ function denyUnknown(
     const quantity = questions[index]?.quantity ?? 0;
     const unknown = { creditsBefore: 0, overrides: null, before: null, after: null, entry: null };
     const pool = getPool(catalog, feature.pool);
-    return { feature, pool, quantity, creditsRequired: chargeFor(feature.cost, quantity), ...unknown };
+    const { cost } = feature;
+    return { feature, pool, quantity, cost, creditsRequired: chargeFor(cost, quantity), ...unknown };
   });
   const verdict = {
     allowed: false,
@@ -182,8 +185,8 @@ function denyUnknown(
 }
 
 function toItem(item: Priced, after: Position, entry: Entry | null): ItemDecision {
-  const { feature, pool, quantity, creditsRequired, creditsBefore, overrides, before } = item;
-  return { feature, pool, quantity, creditsRequired, creditsBefore, overrides, before, after, entry };
+  const { feature, pool, quantity, cost, creditsRequired, creditsBefore, overrides, before } = item;
+  return { feature, pool, quantity, cost, creditsRequired, creditsBefore, overrides, before, after, entry };
 }
 
 function sumOfPool(items: readonly Priced[], pool: Pool): number {
@@ -214,13 +217,15 @@ function findReason(wallet: Wallet, { terms, before, quantity, ...item }: Priced
 }
 
 /** The quantity that the balance and limit allow. Zero if the denial has another reason. */
-function affordable({ terms, before, creditsBefore }: Priced, reason: Reason): number {
-  if (terms === undefined || (reason !== "limit_reached" && reason !== "insufficient_credits")) return 0;
-  const byLimit = before.limit?.remaining ?? Number.POSITIVE_INFINITY;
-  const byCredits =
-    terms.cost.credits === 0
-      ? Number.POSITIVE_INFINITY
-      : unitsFor(terms.cost, Math.max(0, before.balance - creditsBefore));
+function affordable({ cost, before, creditsBefore }: Priced, reason: Reason): number {
+  if (reason !== "limit_reached" && reason !== "insufficient_credits") return 0;
+  return unitsWithin(cost, { ...before, balance: before.balance - creditsBefore });
+}
+
+/** The quantity that a balance and a limit allow. Infinite for a free feature without a limit. */
+export function unitsWithin(cost: Cost, { balance, limit }: Pick<Position, "balance" | "limit">): number {
+  const byLimit = limit?.remaining ?? Number.POSITIVE_INFINITY;
+  const byCredits = cost.credits === 0 ? Number.POSITIVE_INFINITY : unitsFor(cost, Math.max(0, balance));
   return Math.min(byLimit, byCredits);
 }
 
@@ -273,13 +278,16 @@ function positionOf(
   { feature: { id: feature }, planned, override, terms, pool }: Offer,
   now: Instant,
 ): Position {
-  const { assignment } = wallet;
-  // Without an allowance in the current version there is no reset, even if an earlier version granted one.
-  const isGranted = version?.allowances.some((allowance) => allowance.pool === pool.id) ?? false;
-  const granted = assignment?.allowances.find((allowance) => allowance.pool === pool.id);
   return {
     balance: balanceOf(wallet, pool.id),
-    resetsAt: isGranted ? (granted?.end ?? null) : null,
+    resetsAt: resetOf(wallet, version, pool.id),
     limit: terms === undefined ? null : limitPosition(wallet, { feature, planned, override }, now),
   };
+}
+
+/** When the plan grants the pool's next allowance. Null without an allowance in the current version, even if an earlier one had it. */
+export function resetOf({ assignment }: Wallet, version: PlanVersion | null, pool: PoolId): Instant | null {
+  const isGranted = version?.allowances.some((allowance) => allowance.pool === pool) ?? false;
+  if (!isGranted) return null;
+  return assignment?.allowances.find((allowance) => allowance.pool === pool)?.end ?? null;
 }

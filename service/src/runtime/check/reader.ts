@@ -1,9 +1,12 @@
 import type { RequestSpan } from "../../edge/tracing.ts";
+import type { Catalog } from "../../entitlement/catalog.ts";
 import { type Decision, decide, type Question } from "../../entitlement/decide.ts";
+import type { Wallet } from "../../entitlement/wallet.ts";
 import { MissingData } from "../../postgres/missing-data.ts";
 import type { Session } from "../../postgres/session.ts";
 import { decodeSqlError } from "../../postgres/sql-error.ts";
 import { assert } from "../../primitives/assert.ts";
+import type { Instant } from "../../primitives/brand.ts";
 import type { CatalogCache } from "../../store/cell/catalogs.ts";
 import { type CustomerName, customerKey } from "../../store/cell/customers.ts";
 import { readForCheck } from "../../store/cell/wallets.ts";
@@ -16,11 +19,19 @@ export type CheckRequest = CustomerName & {
   readonly span: RequestSpan | null;
 };
 
-export type CheckOutcome =
-  | Decision
+/** A question about a customer. `answer` gets the wallet as it is, or null for an unknown customer. */
+type Look<T> = CustomerName & {
+  readonly span: RequestSpan | null;
+  readonly answer: (catalog: Catalog, wallet: Wallet | null, now: Instant) => T;
+};
+
+/** Why there is no answer. */
+export type ReadTrouble =
   | { kind: "overloaded" }
   | { kind: "unavailable" }
   | { kind: "fault"; error: unknown };
+
+export type CheckOutcome = Decision | ReadTrouble;
 
 type ReaderOptions = {
   readonly openSession: OpenSession;
@@ -31,9 +42,11 @@ type ReaderOptions = {
 type Waiting = {
   /** How often a missing part of the catalog was fetched for this check, only to be outdated again at the next attempt. */
   fetches: number;
-  readonly request: CheckRequest;
+  readonly request: CustomerName & Pick<CheckRequest, "span">;
   readonly askedAtMs: number;
-  readonly settle: (outcome: CheckOutcome) => void;
+  /** Settles the question. Throws if a part of the catalog is missing. */
+  readonly answer: Look<void>["answer"];
+  readonly refuse: (trouble: ReadTrouble) => void;
 };
 
 const BATCH_SIZE_MAX = 300;
@@ -74,16 +87,26 @@ export class Reader {
     });
   }
 
-  ask(request: CheckRequest): Promise<CheckOutcome> {
+  ask({ items, ...request }: CheckRequest): Promise<CheckOutcome> {
+    return this.look({ ...request, answer: (catalog, wallet, now) => decide(catalog, wallet, items, now) });
+  }
+
+  look<T>({ answer, ...request }: Look<T>): Promise<T | ReadTrouble> {
     if (this.#isClosed || performance.now() < this.#downUntilMs)
       return Promise.resolve({ kind: "unavailable" });
     if (this.#queue.length >= QUEUE_LENGTH_MAX) return Promise.resolve({ kind: "overloaded" });
-    request.span?.enterQueue();
-    const outcome = new Promise<CheckOutcome>((settle) => {
-      this.#queue.push({ request, askedAtMs: performance.now(), settle, fetches: 0 });
+    const { span } = request;
+    span?.enterQueue();
+    const outcome = new Promise<T | ReadTrouble>((settle) => {
+      this.#queue.push({
+        request,
+        askedAtMs: performance.now(),
+        answer: (catalog, wallet, now) => settle(answer(catalog, wallet, now)),
+        refuse: settle,
+        fetches: 0,
+      });
       this.#schedule();
     });
-    const { span } = request;
     return span === null ? outcome : outcome.finally(() => span.settle());
   }
 
@@ -114,7 +137,7 @@ export class Reader {
     const oldestMs = performance.now() - QUEUE_AGE_MAX_MS;
     const taken = this.#queue.splice(0, BATCH_SIZE_MAX);
     for (const { request } of taken) request.span?.enterDatabase(taken.length);
-    for (const { askedAtMs, settle } of taken) if (askedAtMs < oldestMs) settle({ kind: "overloaded" });
+    for (const { askedAtMs, refuse } of taken) if (askedAtMs < oldestMs) refuse({ kind: "overloaded" });
     return taken.filter(({ askedAtMs }) => askedAtMs >= oldestMs);
   }
 
@@ -133,7 +156,7 @@ export class Reader {
         if (kind === "lost" && attempt < ATTEMPTS) continue;
         if (kind === "lost") this.#downUntilMs = performance.now() + DOWN_MS;
         const outcome = kind === "lost" ? { kind: "unavailable" as const } : refusal(kind, error);
-        for (const { settle } of batch) settle(outcome);
+        for (const { refuse } of batch) refuse(outcome);
         return;
       }
     }
@@ -152,31 +175,23 @@ export class Reader {
     const parked: { missing: MissingData; pending: Waiting }[] = [];
     const byCustomer = new Map(wallets.map(({ name, readWallet }) => [customerKey(name), readWallet]));
     for (const waiting of batch) {
-      const { request, settle } = waiting;
+      const { request, answer, refuse } = waiting;
       const catalog = current.get(request.environmentId);
       assert(catalog !== undefined, "a batch reads the catalog of each environment in it");
       const read = byCustomer.get(customerKey(request)) ?? null;
-      const outcome = answerOne(() => {
+      // An error in one customer's wallet must not fail the other questions in the batch.
+      try {
         if (catalog instanceof MissingData) throw catalog;
-        return decide(catalog, read === null ? null : read(), request.items, now);
-      });
-      if (outcome instanceof MissingData) parked.push({ missing: outcome, pending: waiting });
-      else settle(outcome);
+        answer(catalog, read === null ? null : read(), now);
+      } catch (error) {
+        if (error instanceof MissingData) parked.push({ missing: error, pending: waiting });
+        else refuse({ kind: "fault", error });
+      }
     }
-    for (const { settle } of this.#parked.park(parked)) settle({ kind: "overloaded" });
+    for (const { refuse } of this.#parked.park(parked)) refuse({ kind: "overloaded" });
   }
 }
 
-/** Decides one check. An error in one customer's wallet must not fail the other checks in the batch. */
-function answerOne(work: () => Decision): CheckOutcome | MissingData {
-  try {
-    return work();
-  } catch (error) {
-    if (error instanceof MissingData) return error;
-    return { kind: "fault", error };
-  }
-}
-
-function refusal(kind: string, error: unknown): CheckOutcome {
+function refusal(kind: string, error: unknown): ReadTrouble {
   return kind === "busy" ? { kind: "overloaded" } : { kind: "fault", error };
 }
