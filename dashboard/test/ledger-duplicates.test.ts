@@ -20,6 +20,8 @@ function entryOf(sequence: number, second: number, fields: Partial<Entry> = {}):
     overrides: null,
     consumeId: `con_${sequence}`,
     item: null,
+    holdId: null,
+    uncovered: 0,
     reversedQuantity: 0,
     reverses: null,
     idempotencyKey: `key-${sequence}`,

@@ -14,6 +14,7 @@ import {
   type ProjectId,
 } from "../../primitives/brand.ts";
 import { requestIdOf } from "../../primitives/consume-id.ts";
+import { nameHold } from "../../primitives/hold-id.ts";
 import { publicId } from "../../primitives/public-id.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
@@ -59,6 +60,18 @@ export const LedgerEntry = Type.Object({
       examples: [0],
     }),
   ),
+  holdId: nullable(
+    Type.String({
+      description:
+        "The hold whose end wrote the entry: its charge, or credits that could not return. A reversal has the hold of its charge.",
+      examples: ["hld_06fd5n0r000000000a00000001"],
+    }),
+  ),
+  uncovered: Type.Integer({
+    description:
+      "The part of a charge's price that no credits covered, or that a reversal undoes. The price is `uncovered - amount`. Only holds can have one.",
+    examples: [0],
+  }),
   reversedQuantity: nullable(
     Type.Integer({
       description: "The quantity reversed so far. Set only for charges.",
@@ -204,6 +217,8 @@ function describeEntry(record: LedgerRecord, { customerNumber, names, keys, sinc
     overrides: record.overrides,
     consumeId: kind === "consume" ? nameRequest({ sequence, recordedAt }) : null,
     item: place?.index ?? null,
+    holdId: record.hold === null ? null : nameHold({ ...record.hold, customerNumber }),
+    uncovered: record.uncovered,
     reversedQuantity: record.reversedQuantity,
     reverses: reverses === null || reverses.recordedAt < since ? null : nameRequest(reverses),
     idempotencyKey: keyHash === null ? null : (keys.get(keyHash)?.key ?? null),

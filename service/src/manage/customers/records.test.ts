@@ -73,6 +73,8 @@ test("a ledger entry shows what happened, and a charge its reversed quantity", a
     overrides: null,
     consumeId,
     item: null,
+    holdId: null,
+    uncovered: 0,
     reversedQuantity: 1,
     reverses: null,
     idempotencyKey: "first",

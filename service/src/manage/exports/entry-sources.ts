@@ -3,6 +3,7 @@ import type { Pool } from "../../postgres/pool.ts";
 import { single } from "../../postgres/transaction.ts";
 import type { EnvironmentId, Instant } from "../../primitives/brand.ts";
 import { requestIdOf } from "../../primitives/consume-id.ts";
+import { nameHold } from "../../primitives/hold-id.ts";
 import { publicId } from "../../primitives/public-id.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
@@ -72,6 +73,16 @@ const OVERRIDES = column(
   ({ overrides }) => overrides,
 );
 
+const HOLD = column("holdId", "hold whose end wrote the row", ({ hold, owner }) =>
+  hold === null ? null : nameHold({ ...hold, customerNumber: owner.customerNumber }),
+);
+
+const UNCOVERED = column(
+  "uncovered",
+  "part of the price that no credits covered, or that a reversal undoes",
+  ({ uncovered }) => uncovered,
+);
+
 const ITEM = column(
   "item",
   "index in the request's `items`; empty if it is the only charge",
@@ -100,6 +111,8 @@ export const chargeSource: Source<Row> = {
     ITEM,
     MEMBER,
     OVERRIDES,
+    HOLD,
+    UNCOVERED,
   ],
   readPosition: (values) => readNumbers(values),
   pages: (job, after) => readPages(job, after, "consume"),
@@ -137,6 +150,8 @@ export const ledgerSource: Source<Row> = {
     ITEM,
     MEMBER,
     OVERRIDES,
+    HOLD,
+    UNCOVERED,
   ],
   readPosition: (values) => readNumbers(values),
   pages: (job, after) => readPages(job, after, null),

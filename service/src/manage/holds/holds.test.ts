@@ -46,6 +46,19 @@ test("a customer's holds are listed with what became of them", async () => {
   expect(grants).toMatchObject([{ grant: 1, credits: 100, remaining: 37, held: 30 }]);
 });
 
+test("the ledger and the exports name the hold of a charge, and what was not covered", async () => {
+  const { open, settle, manage } = await setup();
+  const holdId = await open(TEXT);
+  await settle(holdId, { quantity: 20_000, atMostHeld: true });
+  const ledger = (await manage("GET", "customers/ada/ledger")).body["items"];
+  expect(ledger).toMatchObject([
+    { kind: "consume", amount: -30, holdId, uncovered: 30 },
+    { kind: "grant", holdId: null, uncovered: 0 },
+  ]);
+  const rows = (await manage("GET", "exports/charges?format=ndjson")).text.trim().split("\n");
+  expect(JSON.parse(rows[0] ?? "")).toMatchObject({ credits: 30, holdId, uncovered: 30 });
+});
+
 test("an operator releases a hold by hand, and a settlement that comes later is rejected", async () => {
   const { open, settle, list, manage, tokens, balance, database } = await setup();
   const holdId = await open(TEXT);

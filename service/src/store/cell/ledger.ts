@@ -90,6 +90,25 @@ export const ENTRY = {
   keyHash: orNull(hexUuid("e.key_hash")),
   memberId: MEMBER,
   place: PLACE,
+  /** The part of a charge's price that no credits covered, or that a reversal undoes. */
+  uncovered: integer("coalesce(e.uncovered, 0)"),
+  /** The hold whose end wrote the entry. */
+  hold: orNull(
+    describeRow({
+      number: integer("e.hold_number"),
+      openedAt: column(
+        readInstant,
+        `case when e.hold_number is not null then (
+      select (extract(epoch from h.opened_at) * 1000)::bigint
+      from cell.hold_changes as h
+      where h.environment_id = e.environment_id
+        and h.customer_number = e.customer_number
+        and h.hold_number = e.hold_number
+      limit 1
+    ) end`,
+      ),
+    }),
+  ),
   /** The reversed charge. Set only for a reversal. Also null if its month is detached. */
   reverses: orNull(
     describeRow({
