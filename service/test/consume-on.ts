@@ -22,7 +22,7 @@ export function consumeOn(
   return consumeFeature(
     lanes,
     {
-      key: { ...scope, environmentKind: "test", cell: "default", metadataLimits },
+      key: { ...scope, environmentKind: "test", cell: "default", metadataLimits, historyDaysMax: null },
       requestId: key,
       span: null,
     },

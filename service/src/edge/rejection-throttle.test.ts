@@ -19,6 +19,7 @@ const KEY: ApiKey = {
   cell: "default",
   scopes: new Set(),
   metadataLimits: { bytesMax: 1, keysMax: 1, depthMax: 1 },
+  historyDaysMax: null,
   requestsPerSecondMax: null,
   expiresInMs: null,
 };

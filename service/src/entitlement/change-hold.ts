@@ -109,10 +109,10 @@ export function extendHold(
   assert(item !== undefined && hold.items.length === 1, "only a hold with one item is extended");
   const now = decisionTime(catalog, wallet, clock);
   const end = typeof expiresAt === "object" && expiresAt !== null ? now + expiresAt.inMs : expiresAt;
-  if (end !== null && end > hold.openedAt + HOLD_MS_MAX) return { kind: "expires_too_late" };
   const draft = new Draft(wallet);
   catchUp(catalog, draft, now);
   if (!isOpenAt(hold, now)) return { kind: "hold_expired", change: draft.finish(now) };
+  if (end !== null && end > hold.openedAt + HOLD_MS_MAX) return { kind: "expires_too_late" };
   const total = Math.max(quantity ?? 0, item.quantity);
   const denial = total === item.quantity ? null : findDenial(draft, hold, item, total);
   if (denial !== null) return { kind: "denied", ...denial, change: draft.finish(now) };

@@ -54,14 +54,15 @@ export function describeClosing(catalog: Catalog, closed: Closed): Closing {
       balance: balanceOf(wallet, item.pool),
     };
   });
-  const sum = (of: (item: ClosedItem) => number) => items.reduce((total, item) => total + of(item), 0);
+  // The price of 20 items may exceed 53 bits, but no balance does, and so no credits that were held or charged.
+  const sum = (of: (item: ClosedItem) => number): number =>
+    items.reduce((total, item) => Math.min(Number.MAX_SAFE_INTEGER, total + of(item)), 0);
   const held = isLate ? 0 : creditsIn(hold);
-  const creditsBeyondHold = sum((item) => item.creditsBeyondHold);
   return {
     ...{ status, late: isLate },
     creditsCharged: sum((item) => item.creditsCharged),
-    creditsReleased: held - (sum((item) => item.creditsRequired) - creditsBeyondHold),
-    creditsBeyondHold,
+    creditsReleased: held - sum((item) => item.creditsRequired - item.creditsBeyondHold),
+    creditsBeyondHold: sum((item) => item.creditsBeyondHold),
     creditsUncovered: sum((item) => item.creditsUncovered),
     ...{ items, consumeId },
   };

@@ -120,7 +120,7 @@ export function toProblem(
     case "outcome_unknown":
       return new Problem("outcome_unknown", {
         detail:
-          "The request may or may not have been executed. With an idempotency key it is safe to try again.",
+          "The request may or may not have been executed. With an idempotency key, or for a hold, it is safe to try again.",
         retryAfterSeconds: 1,
       });
     case "fault":

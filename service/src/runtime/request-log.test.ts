@@ -38,6 +38,7 @@ function serve(log: RequestLog): FastifyInstance {
         cell: "main",
         scopes: new Set(["consume"]),
         metadataLimits: { bytesMax: 1, keysMax: 1, depthMax: 1 },
+        historyDaysMax: null,
         requestsPerSecondMax: null,
         expiresInMs: null,
       };

@@ -4,12 +4,15 @@ import { canonicalItems, QUANTITY_DEFAULT } from "../entitlement/consumption.ts"
 import { shortHash } from "../entitlement/fingerprint.ts";
 import { hashKey, hashMember } from "../entitlement/key-hash.ts";
 import { parseMetadata } from "../entitlement/metadata.ts";
+import { DATA_FORMAT_OF_ITEMS } from "../entitlement/stored-answer.ts";
 import type { Pool } from "../postgres/pool.ts";
+import type { Tx } from "../postgres/statement.ts";
 import { transaction } from "../postgres/transaction.ts";
 import { assert } from "../primitives/assert.ts";
 import type { EnvironmentId, Instant } from "../primitives/brand.ts";
 import { isStorableText } from "../primitives/storable-text.ts";
 import { parseTimestamp } from "../primitives/timestamp.ts";
+import { readDataFormat } from "../store/cell/data-format.ts";
 import {
   addRequestCounts,
   insertRequestLog,
@@ -241,9 +244,22 @@ async function write(cell: Pool, entries: readonly Entry[], tallies: readonly Ta
   const requests = entries.map((entry) => toRequest(entry, flushedAtMs));
   await transaction(cell, async (tx) => {
     const now = await openRequestLog(tx);
-    if (requests.length > 0) await insertRequestLog(tx, requests, now);
-    await addRequestCounts(tx, tallies.flatMap(toCounts), now);
+    const counts = tallies.flatMap(toCounts);
+    // Until the upgrade is finished, the older release may read the log, and does not know these endpoints.
+    const isKnown = counts.some(isNew) ? await knowsNewEndpoints(tx) : true;
+    const isWritten = (row: { endpoint: LoggedEndpoint }): boolean => isKnown || !isNew(row);
+    const written = requests.filter(isWritten);
+    if (written.length > 0) await insertRequestLog(tx, written, now);
+    await addRequestCounts(tx, counts.filter(isWritten), now);
   });
+}
+
+function isNew({ endpoint }: { endpoint: LoggedEndpoint }): boolean {
+  return endpoint.startsWith("holds");
+}
+
+async function knowsNewEndpoints(tx: Tx): Promise<boolean> {
+  return (await readDataFormat(tx)) >= DATA_FORMAT_OF_ITEMS;
 }
 
 function toRequest({ idempotencyKey, timestamp, atMs, ...entry }: Entry, flushedAtMs: number): LoggedRequest {

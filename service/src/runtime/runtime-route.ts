@@ -9,7 +9,7 @@ import { type Answer, replyWithAnswer } from "./reply.ts";
 /** The parts of an API key that are needed after authentication. */
 export type Caller = Pick<
   ApiKey,
-  "projectId" | "environmentId" | "environmentKind" | "cell" | "metadataLimits"
+  "projectId" | "environmentId" | "environmentKind" | "cell" | "metadataLimits" | "historyDaysMax"
 >;
 
 /** A request's caller, and its span if it is traced. */

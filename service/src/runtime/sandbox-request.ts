@@ -48,7 +48,7 @@ export function sandboxRequest(parts: SandboxParts): (scope: Scope, attempt: Att
 async function read(parts: SandboxParts, scope: Scope, attempt: Attempt): Promise<Noted> {
   const { endpoint, requestId, body } = attempt;
   const { environment: environmentKind, ...where } = scope;
-  const key: Caller = { ...where, environmentKind, metadataLimits: NO_METADATA };
+  const key: Caller = { ...where, environmentKind, metadataLimits: NO_METADATA, historyDaysMax: null };
   try {
     const answer =
       endpoint === "check"

@@ -53,8 +53,8 @@ export function release(customer: Customer, request: Asked<"release">): Answer {
 export function extend(customer: Customer, { hold: index, ...request }: Asked<"extend">): Answer {
   const hold = getHold(customer, index);
   const end = endOf(customer, request.expiresAt);
-  if (end > hold.openedAt + 7 * DAY) return { kind: "expires_too_late" };
   if (hold.state !== "open") return { kind: "hold_expired" };
+  if (end > hold.openedAt + 7 * DAY) return { kind: "expires_too_late" };
   const [use] = usesOf(customer, hold);
   const [held] = hold.uses;
   if (use === undefined || held === undefined) throw new Error("a hold has an item");

@@ -32,13 +32,13 @@ function SideBySide({ label, lines }: { label: string; lines: readonly Compared[
     <table aria-label={label} className="w-full table-fixed border-collapse">
       <thead>
         <tr className="border-b border-line text-left text-caption text-muted">
-          <th scope="col" className="h-9 w-1/4 px-4 font-medium">
+          <th scope="col" className="h-9 w-2/5 pr-1 pl-4 font-medium md:w-1/4">
             Field
           </th>
-          <th scope="col" className="h-9 px-4 font-medium">
+          <th scope="col" className="h-9 px-2 font-medium md:px-4">
             Original request
           </th>
-          <th scope="col" className="h-9 px-4 font-medium">
+          <th scope="col" className="h-9 px-2 font-medium md:px-4">
             Rejected request
           </th>
         </tr>
@@ -49,7 +49,7 @@ function SideBySide({ label, lines }: { label: string; lines: readonly Compared[
             key={field}
             className={classNames("border-b border-line last:border-b-0", differs && "bg-warn-soft")}
           >
-            <th scope="row" className="h-10 px-4 py-1.5 text-left font-normal">
+            <th scope="row" className="h-10 py-1.5 pr-1 pl-4 text-left font-normal">
               <span className="flex flex-wrap items-center gap-x-2">
                 <span className="min-w-0 font-mono text-caption wrap-anywhere">{field}</span>
                 {differs && <Badge tone="warn">Differs</Badge>}
@@ -68,7 +68,7 @@ function Value({ text, isStrong }: { text: string | null; isStrong: boolean }) {
   return (
     <td
       className={classNames(
-        "px-4 py-1.5 wrap-anywhere",
+        "px-2 py-1.5 wrap-anywhere md:px-4",
         text === null ? "text-muted" : "font-mono text-caption",
         isStrong && "font-semibold",
       )}

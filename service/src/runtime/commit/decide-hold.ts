@@ -49,8 +49,6 @@ export function decideHoldChange(
   plan: BatchPlan,
 ): Outcome | Undecided {
   const { action, environmentId } = request;
-  const exceeded = exceededLimit(action.kind === "settle" ? action.metadata : null, request.metadataLimits);
-  if (exceeded !== null) return refuse(pending, exceeded);
   const found = plan.wallets.get(customerKey(request));
   if (found !== undefined && found.readWallet === null && !found.isMissing) return HELD;
   const latest = found === undefined ? undefined : findNamed(request, found, plan);
@@ -59,6 +57,9 @@ export function decideHoldChange(
     return refuse(pending, { kind: "hold_not_found" });
   const { kind, hold } = latest;
   if (kind === "settled" || kind === "released") return answerEnded(pending, action, latest);
+  // Only now: a repeated settlement gets its response even if the limit was lowered meanwhile.
+  const exceeded = exceededLimit(action.kind === "settle" ? action.metadata : null, request.metadataLimits);
+  if (exceeded !== null) return refuse(pending, exceeded);
   const result = withCatalog(facts, environmentId, (catalog) =>
     change({ catalog, found, wallet, hold, now: facts.now, plan }, action),
   );

@@ -1,5 +1,5 @@
 import type { FieldError } from "../../edge/problem.ts";
-import { canonicalItems } from "../../entitlement/consumption.ts";
+import { type ConsumptionItem, canonicalItems } from "../../entitlement/consumption.ts";
 import { fingerprint } from "../../entitlement/fingerprint.ts";
 import { brandAs, type CustomerId, type Quantity } from "../../primitives/brand.ts";
 import { parseHoldId } from "../../primitives/hold-id.ts";
@@ -121,10 +121,15 @@ function readSettlement(body: SettleBody): HoldAction {
     fingerprint: fingerprint([
       ["action", '"settle"'],
       ["atMostHeld", atMostHeld ? "true" : null],
-      ["items", items === undefined ? null : canonicalItems(items.map(toItem))],
+      ["items", items === undefined ? null : canonicalItems(usedItems(items.map(toItem)))],
       ["quantity", quantity === undefined ? null : String(quantity)],
     ]),
   };
+}
+
+/** In any order, and with or without features that were not used, it is the same settlement. */
+function usedItems(items: readonly ConsumptionItem[]): ConsumptionItem[] {
+  return items.filter(({ quantity }) => quantity > 0).sort((a, b) => (a.feature < b.feature ? -1 : 1));
 }
 
 function readExtension(body: ExtendBody): HoldAction {

@@ -4,20 +4,21 @@ import type { Pool } from "../../postgres/pool.ts";
 import { findDatabaseTrouble } from "../../postgres/sql-error.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { single } from "../../postgres/transaction.ts";
-import { brandAs, type CustomerId, type CustomerNumber, type EnvironmentId } from "../../primitives/brand.ts";
-import { HOLD_NUMBER_MAX, parseHoldId } from "../../primitives/hold-id.ts";
+import { brandAs, type CustomerId, type CustomerNumber } from "../../primitives/brand.ts";
+import { HOLD_NUMBER_MAX, nameHold, parseHoldId } from "../../primitives/hold-id.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { readClock } from "../../store/cell/clock.ts";
 import { findCustomers, findLiveCustomerId } from "../../store/cell/customers.ts";
 import { findHoldRecord, type HoldRecord, listHoldRecords } from "../../store/cell/hold-list.ts";
 import { checkTexts, refuseIfAny } from "../read-fields.ts";
 import { type Answer, toProblem } from "../reply.ts";
-import { runtimeRoute } from "../runtime-route.ts";
+import { type Caller, runtimeRoute } from "../runtime-route.ts";
 import { customerParams, HoldPage, holdParams, holdsQuery, ShownHold } from "./schema.ts";
 
 type CellOf = (cell: string) => Pool;
 
 const LIMIT_DEFAULT = 50;
+const DAY_MS = 86_400_000;
 
 /** What a hold is, and what became of it. */
 export function readHoldRoute(cellOf: CellOf) {
@@ -30,8 +31,9 @@ export function readHoldRoute(cellOf: CellOf) {
     params: holdParams,
     answer: { description: "The hold.", ...ShownHold },
     codes: ["hold_not_found"],
-    handle: ({ key: { cell, environmentId } }, { params: { holdId } }) =>
-      read(cellOf(cell), async (tx) => {
+    handle: ({ key }, { params: { holdId } }) =>
+      read(cellOf(key.cell), async (tx) => {
+        const { environmentId } = key;
         const id = parseHoldId(holdId);
         if (id === null) throw toProblem({ kind: "hold_not_found" });
         const { customerNumber } = id;
@@ -39,7 +41,8 @@ export function readHoldRoute(cellOf: CellOf) {
         const record = await findHoldRecord(tx, { environmentId, ...id });
         if (customerId === null || record?.hold.openedAt !== id.openedAt)
           throw toProblem({ kind: "hold_not_found" });
-        const [view] = await viewHolds(tx, { environmentId, customerNumber }, [record]);
+        const [view] = await viewHolds(tx, key, { customerNumber, records: [record] });
+        if (view === undefined) throw toProblem({ kind: "hold_not_found" });
         return { ...view, customerId };
       }),
   });
@@ -52,24 +55,33 @@ export function listHoldsRoute(cellOf: CellOf) {
     scope: "consume",
     operationId: "listHolds",
     summary: "List a customer's holds",
-    description: "Newest first: all holds, or those that are open. Empty for an unknown customer.",
+    description:
+      "Newest first: all holds, or those that are open. Empty for an unknown customer. Holds that were opened before the workspace's " +
+      "history window are shown only while they are open, so a page may hold fewer than `limit` items: continue while there is a " +
+      "`nextCursor`.",
     params: customerParams,
     query: holdsQuery,
     answer: { description: "A page of holds.", ...HoldPage },
     codes: [],
-    handle: ({ key: { cell, environmentId } }, { params, query: { status, limit, cursor } }) =>
-      read(cellOf(cell), async (tx) => {
+    handle: ({ key }, { params, query: { status, limit, cursor } }) =>
+      read(cellOf(key.cell), async (tx) => {
+        const { environmentId } = key;
         refuseIfAny(checkTexts(params, ["customerId"]));
         const size = limit === undefined ? LIMIT_DEFAULT : Number(limit);
         const before = cursor === undefined ? HOLD_NUMBER_MAX : readCursor(cursor);
         const customerId = brandAs<CustomerId>(params.customerId);
         const [customer] = await findCustomers(tx, [{ environmentId, customerId }]);
         if (customer === undefined) return { items: [], nextCursor: null };
-        const name = { environmentId, customerNumber: brandAs<CustomerNumber>(customer.number) };
+        const customerNumber = brandAs<CustomerNumber>(customer.number);
         const page = { before, limit: size + 1, isOpen: status === "open" };
-        const found = await listHoldRecords(tx, name, page);
-        const items = await viewHolds(tx, name, found.slice(0, size));
-        return { items, nextCursor: found.length > size ? (items.at(-1)?.holdId ?? null) : null };
+        const found = await listHoldRecords(tx, { environmentId, customerNumber }, page);
+        const records = found.slice(0, size);
+        const last = records.at(-1)?.hold;
+        const isLast = found.length <= size || last === undefined;
+        return {
+          items: await viewHolds(tx, key, { customerNumber, records }),
+          nextCursor: isLast ? null : nameHold({ ...last, customerNumber }),
+        };
       }),
   });
 }
@@ -84,15 +96,20 @@ function readCursor(cursor: string): number {
   });
 }
 
+/** The holds that the history window shows. */
 async function viewHolds(
   tx: Tx,
-  { environmentId, customerNumber }: { environmentId: EnvironmentId; customerNumber: CustomerNumber },
-  records: readonly HoldRecord[],
+  { environmentId, historyDaysMax }: Caller,
+  { customerNumber, records }: { customerNumber: CustomerNumber; records: readonly HoldRecord[] },
 ) {
   if (records.length === 0) return [];
   const catalog = await loadCatalog(tx, environmentId);
   const now = await readClock(tx);
-  return records.map((record) => viewHold(record, { catalog, customerNumber, now }));
+  const since = historyDaysMax === null ? 0 : now - historyDaysMax * DAY_MS;
+  return records.flatMap((record) => {
+    const view = viewHold(record, { catalog, customerNumber, now });
+    return view.status === "open" || record.hold.openedAt >= since ? [view] : [];
+  });
 }
 
 /** Reads outside of the lanes, which are for decisions. */

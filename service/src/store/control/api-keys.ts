@@ -26,6 +26,8 @@ const KEY = describeRow({
     keysMax: integer("l.metadata_keys_max"),
     depthMax: integer("l.metadata_depth_max"),
   }),
+  /** Null if history is not limited. */
+  historyDaysMax: orNull(integer("l.history_days_max")),
   requestsPerSecondMax: orNull(integer("l.requests_per_second_max")),
   /** Lifetime by the database's clock, so that this machine's clock does not matter. Null for a key that never expires. */
   expiresInMs: orNull(integer("(extract(epoch from k.expires_at - clock_timestamp()) * 1000)::bigint")),
