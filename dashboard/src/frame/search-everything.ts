@@ -33,6 +33,7 @@ export function findingsOf(found: Findings): FoundGroup[] {
     { value: "Idempotency keys", items: found.keys.map(toKey) },
     { value: "Charges", items: found.charges.flatMap(toCharge) },
     { value: "Denials", items: found.denials.map(toDenial) },
+    { value: "Holds", items: found.holds.flatMap(toHold) },
     { value: "Plans", items: found.plans.map(toPlan) },
     { value: "Features", items: found.features.map(toFeature) },
   ];
@@ -106,6 +107,21 @@ function toCharge(charge: Line<"charges">): Found[] {
       to: "/projects/$projectId/$environment/customers/$customerId/ledger",
       params: { projectId, environment, customerId },
       search: { charge: consumeId },
+    },
+  });
+  return [found];
+}
+
+function toHold(hold: Line<"holds">): Found[] {
+  const { projectId, environment, customerId, holdId } = hold;
+  if (customerId === null) return [];
+  const found = toFound(hold, ["hold", holdId], {
+    title: `Hold for ${customerId}`,
+    notes: [holdId],
+    link: {
+      to: "/projects/$projectId/$environment/customers/$customerId/holds",
+      params: { projectId, environment, customerId },
+      search: { hold: holdId },
     },
   });
   return [found];

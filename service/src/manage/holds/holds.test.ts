@@ -59,6 +59,15 @@ test("the ledger and the exports name the hold of a charge, and what was not cov
   expect(JSON.parse(rows[0] ?? "")).toMatchObject({ credits: 30, holdId, uncovered: 30 });
 });
 
+test("the search finds a hold by its ID", async () => {
+  const { open, manage, here } = await setup();
+  const holdId = await open(TEXT);
+  const { holds } = (await manage("GET", `/manage/v1/search?q=${holdId}`)).body;
+  expect(holds).toMatchObject([{ customerId: "ada", holdId, environment: "test" }]);
+  const live = (await manage("GET", `${here.replace("/test", "/live")}/search?q=${holdId}`)).body;
+  expect(live["holds"]).toEqual([]);
+});
+
 test("an operator releases a hold by hand, and a settlement that comes later is rejected", async () => {
   const { open, settle, list, manage, tokens, balance, database } = await setup();
   const holdId = await open(TEXT);

@@ -75,6 +75,14 @@ export const Found = Type.Object({
       reason: nullable(Type.String({ examples: ["insufficient_credits"] })),
     }),
   ),
+  holds: Type.Array(
+    Type.Object({
+      ...whereFields,
+      customerId: recordFields.customerId,
+      openedAt: timeField,
+      holdId: Type.String({ examples: ["hld_06fd5n0r000000000a00000001"] }),
+    }),
+  ),
   events: Type.Array(
     Type.Object({
       ...recordFields,

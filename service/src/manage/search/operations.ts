@@ -5,6 +5,7 @@ import type { Tx } from "../../postgres/statement.ts";
 import { single } from "../../postgres/transaction.ts";
 import { assert } from "../../primitives/assert.ts";
 import type { EnvironmentId, Instant } from "../../primitives/brand.ts";
+import { parseHoldId } from "../../primitives/hold-id.ts";
 import { parseTimedId } from "../../primitives/public-id.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import {
@@ -16,6 +17,7 @@ import {
 import {
   type FoundRecord,
   findGrantsByReference,
+  findHoldById,
   findRecordById,
   findUsesOfKey,
   type RecordKind,
@@ -39,7 +41,7 @@ const NOUN = "Search";
 
 const DESCRIPTION =
   "Finds customers by the beginning of ID, name, email or billing reference; grants by reference, such as a payment ID; idempotency " +
-  "keys; charges, denials and usage events by ID; plans and features by the beginning of their key. Returns at most 10 of each kind.";
+  "keys; charges, denials, holds and usage events by ID; plans and features by the beginning of their key. Returns at most 10 of each kind.";
 
 const query = strictObject({
   q: Type.String({
@@ -112,6 +114,7 @@ async function searchScopes(cellOf: (cell: string) => Pool, input: SearchInput):
     keys: merge(({ keys }) => keys),
     charges: merge(({ charges }) => charges),
     denials: merge(({ denials }) => denials),
+    holds: merge(({ holds }) => holds),
     events: merge(({ events }) => events),
     plans: merge(({ plans }) => plans),
     features: merge(({ features }) => features),
@@ -165,7 +168,7 @@ async function searchIds(
   { text, since }: SearchInput,
   scope: SearchScope,
   whereIs: WhereIs,
-): Promise<Pick<Found, "charges" | "denials" | "events">> {
+): Promise<Pick<Found, "charges" | "denials" | "holds" | "events">> {
   const find = async (kind: RecordKind) => (await findById(tx, kind, scope, text)).filter(isAfter(since));
   const shared = ({ environmentId, customerId, quantity }: FoundRecord) => ({
     ...whereIs(environmentId),
@@ -186,6 +189,14 @@ async function searchIds(
       feature: row.subject,
       reason: row.reason,
     })),
+    holds: (await findHold(tx, scope, text))
+      .filter(isAfter(since))
+      .map(({ environmentId, customerId, at }) => ({
+        ...whereIs(environmentId),
+        customerId,
+        openedAt: formatTimestamp(at),
+        holdId: text,
+      })),
     events: (await find("event")).map((row) => ({
       ...shared(row),
       occurredAt: formatTimestamp(row.at),
@@ -204,6 +215,12 @@ const PREFIX = { charge: "con", denial: "den", event: "evt" } as const satisfies
 async function findById(tx: Tx, kind: RecordKind, scope: SearchScope, text: string): Promise<FoundRecord[]> {
   const id = parseTimedId(PREFIX[kind], text);
   const found = id === null ? null : await findRecordById(tx, kind, scope, id);
+  return found === null ? [] : [found];
+}
+
+async function findHold(tx: Tx, scope: SearchScope, text: string) {
+  const id = parseHoldId(text);
+  const found = id === null ? null : await findHoldById(tx, scope, id);
   return found === null ? [] : [found];
 }
 

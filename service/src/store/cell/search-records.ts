@@ -16,6 +16,7 @@ import {
 import { statement, type Tx } from "../../postgres/statement.ts";
 import { brandAs, type EnvironmentId, type Instant, type ProjectId } from "../../primitives/brand.ts";
 import { readConsumeId } from "../../primitives/consume-id.ts";
+import type { HoldId } from "../../primitives/hold-id.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import type { Uuid } from "../../primitives/uuid.ts";
 import { reasonOf } from "./denials.ts";
@@ -193,6 +194,35 @@ const FIND_EVENT = statement(
     and r.recorded_at = $2
     and r.id = $3`,
 );
+
+const FOUND_HOLD = describeRow({
+  environmentId: id<EnvironmentId>("r.environment_id"),
+  at: instant("r.opened_at"),
+  /** Null if the customer was erased. */
+  customerId: customerId("r"),
+});
+
+const FIND_HOLD = statement(
+  "search.find_hold",
+  `
+  select ${FOUND_HOLD.list}
+  from cell.hold_changes as r
+  where r.environment_id = any($1::integer[])
+    and r.customer_number = $2
+    and r.hold_number = $3
+    and r.opened_at = $4
+  limit 1`,
+);
+
+/** Finds a hold by its ID. */
+export function findHoldById(
+  tx: Tx,
+  { environments }: SearchScope,
+  { customerNumber, number, openedAt }: HoldId,
+): Promise<RowOf<typeof FOUND_HOLD> | null> {
+  const parameters = [integers(environments), customerNumber, number, formatTimestamp(openedAt)];
+  return findRow(tx, FIND_HOLD, parameters, FOUND_HOLD);
+}
 
 export type RecordKind = "charge" | "denial" | "event";
 
