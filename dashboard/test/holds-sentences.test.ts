@@ -50,7 +50,7 @@ test("one sentence describes how a hold ended", () => {
     "Settled: 8 credits charged, 12 released.",
   );
   expect(describeResult({ ...settled, late: true, creditsUncovered: 5 })).toBe(
-    "Settled after it expired: 8 credits charged, 5 not covered.",
+    "Settled after it expired: 8 credits charged, 5 uncovered.",
   );
   expect(describeResult({ ...HOLD, status: "released" })).toBe("Released: nothing charged.");
   expect(describeResult({ ...HOLD, status: "expired" })).toMatch(/nothing charged\.$/);

@@ -61,7 +61,7 @@ export function describeResult({
       return `Expired without a settlement: ${charged} charged.`;
     case "settled": {
       const released = creditsReleased === 0 ? "" : `, ${formatCount(creditsReleased)} released`;
-      const uncovered = creditsUncovered === 0 ? "" : `, ${formatCount(creditsUncovered)} not covered`;
+      const uncovered = creditsUncovered === 0 ? "" : `, ${formatCount(creditsUncovered)} uncovered`;
       return `Settled${late ? " after it expired" : ""}: ${charged} charged${released}${uncovered}.`;
     }
   }

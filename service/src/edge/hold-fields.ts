@@ -13,18 +13,22 @@ export const holdIdField = Type.String({
 });
 
 export const consumeIdField = Type.Union([Type.String({ pattern: "^con_" }), Type.Null()], {
-  description: "Identifies the charge, for example to reverse it. Null if nothing was charged.",
+  description:
+    "Identifies the charge, for example to reverse it. Null if nothing was used, or until a charge on expiry is written.",
   examples: ["con_06fd5n0r000000000a00000001"],
 });
 
 /** How the price of a hold was paid. */
 export const closingFields = {
   late: Type.Boolean({
-    description: "Whether the hold was settled after it had expired and freed its credits.",
+    description: "Whether the hold was settled after it had expired and released its credits.",
     examples: [false],
   }),
-  creditsCharged: credits("Credits that were charged, for all items.", 8),
-  creditsReleased: credits("Credits of the hold that were not used, and are free again.", 12),
+  creditsCharged: credits("Credits that were charged.", 8),
+  creditsReleased: credits(
+    "Credits of the hold that were not used. They can be spent again, unless they expired or were revoked. 0 for a late settlement.",
+    12,
+  ),
   creditsBeyondHold: credits("The part of the price that exceeds the credits of the hold.", 0),
   creditsUncovered: credits("The part of the price that no credits covered.", 0),
 };
@@ -44,10 +48,10 @@ export const HoldView = Type.Object({
   holdId: holdIdField,
   status: Type.Enum(["open", "settled", "released", "expired", "charged"], {
     description:
-      "`expired`: it ended by itself and freed its credits. `charged`: it ended by itself and was charged in full.",
+      "`expired`: the hold expired and its credits were released. `charged`: the hold expired and was charged in full.",
   }),
   openedAt: time,
-  expiresAt: Type.String({ ...time, description: "When the hold ends by itself." }),
+  expiresAt: Type.String({ ...time, description: "When the hold expires." }),
   endedAt: nullable(time),
   onExpiry: Type.Enum(["release", "charge"]),
   memberId: nullable(Type.String({ examples: ["user_7"] })),

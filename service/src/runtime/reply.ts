@@ -67,9 +67,9 @@ const HOLD_PROBLEMS: Readonly<Record<HoldProblem, string>> = {
   hold_not_found: "This customer has no hold with this ID.",
   hold_settled: "The hold was settled by another request, or charged when it expired. Nothing was changed.",
   hold_released: "The hold was released by another request. Nothing was changed.",
-  hold_expired: "The hold has ended by itself. Nothing was changed.",
+  hold_expired: "The hold has expired. Nothing was changed.",
   hold_items_mismatch:
-    "Send `quantity` for a hold of one feature, and `items` with features of the hold for a hold of several. " +
+    "`quantity` is only for a hold of one feature. Otherwise send `items`, with features of the hold. " +
     "Only a hold of one feature can be extended.",
   hold_too_long: "A hold lasts at most 7 days, counted from its opening.",
   too_many_holds: "A customer can have 1,000 open holds. Nothing was executed.",

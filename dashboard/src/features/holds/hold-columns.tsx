@@ -192,7 +192,7 @@ function State({ line: { hold, by } }: { line: HoldLine }) {
   return (
     <span className="flex flex-wrap items-center gap-1 md:flex-col md:items-start">
       <Badge tone={TONES[status]}>{late ? "Settled late" : HOLD_STATUS_NAMES[status]}</Badge>
-      {creditsUncovered > 0 && <Badge tone="bad">{formatCount(creditsUncovered)} not covered</Badge>}
+      {creditsUncovered > 0 && <Badge tone="bad">{formatCount(creditsUncovered)} uncovered</Badge>}
       {by !== null && (
         <span className="text-caption text-muted">
           by <ActorName actor={by} />

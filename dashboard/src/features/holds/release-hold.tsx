@@ -56,7 +56,7 @@ export function ReleaseDialog({
         <li>This cannot be undone.</li>
       </ul>
       <p className="text-muted">
-        Without a release, the credits are {onExpiry === "charge" ? "charged in full" : "released"} on{" "}
+        If you do nothing, the credits are {onExpiry === "charge" ? "charged in full" : "released"} on{" "}
         <Time at={expiresAt} />.
       </p>
     </WriteDialog>

@@ -57,7 +57,7 @@ function itemsOf({ entry, by }: LedgerLine, { customerScope }: LedgerContext): I
     item === null ? null : { name: "Item", value: `Number ${item + 1} in the request` },
     consumeId === null ? null : { name: "Charge", value: <Copyable text={consumeId} /> },
     entry.holdId === null ? null : { name: "Hold", value: <Copyable text={entry.holdId} /> },
-    entry.uncovered === 0 ? null : { name: "Not covered", value: formatCount(entry.uncovered) },
+    entry.uncovered === 0 ? null : { name: "Uncovered", value: formatCount(entry.uncovered) },
     reverses === null
       ? null
       : {

@@ -162,7 +162,7 @@ function holdItems({ hold, customerId }: KeyHistory): Item[] {
         ]),
     ...(hold.creditsUncovered === 0
       ? []
-      : [{ name: "Not covered", value: countOf(hold.creditsUncovered, "credit") }]),
+      : [{ name: "Uncovered", value: countOf(hold.creditsUncovered, "credit") }]),
     ...(consumeId === null
       ? []
       : [{ name: "Ledger entry", value: <LedgerLink customerId={customerId} consumeId={consumeId} /> }]),

@@ -39,7 +39,7 @@ function listing({ control, cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "List a customer's holds",
     description:
-      "Credits that are set aside for work whose cost is not known yet, newest first, and what became of them. Holds that were opened " +
+      "Credits that are set aside for work whose cost is not known yet, newest first, and how each hold ended. Holds that were opened " +
       "before the workspace's history window are listed only while they are open.",
     params: customerParams,
     query: strictObject({
@@ -101,9 +101,9 @@ function listHolds(
 
 const DETAILS = {
   hold_not_found: "This customer has no hold with this ID.",
-  hold_settled: "The hold was settled meanwhile.",
-  hold_released: "The hold was released meanwhile.",
-  hold_expired: "The hold has ended by itself.",
+  hold_settled: "The hold is already settled. Nothing was changed.",
+  hold_released: "The hold is already released. Nothing was changed.",
+  hold_expired: "The hold has expired. Nothing was changed.",
 } as const;
 
 function releasing({ cellOf }: ManageParts): Operation {

@@ -100,8 +100,8 @@ export function readCustomerRoute(parts: CustomerParts) {
     operationId: "readCustomer",
     summary: "Show a customer's plan, credits and features",
     description:
-      "For a page that shows what the customer has: the plan and what comes next, the balance of each pool, and for each feature what a " +
-      "check of one unit would say. Changes nothing.",
+      "For a page that shows what a customer has: the current and the pending plan, the balance of each pool, and for each feature the " +
+      "result of a check of one unit. Changes nothing.",
     params,
     query,
     answer: { description: "What the customer can use now.", ...CustomerAnswer },

@@ -21,7 +21,7 @@ const CODES_OF_ENDS = [
   "outcome_unknown",
 ] as const;
 
-/** Charges what was really used, and frees the rest. */
+/** Charges what was actually used, and releases the rest. */
 export function settleHoldRoute(lanesOf: LanesOf) {
   return runtimeRoute({
     path: "/v1/holds/{holdId}/settle",
@@ -29,10 +29,10 @@ export function settleHoldRoute(lanesOf: LanesOf) {
     operationId: "settleHold",
     summary: "Charge what was used of a hold",
     description:
-      "Charges the quantity that was really used, and frees the rest. Never denied, because the work is done: if the price exceeds the " +
-      "hold, other credits pay, and what no credits cover is `creditsUncovered`. The same request again returns the same response and " +
-      "charges nothing; a different one returns `hold_settled`. A hold that expired and freed its credits can be settled for 35 days; " +
-      "the response then has `late: true`.",
+      "Charges what was actually used, and releases the rest. A settlement is never denied, because the work is done. If the price exceeds " +
+      "the hold, the customer's other credits pay. What no credits cover is `creditsUncovered`. Repeating the same settlement returns " +
+      "the same response and charges nothing. A different settlement returns `hold_settled`. A hold that expired and released its " +
+      "credits can be settled for 35 days. The response then has `late: true`.",
     params: holdParams,
     body: SettleBody,
     answer: { description: "The hold is settled.", ...ClosedAnswer },
@@ -42,15 +42,15 @@ export function settleHoldRoute(lanesOf: LanesOf) {
   });
 }
 
-/** Frees everything. */
+/** Releases everything. */
 export function releaseHoldRoute(lanesOf: LanesOf) {
   return runtimeRoute({
     path: "/v1/holds/{holdId}/release",
     scope: "consume",
     operationId: "releaseHold",
-    summary: "Free the credits of a hold",
+    summary: "Release a hold",
     description:
-      "For work that was not done. Frees all credits of the hold and charges nothing. The same request again returns the same response.",
+      "For work that was not done. Releases all credits of the hold and charges nothing. Repeating it returns the same response.",
     params: holdParams,
     body: ReleaseBody,
     answer: { description: "The hold is released.", ...ClosedAnswer },
@@ -72,8 +72,8 @@ export function extendHoldRoute(lanesOf: LanesOf) {
     operationId: "extendHold",
     summary: "Raise the quantity or the end of a hold",
     description:
-      "Sets a new total or a new end. Neither is ever lowered, so it is safe to repeat. If the total is not affordable, the response has " +
-      "`allowed: false` and the hold stays as it was. Only for holds of one feature.",
+      "Sets a new total or a later end. Neither is ever lowered, so it is safe to repeat. If the new total is denied, the response has " +
+      "`allowed: false` and the hold does not change. Only for holds of one feature.",
     params: holdParams,
     body: ExtendBody,
     answer: { description: "The hold as it is now.", ...ExtendAnswer },

@@ -11,9 +11,9 @@ export function openHoldRoute(parts: ConsumeParts) {
     operationId: "openHold",
     summary: "Set credits aside for work",
     description:
-      "For work whose cost is known only afterwards. Decides like consume, but sets the credits aside instead of charging them: nobody " +
-      "else can spend them, and the ledger has no entry yet. Settle the hold with what was really used. A hold counts against limits " +
-      "immediately. It ends by itself at `expiresAt`. A customer can have 1,000 open holds.",
+      "For work whose cost is known only afterwards. Decides like consume, but sets the credits aside instead of charging them. No other " +
+      "request can spend them. Settle the hold with what was actually used. A hold counts against limits immediately, and expires at " +
+      "`expiresAt`. A customer can have at most 1,000 open holds.",
     body: HoldBody,
     answer: { description: "Whether the credits were set aside.", ...HoldAnswer },
     codes: [

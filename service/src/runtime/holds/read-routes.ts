@@ -20,14 +20,14 @@ type CellOf = (cell: string) => Pool;
 const LIMIT_DEFAULT = 50;
 const DAY_MS = 86_400_000;
 
-/** What a hold is, and what became of it. */
+/** What a hold is, and how it ended. */
 export function readHoldRoute(cellOf: CellOf) {
   return runtimeRoute({
     path: "/v1/holds/{holdId}",
     scope: "consume",
     operationId: "readHold",
     summary: "Read a hold",
-    description: "What the hold sets aside, and what became of it.",
+    description: "What the hold sets aside, and how it ended.",
     params: holdParams,
     answer: { description: "The hold.", ...ShownHold },
     codes: ["hold_not_found"],

@@ -3,14 +3,7 @@ import { UP_TO_200 } from "../../edge/field-errors.ts";
 import { closingFields, consumeIdField, HoldView, holdIdField } from "../../edge/hold-fields.ts";
 import { customerIdField, featureField, metadataField, QUANTITY_MAX } from "../../edge/request-fields.ts";
 import { ITEMS_MAX } from "../../primitives/consume-id.ts";
-import {
-  affordableQuantity,
-  consumeFields,
-  ofItems,
-  poolField,
-  singleFields,
-  verdictFields,
-} from "../consume/schema.ts";
+import { consumeFields, ofItems, poolField, singleFields, verdictFields } from "../consume/schema.ts";
 
 const closed = { additionalProperties: false };
 const DAY_SECONDS = 86_400;
@@ -23,16 +16,15 @@ export const HoldBody = Type.Object(
       Type.Integer({
         minimum: 60,
         maximum: DAY_SECONDS,
-        description:
-          "After how many seconds the hold ends by itself. Default: 900. Extend it while the work goes on.",
+        description: "Seconds until the hold expires. Default: 900. A hold of one feature can be extended.",
         examples: [900],
       }),
     ),
     onExpiry: Type.Optional(
       Type.Enum(["release", "charge"], {
         description:
-          "What happens when the hold ends by itself: its credits are freed, or charged in full. With `charge`, work whose process " +
-          "crashed is not free. Default: `release`.",
+          "What happens to the credits when the hold expires: they are released, or charged in full. With `charge`, a crash of your " +
+          "process does not make the work free. Default: `release`.",
         examples: ["release"],
       }),
     ),
@@ -51,7 +43,7 @@ const heldFields = {
   expiresAt: Type.Union(
     [Type.String({ format: "date-time", examples: ["2026-12-01T00:15:00.000Z"] }), Type.Null()],
     {
-      description: "When the hold ends by itself. Null when denied.",
+      description: "When the hold expires. Null when denied.",
     },
   ),
 };
@@ -69,7 +61,7 @@ export const customerParams = Type.Object({ customerId });
 const usedQuantity = Type.Integer({
   minimum: 0,
   maximum: QUANTITY_MAX,
-  description: "The quantity that was really used. 0 charges nothing.",
+  description: "The quantity that was actually used. 0 charges nothing.",
   examples: [812],
 });
 
@@ -82,13 +74,13 @@ export const SettleBody = Type.Object(
         minItems: 1,
         maxItems: ITEMS_MAX,
         description:
-          "What was really used of each feature. A feature of the hold that is not named is not charged.",
+          "What was actually used of each feature. A feature of the hold that is not named is not charged.",
       }),
     ),
     atMostHeld: Type.Optional(
       Type.Boolean({
         description:
-          "Whether to take no credits other than those of the hold. The rest of the price is then uncovered. Default: false.",
+          "If true, only the credits of the hold pay, and the rest of the price is uncovered. A late settlement then charges nothing. Default: false.",
         examples: [false],
       }),
     ),
@@ -151,7 +143,7 @@ export const ClosedAnswer = Type.Object(
           feature: Type.String({ examples: ["chat.tokens"] }),
           quantity: Type.Integer({ examples: [812] }),
           creditsRequired: Type.Integer({
-            description: "The price of this quantity, on the terms of the moment when the hold was opened.",
+            description: "The price of this quantity when the hold was opened.",
             examples: [8],
           }),
           ...paid,
@@ -175,7 +167,13 @@ export const ExtendAnswer = Type.Object(
     holdId: holdIdField,
     customerId: Type.String({ examples: ["customer_42"] }),
     ...verdictFields,
-    affordableQuantity: Type.Optional(affordableQuantity),
+    affordableQuantity: Type.Optional(
+      Type.Integer({
+        description:
+          "Only if denied: the largest total that you can hold now, including what is already held.",
+        examples: [4_000],
+      }),
+    ),
     feature: Type.String({ examples: ["chat.tokens"] }),
     quantity: Type.Integer({ description: "The total that is held now.", examples: [4_000] }),
     creditsHeld: Type.Integer({ description: "Credits that are set aside now.", examples: [40] }),
