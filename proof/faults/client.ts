@@ -1,7 +1,7 @@
 import { Agent, type IncomingMessage, request } from "node:http";
 import { pickFrom } from "../harness/random.ts";
 import type { Call, CallOutcome, ClientRequest, History } from "./history.ts";
-import { fingerprintOf, isKeyed, type KeyedRequest, toBody } from "./requests.ts";
+import { fingerprintOf, isRepeatable, pathOf, type RepeatableRequest, toBody } from "./requests.ts";
 
 /** The API processes of one installation. A client may call any of them. */
 export type Target = {
@@ -14,13 +14,13 @@ const REMEMBERED_MAX = 500;
 const AVOID_MS = 100;
 const TIMEOUT_MS = 5_000;
 
-/** One caller's backend, with its own connections and a list of the keys it has used. */
+/** One caller's backend, with its own connections and a list of the requests that it may repeat. */
 export class Client {
   readonly #name: string;
   readonly #target: Target;
   readonly #history: History;
   readonly #agent = new Agent({ keepAlive: true });
-  readonly #remembered: KeyedRequest[] = [];
+  readonly #remembered: RepeatableRequest[] = [];
   readonly #avoidUntilMs = new Map<string, number>();
   #sent = 0;
 
@@ -31,12 +31,12 @@ export class Client {
   }
 
   send(request: ClientRequest): Promise<Call> {
-    if (isKeyed(request)) this.#remembered[this.#sent++ % REMEMBERED_MAX] = request;
+    if (isRepeatable(request)) this.#remembered[this.#sent++ % REMEMBERED_MAX] = request;
     return this.#history.record(this.#call(request));
   }
 
-  /** A keyed request that this client sent earlier, possibly before a crash. */
-  findEarlier(): KeyedRequest | null {
+  /** A request that is safe to repeat and that this client sent earlier, possibly before a crash. */
+  findEarlier(): RepeatableRequest | null {
     return pickFrom(this.#remembered);
   }
 
@@ -83,7 +83,7 @@ function post(
       {
         host: "127.0.0.1",
         port,
-        path: `/v1/${what.endpoint}`,
+        path: pathOf(what),
         method: "POST",
         agent,
         headers: {

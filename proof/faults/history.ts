@@ -27,18 +27,50 @@ export type ConsumeRequest = Sent & { readonly endpoint: "consume"; readonly key
 /** Sent with all fields of a consume request, including a key, which a check must ignore. */
 export type CheckRequest = Sent & { readonly endpoint: "check"; readonly key: string } & Asked;
 
-export function hasItems(request: ConsumeRequest | CheckRequest): boolean {
+/** Opens a hold. It is decided like a consume request. */
+export type HoldRequest = Sent & {
+  readonly endpoint: "holds";
+  readonly key: string;
+  readonly expiresInSeconds: number;
+  readonly onExpiry: "release" | "charge";
+} & Asked;
+
+/** Changes a hold. It needs no key, because only one request can end a hold, and an extension is safe to repeat. */
+export type HoldChangeRequest = Sent & { readonly key: null; readonly holdId: string } & (
+    | {
+        readonly endpoint: "settle";
+        /** Of the hold's only feature, or of each feature. Null for everything that is held. */
+        readonly used: number | readonly Item[] | null;
+        readonly atMostHeld: boolean;
+      }
+    | { readonly endpoint: "release" }
+    /** Both are totals, so that a repeated extension changes nothing. */
+    | { readonly endpoint: "extend"; readonly quantity: number; readonly expiresAt: string }
+  );
+
+/** A request that is allowed or denied. */
+export type DecidedRequest = ConsumeRequest | CheckRequest | HoldRequest;
+
+export function isDecided(request: ClientRequest): request is DecidedRequest {
+  return request.endpoint !== "events" && !isHoldChange(request);
+}
+
+export function isHoldChange(request: ClientRequest): request is HoldChangeRequest {
+  return "holdId" in request;
+}
+
+export function hasItems(request: DecidedRequest): boolean {
   return "items" in request;
 }
 
 /** The features that were asked for, in both forms. */
-export function itemsOf(request: ConsumeRequest | CheckRequest): readonly Item[] {
+export function itemsOf(request: DecidedRequest): readonly Item[] {
   if ("items" in request) return request.items;
   const { feature, quantity } = request;
   return [{ feature, quantity }];
 }
 
-export type ClientRequest = EventRequest | ConsumeRequest | CheckRequest;
+export type ClientRequest = EventRequest | DecidedRequest | HoldChangeRequest;
 
 export type CallOutcome =
   /** A complete 200 response. */
@@ -82,6 +114,7 @@ export function claimedKey(request: ClientRequest): string | null {
 export function findDueRefusal(request: ClientRequest): { status: number; code: string } | null {
   if (request.endpoint === "events")
     return request.isTooOld ? { status: 422, code: "timestamp_out_of_range" } : null;
+  if (isHoldChange(request)) return null;
   const isKnown = itemsOf(request).every(({ feature }) => isFeatureKey(feature));
   return isKnown ? null : { status: 404, code: "feature_not_found" };
 }

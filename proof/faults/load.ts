@@ -2,8 +2,9 @@ import { setTimeout as pause } from "node:timers/promises";
 import { integerBetween, pickFrom } from "../harness/random.ts";
 import { Client, type Target } from "./client.ts";
 import type { Call, History } from "./history.ts";
+import { changeHold, holdersIn, KnownHolds, makeEnd } from "./known-holds.ts";
 import {
-  isKeyed,
+  isRepeatable,
   type KeyedRequest,
   makeCheck,
   makeConsume,
@@ -12,6 +13,8 @@ import {
   makeInvalid,
   makeKeyed,
   makeRival,
+  type RepeatableRequest,
+  SHORT_HOLD_SECONDS,
   type Traffic,
 } from "./requests.ts";
 
@@ -24,11 +27,14 @@ const BACK_OFF_MS = { min: 10, max: 50 };
 const RETRY_CLIENTS = 8;
 const RETRY_TIME_MAX_MS = 60_000;
 const RETRY_PAUSE_MS = 100;
+/** After this, all short holds have ended that were not extended. */
+const HOLDS_END_MS = SHORT_HOLD_SECONDS * 1_000 + 200;
 
 /** Sixteen clients, each in its own loop until `stop`. */
 export class Load {
   /** May change during the run: the clients' next requests follow it. */
   traffic: Traffic;
+  readonly holds = new KnownHolds();
   readonly #clients: readonly Client[];
   readonly #loops: Promise<unknown>;
   #isStopping = false;
@@ -52,7 +58,9 @@ export class Load {
   async #loop(client: Client): Promise<void> {
     const others = this.#clients.filter((other) => other !== client);
     while (!this.#isStopping) {
-      const calls = await playScenario({ client, other: pickFrom(others) ?? client, traffic: this.traffic });
+      const { holds, traffic } = this;
+      const calls = await playScenario({ client, other: pickFrom(others) ?? client, traffic, holds });
+      for (const call of calls) holds.note(call);
       const hasFailed = calls.some(({ outcome }) => outcome.kind === "info");
       await pause(
         hasFailed ? integerBetween(BACK_OFF_MS.min, BACK_OFF_MS.max) : integerBetween(0, THINK_MS_MAX),
@@ -62,7 +70,12 @@ export class Load {
 }
 
 /** One turn of a client. `other` is a second client, for concurrent requests. */
-type Turn = { readonly client: Client; readonly other: Client; readonly traffic: Traffic };
+type Turn = {
+  readonly client: Client;
+  readonly other: Client;
+  readonly traffic: Traffic;
+  readonly holds: KnownHolds;
+};
 type Scenario = { readonly weight: number; play(turn: Turn): Promise<readonly Call[]> };
 
 /** The second request in a scenario, derived from the first. */
@@ -88,7 +101,7 @@ const atOnce = (weight: number, follow: Follow): Scenario => ({
   },
 });
 
-/** Weights in percent. Two in three requests with a key are consume requests, the others are events. */
+/** Two in three requests with a key take credits, the others are events. */
 const SCENARIOS: readonly Scenario[] = [
   one(9, () => makeEvent()),
   one(45, ({ traffic }) => makeKeyed(traffic)),
@@ -112,6 +125,13 @@ const SCENARIOS: readonly Scenario[] = [
     },
   },
   one(1, ({ traffic }) => makeInvalid(traffic)),
+  {
+    weight: 16,
+    async play(turn) {
+      const hold = turn.holds.take();
+      return hold === null ? [await turn.client.send(makeKeyed(turn.traffic))] : changeHold(hold, turn);
+    },
+  },
 ];
 
 const WEIGHT_TOTAL = SCENARIOS.reduce((total, { weight }) => total + weight, 0);
@@ -126,16 +146,36 @@ function playScenario(turn: Turn): Promise<readonly Call[]> {
 }
 
 /**
- * After the last fault: retries half of the keyed requests without a definite outcome until they have one. The other half is
- * checked from the database alone. `unsettled` counts the retries that failed.
+ * After the last fault: retries half of the requests without a definite outcome until they have one. The other half is checked from
+ * the database alone. `unsettled` counts the retries that failed.
  */
 export async function retryUnknown(
   target: Target,
   history: History,
 ): Promise<{ retried: number; unsettled: number }> {
-  const giveUpAtMs = performance.now() + RETRY_TIME_MAX_MS;
   const retries = listIndefinite(history.calls).filter((_, index) => index % 2 === 0);
-  const waiting = [...retries];
+  return { retried: retries.length, unsettled: await settleAll(target, history, retries) };
+}
+
+/**
+ * Waits until short holds have ended by themselves. Then half of them are settled or released late, and every customer with holds gets
+ * a decision, which must free or charge the others. Returns the number of requests that failed.
+ */
+export async function endHolds(target: Target, history: History, { holds, traffic }: Load): Promise<number> {
+  await pause(HOLDS_END_MS);
+  const late = await settleAll(target, history, holds.takeEnded().map(makeEnd));
+  const decisions = holdersIn(history.calls).map((customerId) => ({ ...makeConsume(traffic), customerId }));
+  return late + (await settleAll(target, history, decisions));
+}
+
+/** Sends each request until it has a definite outcome. Returns the number of those that never had one. */
+async function settleAll(
+  target: Target,
+  history: History,
+  requests: readonly RepeatableRequest[],
+): Promise<number> {
+  const giveUpAtMs = performance.now() + RETRY_TIME_MAX_MS;
+  const waiting = [...requests];
   let unsettled = 0;
   const work = async (_: unknown, index: number): Promise<void> => {
     const client = new Client(`retry-${index}`, target, history);
@@ -145,10 +185,10 @@ export async function retryUnknown(
     client.close();
   };
   await Promise.all(Array.from({ length: RETRY_CLIENTS }, work));
-  return { retried: retries.length, unsettled };
+  return unsettled;
 }
 
-async function isSettled(client: Client, request: KeyedRequest, giveUpAtMs: number): Promise<boolean> {
+async function isSettled(client: Client, request: RepeatableRequest, giveUpAtMs: number): Promise<boolean> {
   while (performance.now() < giveUpAtMs) {
     const { outcome } = await client.send(request);
     if (outcome.kind !== "info") return true;
@@ -158,10 +198,10 @@ async function isSettled(client: Client, request: KeyedRequest, giveUpAtMs: numb
 }
 
 /** Each request once, even if several of its calls failed. */
-function listIndefinite(calls: readonly Call[]): KeyedRequest[] {
-  const byMarker = new Map<string, KeyedRequest>();
+function listIndefinite(calls: readonly Call[]): RepeatableRequest[] {
+  const byMarker = new Map<string, RepeatableRequest>();
   for (const { request, outcome } of calls) {
-    if (isKeyed(request) && outcome.kind === "info") byMarker.set(request.marker, request);
+    if (isRepeatable(request) && outcome.kind === "info") byMarker.set(request.marker, request);
   }
   return [...byMarker.values()];
 }

@@ -9,7 +9,7 @@ import { brandAs, type CustomerId, type Instant } from "../../service/src/primit
 import { POOL } from "../harness/project.ts";
 import { integerBetween, pickFrom } from "../harness/random.ts";
 import { POOLS } from "./catalog.ts";
-import { findDecision } from "./check/answers.ts";
+import { findCharge } from "./check/answers.ts";
 import type { History, ManageCall, ManageOutcome, ManageRequest } from "./history.ts";
 import { CUSTOMERS, pickBuyer } from "./requests.ts";
 
@@ -160,13 +160,13 @@ function makeReversal({ calls }: History): ManageRequest | null {
   const pool = integerBetween(0, 4) === 0 ? calls : calls.slice(-RECENT);
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
     const call = pickFrom(pool);
-    const decision = call === null ? null : findDecision(call);
-    if (decision === null || decision.consumeId === null) continue;
-    const { consumeId, items, hasItems } = decision;
+    const charge = call === null ? null : findCharge(call);
+    if (charge === null) continue;
+    const { consumeId, quantities, hasItems } = charge;
     const isWhole = integerBetween(0, 2) === 0;
     const item =
-      hasItems && !(isWhole && integerBetween(0, 2) === 0) ? integerBetween(0, items.length) : null;
-    const quantity = isWhole ? null : integerBetween(1, (items[item ?? 0]?.quantity ?? 0) + 1);
+      hasItems && !(isWhole && integerBetween(0, 2) === 0) ? integerBetween(0, quantities.length) : null;
+    const quantity = isWhole ? null : integerBetween(1, (quantities[item ?? 0] ?? 0) + 1);
     return { operation: "reverseConsume", consumeId, item, quantity };
   }
   return null;

@@ -39,6 +39,7 @@ export async function readStored(url: string, environmentId: number | null = nul
       grants: await read(TABLES.grants),
       ledger: await read(TABLES.ledger),
       denials: await read(TABLES.denials),
+      holdChanges: await read(TABLES.holdChanges),
       assignments: await read(TABLES.assignments),
       pools: await read(TABLES.pools),
       features: await read(TABLES.features),
@@ -154,10 +155,12 @@ const TABLES: { readonly [Name in keyof Stored]: Table<Stored[Name][number]> } =
       reverses: "l.reverses",
       item: "l.item",
       items: "l.items",
+      hold: "l.hold_number",
+      uncovered: "coalesce(l.uncovered, 0)",
       keyHash: "l.key_hash::text",
-      // The first charge of a request has its metadata. If a charge has a member, it is the marker.
+      // The first charge of a request has its metadata. If a charge has a member, it is the marker, except for the charges of a hold.
       marker: `(
-        select case when l.kind = 2 and l.member_id <> f.metadata ->> 'marker' then l.member_id else f.metadata ->> 'marker' end
+        select case when l.kind = 2 and l.hold_number is null and l.member_id <> f.metadata ->> 'marker' then l.member_id else f.metadata ->> 'marker' end
         from cell.ledger as f
         where f.customer_number = l.customer_number
           and f.recorded_at = l.recorded_at
@@ -190,6 +193,25 @@ const TABLES: { readonly [Name in keyof Stored]: Table<Stored[Name][number]> } =
       marker: "d.metadata ->> 'marker'",
     },
   },
+  holdChanges: {
+    table: "cell.hold_changes as h",
+    columns: {
+      customer: "h.customer_number",
+      number: "h.number",
+      hold: "h.hold_number",
+      kind: "(array['opened', 'extended', 'settled', 'released', 'expired', 'charged', 'revoked'])[h.kind]",
+      sequence: "h.sequence",
+      recordedAtMs: milliseconds("h.recorded_at"),
+      effectiveAtMs: milliseconds("h.effective_at"),
+      openedAtMs: milliseconds("h.opened_at"),
+      expiresAtMs: milliseconds("h.expires_at"),
+      state: "h.state",
+      keyHash: "h.key_hash::text",
+      memberId: "h.member_id",
+      marker: "h.metadata ->> 'marker'",
+      answer: "h.answer",
+    },
+  },
   assignments: {
     table: "cell.assignments as a",
     order: "order by a.id",
@@ -209,6 +231,15 @@ const TABLES: { readonly [Name in keyof Stored]: Table<Stored[Name][number]> } =
   planVersions: { table: "cell.plan_versions as v", columns: { id: "v.id", plan: "v.plan_id" } },
 };
 
-const ENVIRONMENTS = ["customers", "wallets", "grants", "ledger", "denials", "keyed_requests", "events"]
+const ENVIRONMENTS = [
+  "customers",
+  "wallets",
+  "grants",
+  "ledger",
+  "denials",
+  "hold_changes",
+  "keyed_requests",
+  "events",
+]
   .map((table) => `select environment_id from cell.${table}`)
   .join(" union ");

@@ -1,6 +1,6 @@
 import { median } from "../harness/figures.ts";
 import { findDecision } from "./check/answers.ts";
-import { checkHistory, type HistoryReport } from "./check/check-history.ts";
+import { checkHistory, type HistoryReport, HOLD_KINDS } from "./check/check-history.ts";
 import { checkOutages, checkRestarts, type OutageReport } from "./check/check-outages.ts";
 import type { Stored } from "./check/stored.ts";
 import type { SubjectKind } from "./check/subjects.ts";
@@ -65,12 +65,14 @@ export function describeReport(report: FaultsReport): string {
     `PostgreSQL killed   ${outages.length} times; first 200 after it accepts connections: ${spread(outageTimes.recoveryMs)}`,
     `while it was down   slowest reply ${ms(outageTimes.replyMsMax)}; last rejection ${ms(outageTimes.lastRefusalMsMax)} after it accepts connections`,
     `calls               ${calls.length}: ${countByOutcome(report).join(", ")}`,
-    `retried             ${report.retried} keyed requests without a definite outcome`,
+    `retried             ${report.retried} requests without a definite outcome`,
     `managed             ${countManaged(report).join(", ")}`,
     `events              ${describeCounts(counts.event)}`,
     `charges             ${describeCounts(counts.charge)}`,
     `denials             ${describeCounts(counts.denial)}`,
     `                    ${countNames((report.stored?.denials ?? []).map(({ reason }) => reason)).join(", ")}`,
+    `holds               ${describeCounts(counts.hold)}`,
+    `                    ${HOLD_KINDS.map((kind) => `${countHolds(report, kind)} ${kind}`).join(", ")}`,
     `with items          ${countWithItems(report, true)} requests allowed, ${countWithItems(report, false)} denied`,
     `ledger              ${countNames((report.stored?.ledger ?? []).map(({ kind }) => kind)).join(", ")}`,
     "",
@@ -100,6 +102,7 @@ export function summarize(report: FaultsReport): object {
     denials_stored: denial.stored,
     items_allowed: countWithItems(report, true),
     items_denied: countWithItems(report, false),
+    ...Object.fromEntries(HOLD_KINDS.map((kind) => [`holds_${kind}`, countHolds(report, kind)])),
     checks: report.calls.filter(({ request }) => request.endpoint === "check").length,
     managed: report.manageCalls.length,
     retried: report.retried,
@@ -132,6 +135,10 @@ function listViolations({ violations }: FaultsReport): string[] {
 
 function describeCounts({ acknowledged, unknown, stored }: HistoryReport["counts"][SubjectKind]): string {
   return `${acknowledged} acknowledged ≤ ${stored ?? "not read"} stored ≤ ${acknowledged + unknown} including ${unknown} unknown`;
+}
+
+function countHolds({ stored }: FaultsReport, kind: string): number {
+  return (stored?.holdChanges ?? []).filter((row) => row.kind === kind).length;
 }
 
 /** Counts consume requests, not calls. */

@@ -5,8 +5,13 @@ import {
   type CheckRequest,
   type ClientRequest,
   type ConsumeRequest,
+  type DecidedRequest,
   type EventRequest,
+  type HoldChangeRequest,
+  type HoldRequest,
   type Item,
+  isDecided,
+  isHoldChange,
   itemsOf,
 } from "./history.ts";
 
@@ -37,6 +42,13 @@ const QUANTITY_MAX = {
   "audio.transcribe": 600,
 } as const;
 const FEATURE_KEYS = Object.keys(FEATURES).filter(isFeatureKey);
+/** One request for features in this many opens a hold instead of charging them, if the service accepts holds. */
+const HOLD_ONE_IN = 6;
+/** The shortest time, so that a run sees holds end by themselves. One in four lasts longer than most runs. */
+export const SHORT_HOLD_SECONDS = 60;
+const LONG_HOLD_SECONDS = 900;
+const LONG_ONE_IN = 4;
+
 /** Percentage of keyed requests that are events. Including events without a key, a third of all requests are events. */
 const EVENT_PERCENT = 28;
 const TOO_OLD = "2020-01-01T00:00:00Z";
@@ -78,22 +90,30 @@ export function pickBuyer(): string {
 
 let made = 0;
 
-export type KeyedRequest = ConsumeRequest | (EventRequest & { readonly key: string });
+/** Identifies a new request. */
+export function nextMarker(): string {
+  made += 1;
+  return `marker-${made}`;
+}
 
-/** Whether the services of the run accept `items`. */
-export type Traffic = { readonly hasItems: boolean };
+export type KeyedRequest = ConsumeRequest | HoldRequest | (EventRequest & { readonly key: string });
+
+/** A request that has the same effect if it is sent again. */
+export type RepeatableRequest = KeyedRequest | HoldChangeRequest;
+
+/** Whether the services of the run accept `items`, and whether clients open holds. */
+export type Traffic = { readonly hasItems: boolean; readonly hasHolds?: boolean };
 
 /** A request whose marker and key no other request in this run has. */
 export function makeKeyed(traffic: Traffic): KeyedRequest {
-  return integerBetween(0, 100) < EVENT_PERCENT ? makeKeyedEvent() : makeConsume(traffic);
+  return integerBetween(0, 100) < EVENT_PERCENT ? makeKeyedEvent() : makeTaking(traffic);
 }
 
 export function makeEvent(): EventRequest {
-  made += 1;
   return {
     endpoint: "events",
     key: null,
-    marker: `marker-${made}`,
+    marker: nextMarker(),
     customerId: pickCustomer(),
     event: pickFrom(EVENTS) ?? "",
     quantity: integerBetween(1, 1_000),
@@ -104,37 +124,54 @@ export function makeEvent(): EventRequest {
 /** An invalid request that reaches the database and must store nothing. */
 export function makeInvalid(traffic: Traffic): KeyedRequest {
   if (integerBetween(0, 2) === 0) return { ...makeKeyedEvent(), isTooOld: true };
-  const consume = makeConsume(traffic);
-  if (!("items" in consume)) return { ...consume, feature: UNKNOWN_FEATURE };
-  const wrong = integerBetween(0, consume.items.length);
-  const items = consume.items.map((item, index) =>
+  const valid = makeTaking(traffic);
+  if (!("items" in valid)) return { ...valid, feature: UNKNOWN_FEATURE };
+  const wrong = integerBetween(0, valid.items.length);
+  const items = valid.items.map((item, index) =>
     index === wrong ? { ...item, feature: UNKNOWN_FEATURE } : item,
   );
-  return { ...consume, items };
+  return { ...valid, items };
 }
 
 /** Another payload under the same key, in half of all cases for the same customer. Only one of the two may be stored. */
 export function makeRival(request: KeyedRequest, traffic: Traffic): KeyedRequest {
-  const other = request.endpoint === "events" ? makeKeyedEvent() : makeConsume(traffic);
+  const other = MAKERS[request.endpoint](traffic);
   const customerId = integerBetween(0, 2) === 0 ? request.customerId : other.customerId;
   return { ...other, key: request.key, customerId };
 }
 
-/** The same key and customer on the other endpoint. */
+/** The same key and customer on another endpoint. */
 export function makeCounterpart({ endpoint, key, customerId }: KeyedRequest, traffic: Traffic): KeyedRequest {
-  return { ...(endpoint === "events" ? makeConsume(traffic) : makeKeyedEvent()), key, customerId };
+  const endpoints = ["events" as const, "consume" as const, ...(traffic.hasHolds ? ["holds" as const] : [])];
+  const other = pickFrom(endpoints.filter((name) => name !== endpoint)) ?? "consume";
+  return { ...MAKERS[other](traffic), key, customerId };
 }
+
+const MAKERS = { events: makeKeyedEvent, consume: makeConsume, holds: makeHold } as const;
 
 /** Has all fields of the consume request. A check must not use up the key. */
 export function makeCheck(request: ConsumeRequest): CheckRequest {
-  made += 1;
-  return { ...request, endpoint: "check", marker: `marker-${made}` };
+  return { ...request, endpoint: "check", marker: nextMarker() };
+}
+
+/** A request that takes credits: it charges them, or sets them aside. */
+function makeTaking(traffic: Traffic): ConsumeRequest | HoldRequest {
+  return traffic.hasHolds && integerBetween(0, HOLD_ONE_IN) === 0 ? makeHold(traffic) : makeConsume(traffic);
+}
+
+function makeHold(traffic: Traffic): HoldRequest {
+  const isLong = integerBetween(0, LONG_ONE_IN) === 0;
+  return {
+    ...makeConsume(traffic),
+    endpoint: "holds",
+    expiresInSeconds: isLong ? LONG_HOLD_SECONDS : SHORT_HOLD_SECONDS,
+    onExpiry: integerBetween(0, 3) === 0 ? "charge" : "release",
+  };
 }
 
 export function makeConsume({ hasItems }: Traffic): ConsumeRequest {
-  made += 1;
-  const customerId = pickConsumer();
-  const sent = { endpoint: "consume", key: `key-${made}`, marker: `marker-${made}`, customerId } as const;
+  const marker = nextMarker();
+  const sent = { endpoint: "consume", key: `key-${made}`, marker, customerId: pickConsumer() } as const;
   if (hasItems && integerBetween(0, ITEMS_ONE_IN) === 0) return { ...sent, items: makeItems() };
   return { ...sent, ...makeItem(pickFrom(FEATURE_KEYS) ?? "images.render") };
 }
@@ -160,7 +197,16 @@ function makeKeyedEvent(): EventRequest & { readonly key: string } {
 }
 
 export function isKeyed(request: ClientRequest): request is KeyedRequest {
-  return request.endpoint !== "check" && request.key !== null;
+  return request.endpoint !== "check" && !isHoldChange(request) && request.key !== null;
+}
+
+export function isRepeatable(request: ClientRequest): request is RepeatableRequest {
+  return isKeyed(request) || isHoldChange(request);
+}
+
+export function pathOf(request: ClientRequest): string {
+  if (isHoldChange(request)) return `/v1/holds/${request.holdId}/${request.endpoint}`;
+  return `/v1/${request.endpoint}`;
 }
 
 export function toBody(request: ClientRequest): string {
@@ -182,10 +228,31 @@ export function fingerprintOf(request: ClientRequest): string {
 function toFields(request: ClientRequest): object {
   const { marker, customerId } = request;
   const fields = { customerId, metadata: { marker } };
-  if (request.endpoint !== "events")
-    return "items" in request
-      ? { ...fields, memberId: marker, items: request.items }
-      : { ...fields, ...itemsOf(request)[0] };
+  if (isHoldChange(request)) return toHoldFields(request);
+  if (isDecided(request)) return { ...fields, ...toAsked(request) };
   const { event, quantity, isTooOld } = request;
   return { ...fields, event, quantity, ...(isTooOld ? { timestamp: TOO_OLD } : {}) };
+}
+
+function toAsked(request: DecidedRequest): object {
+  const { marker } = request;
+  const asked = "items" in request ? { memberId: marker, items: request.items } : itemsOf(request)[0];
+  if (request.endpoint !== "holds") return { ...asked };
+  const { expiresInSeconds, onExpiry } = request;
+  return { ...asked, expiresInSeconds, onExpiry };
+}
+
+function toHoldFields(request: HoldChangeRequest): object {
+  const { customerId, marker } = request;
+  switch (request.endpoint) {
+    case "settle": {
+      const { used, atMostHeld } = request;
+      const quantities = used === null ? {} : typeof used === "number" ? { quantity: used } : { items: used };
+      return { customerId, metadata: { marker }, ...quantities, ...(atMostHeld && { atMostHeld }) };
+    }
+    case "release":
+      return { customerId };
+    case "extend":
+      return { customerId, quantity: request.quantity, expiresAt: request.expiresAt };
+  }
 }

@@ -11,11 +11,14 @@ import {
 } from "../../../service/src/primitives/brand.ts";
 import { parseParts } from "../../../service/src/store/cell/ledger.ts";
 import { decodeWalletState } from "../../../service/src/store/cell/wallet-state.ts";
+import { type HoldRow, readHoldRow, toHoldChange } from "./hold-rows.ts";
 import type { Stored, StoredAssignment, StoredDenial, StoredEntry, StoredGrant } from "./stored.ts";
 import type { Violation } from "./violation.ts";
 
 /** All rows of one customer. */
 export type Account = {
+  /** The customer's number. */
+  readonly customer: number;
   readonly customerId: string;
   readonly wallet: Wallet;
   /** The balance column of the wallet. */
@@ -25,6 +28,8 @@ export type Account = {
   /** By number. */
   readonly grants: readonly StoredGrant[];
   readonly denials: readonly StoredDenial[];
+  /** All changes of holds, by number. */
+  readonly holds: readonly HoldRow[];
   readonly assignments: readonly StoredAssignment[];
 };
 
@@ -43,6 +48,7 @@ export function openAccounts(stored: Stored): {
     grants: Map.groupBy(stored.grants, ({ customer }) => customer),
     denials: Map.groupBy(stored.denials, ({ customer }) => customer),
     assignments: Map.groupBy(stored.assignments, ({ customer }) => customer),
+    holdChanges: Map.groupBy(stored.holdChanges, ({ customer }) => customer),
   };
   const known = new Set(stored.customers.map(({ number }) => number));
   for (const [table, rows] of Object.entries(rowsOf)) {
@@ -64,7 +70,13 @@ export function openAccounts(stored: Stored): {
       complain(`${customerId} has an unreadable wallet: ${state}`);
       continue;
     }
+    const holds = (rowsOf.holdChanges.get(number) ?? []).flatMap((change): HoldRow[] => {
+      const read = findReadable(() => readHoldRow(change));
+      if (read === null) complain(`${customerId} has an unreadable hold ${change.hold}: ${change.state}`);
+      return read === null ? [] : [read];
+    });
     accounts.push({
+      customer: number,
       customerId,
       wallet,
       balance,
@@ -72,6 +84,7 @@ export function openAccounts(stored: Stored): {
       grants: (rowsOf.grants.get(number) ?? []).toSorted((a, b) => a.number - b.number),
       denials: rowsOf.denials.get(number) ?? [],
       assignments: rowsOf.assignments.get(number) ?? [],
+      holds: holds.toSorted((a, b) => a.number - b.number),
     });
   }
   return { accounts, violations };
@@ -93,7 +106,7 @@ export function checkFold({ customerId, wallet, balance, ...rows }: Account, cat
     balance,
     grants,
     overrides: [],
-    holdChanges: [],
+    holdChanges: rows.holds.map(toHoldChange),
     versions: catalog.versions,
   });
   const featureIds = new Map([...catalog.features].map(([key, { id }]): [string, FeatureId] => [key, id]));
@@ -101,7 +114,7 @@ export function checkFold({ customerId, wallet, balance, ...rows }: Account, cat
   for (const row of rows.entries) {
     const entry = findReadable(() => toEntry(row, featureIds));
     if (entry === null) return complain(`${row.kind} ${row.sequence} is unreadable: ${row.parts}`);
-    const flaw = findFlaw(entry);
+    const flaw = row.hold === null && row.uncovered !== 0 ? "leaves credits uncovered" : findFlaw(entry);
     if (flaw !== null) return complain(`${row.kind} ${row.sequence} ${flaw}`);
     entries.push(entry);
   }
@@ -120,12 +133,14 @@ function findFlaw({ kind, amount, parts }: Entry): string | null {
   return amount === 0 && (kind === "expire" || kind === "revoke") ? "moves no credits" : null;
 }
 
-/** I4: no credits are spent after they expire. Neither verify nor the model compares the expiry of an allowance's grant row. */
+/** I4: no credits are spent after they expire, unless they were held before. Neither verify nor the model compares the expiry of an allowance's grant row. */
 export function checkExpiries({ customerId, entries, grants }: Account): Violation[] {
   const expiryOf = new Map(grants.map(({ number, expiresAtMs }) => [String(number), expiresAtMs]));
   return entries.flatMap((entry): Violation[] => {
     const spent =
-      entry.kind === "consume" ? entry.parts.split(",").map((part) => part.split(":")[0] ?? "") : [];
+      entry.kind === "consume" && entry.hold === null
+        ? entry.parts.split(",").map((part) => part.split(":")[0] ?? "")
+        : [];
     const expired = spent.find(
       (grant) => entry.recordedAtMs >= (expiryOf.get(grant) ?? Number.POSITIVE_INFINITY),
     );
@@ -136,8 +151,8 @@ export function checkExpiries({ customerId, entries, grants }: Account): Violati
 }
 
 function toEntry(row: StoredEntry, featureIds: ReadonlyMap<string, FeatureId>): Entry {
-  const { sequence, kind, amount, balanceAfter, quantity, planVersion, assignment, reverses, item, items } =
-    row;
+  const { sequence, kind, amount, balanceAfter, quantity, planVersion, assignment, reverses } = row;
+  const { item, items, hold, uncovered } = row;
   const feature = featureIds.get(row.feature ?? "");
   const place = item === null || items === null ? null : { index: item, of: items };
   return {
@@ -156,9 +171,9 @@ function toEntry(row: StoredEntry, featureIds: ReadonlyMap<string, FeatureId>): 
             overrides: null,
             reverses,
             place,
-            uncovered: 0,
+            uncovered,
           },
-    hold: null,
+    hold,
   };
 }
 

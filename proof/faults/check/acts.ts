@@ -5,51 +5,37 @@ import {
   type Instant,
   type PoolId,
 } from "../../../service/src/primitives/brand.ts";
-import { balanceIn, type Customer } from "../../../service/test/model/customer.ts";
-import type { Answer, Item, Request } from "../../../service/test/model/request.ts";
+import type { Answer, Item } from "../../../service/test/model/request.ts";
 import type { Call } from "../history.ts";
 import { type Account, nameOf } from "./accounts.ts";
+import { type Act, ledgerBalance } from "./act.ts";
 import { findDecision } from "./answers.ts";
+import { type HoldCalls, holdCallsIn, listHoldActs } from "./hold-acts.ts";
 import type { StoredDenial, StoredEntry, StoredGrant } from "./stored.ts";
 import type { Facts } from "./violation.ts";
 
-/** A decision at its position in the ledger, with the stored facts and those that the model expects. */
-export type Act = {
-  readonly name: string;
-  readonly position: number;
-  readonly atMs: number;
-  readonly request: Request;
-  /** The plan version of the row, if it has one. */
-  readonly planVersion: number | null;
-  readonly stored: Facts;
-  readonly expect: (answer: Answer, customer: Customer) => Facts;
+/** What calls say that no row stores. */
+export type Answered = HoldCalls & {
+  /** The affordable quantity that was returned for a denied request, by its marker. */
+  readonly affordable: ReadonlyMap<string | null, number>;
 };
 
-/** The affordable quantity that was returned for a denied request, by its marker. */
-export type AffordableByMarker = ReadonlyMap<string | null, number>;
-
-export function affordableByMarker(calls: readonly Call[]): AffordableByMarker {
-  return new Map(
-    calls.flatMap((call) => {
-      const quantity = findDecision(call)?.affordableQuantity ?? null;
-      return quantity === null || call.request.endpoint !== "consume"
-        ? []
-        : [[call.request.marker, quantity]];
-    }),
-  );
+export function answeredBy(calls: readonly Call[]): Answered {
+  const affordable = calls.flatMap((call): [string, number][] => {
+    const quantity = findDecision(call)?.affordableQuantity ?? null;
+    return quantity === null || call.request.endpoint === "check" ? [] : [[call.request.marker, quantity]];
+  });
+  return { ...holdCallsIn(calls), affordable: new Map(affordable) };
 }
 
-/** The rows in ledger order. A denial follows the last entry it saw. Returns a string if the rows are inconsistent. */
-export function listActs(
-  { customerId, wallet, entries, grants, denials }: Account,
-  catalog: Catalog,
-  affordable: AffordableByMarker,
-): Act[] | string {
+/** The rows in ledger order. Returns a string if the rows are inconsistent. */
+export function listActs(account: Account, catalog: Catalog, answered: Answered): Act[] | string {
+  const { customerId, wallet, entries, grants, denials } = account;
   const acts: Act[] = [];
   for (const denial of denials) {
     const items = findDeniedItems(denial);
     if (items === null) return `${denial.marker} was denied for unreadable items: ${denial.items}`;
-    const quantity = affordable.get(denial.marker) ?? null;
+    const quantity = answered.affordable.get(denial.marker) ?? null;
     acts.push(denialAct(customerId, catalog, { denial, items, quantity }));
   }
   const ahead = denials.find(({ sequence }) => sequence > wallet.sequence);
@@ -61,8 +47,9 @@ export function listActs(
   for (const [index, entry] of entries.entries()) {
     if (entry.kind === "consume") {
       consumes.push(entry.sequence);
-      // The act of a request with items has all of its charges.
-      if ((entry.item ?? 0) === 0) acts.push(consumeAct(customerId, chargesFrom(entries, index)));
+      // The act of a request with items has all of its charges. Those of a hold belong to its end.
+      if ((entry.item ?? 0) === 0 && entry.hold === null)
+        acts.push(consumeAct(customerId, chargesFrom(entries, index)));
     } else if (entry.kind === "reverse") {
       const consume = consumes.indexOf(entry.reverses ?? 0);
       if (consume < 0)
@@ -75,6 +62,7 @@ export function listActs(
     }
   }
   if (added.length > 0) return `the ledger has no entry for grant ${added[0]?.number}`;
+  acts.push(...listHoldActs(account, catalog, answered));
   return acts.toSorted((a, b) => a.position - b.position || a.atMs - b.atMs);
 }
 
@@ -104,12 +92,15 @@ function consumeAct(customerId: string, charges: readonly StoredEntry[]): Act {
       ),
       "the plan's version": planVersion,
     },
-    expect: (answer) => {
+    expect: (answer, customer) => {
       if (answer.kind !== "decided") return { outcome: answer.kind };
       return {
         outcome: answer.reason ?? "allowed",
         ...chargeFacts(
-          answer.items.map(({ creditsRequired: charge, after }) => ({ charge, balance: after?.balance })),
+          answer.items.map(({ creditsRequired: charge }, index) => {
+            const pool = brandAs<PoolId>(charges[index]?.pool ?? 0);
+            return { charge, balance: ledgerBalance(customer, pool) };
+          }),
         ),
         "the plan's version": answer.planVersion,
       };
@@ -150,6 +141,7 @@ function denialAct(customerId: string, catalog: Catalog, { denial, items, quanti
     atMs: recordedAtMs,
     request: { kind: "decide", items },
     planVersion,
+    isDenial: true,
     stored: {
       outcome: reason,
       "the denied item": denial.item ?? 0,
@@ -214,7 +206,7 @@ function reverseAct(
         ? {
             outcome: answer.kind,
             credits: answer.credits,
-            "the balance": balanceIn(customer, brandAs<PoolId>(pool)),
+            "the balance": ledgerBalance(customer, brandAs<PoolId>(pool)),
           }
         : { outcome: answer.kind },
   };
@@ -229,16 +221,16 @@ function addAct(customerId: string, entry: StoredEntry, grant: StoredGrant): Act
     ...actOf(customerId, entry),
     request: { kind: "add", pool, source: kind, credits, expiresAt },
     stored: { outcome: "added", "the balance": entry.balanceAfter },
-    expect: ({ kind: outcome }, customer) => ({ outcome, "the balance": balanceIn(customer, pool) }),
+    expect: ({ kind: outcome }, customer) => ({ outcome, "the balance": ledgerBalance(customer, pool) }),
   };
 }
 
 function actOf(
   customerId: string,
   entry: StoredEntry,
-): Pick<Act, "name" | "position" | "atMs" | "planVersion"> {
+): Pick<Act, "name" | "position" | "atMs" | "planVersion" | "isDenial"> {
   const { sequence: position, recordedAtMs: atMs } = entry;
-  return { name: nameOf(customerId, entry), position, atMs, planVersion: null };
+  return { name: nameOf(customerId, entry), position, atMs, planVersion: null, isDenial: false };
 }
 
 /** Credits returned to grants that have ended expire immediately, in an entry for each grant. */

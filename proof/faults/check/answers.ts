@@ -1,6 +1,6 @@
-import type { Call } from "../history.ts";
+import { type Call, isDecided } from "../history.ts";
 
-/** The response to a consume request or a check. A response is unreadable if a field is missing or has the wrong type. */
+/** The response to a consume request, a request for a hold or a check. A response is unreadable if a field is missing or has the wrong type. */
 export type Decision = {
   readonly allowed: boolean;
   readonly reason: string | null;
@@ -12,16 +12,21 @@ export type Decision = {
   readonly hasItems: boolean;
   /** A response without items has one. */
   readonly items: readonly DecidedItem[];
-  /** Absent in the response to a check. */
+  /** Only in the response to a consume request. */
   readonly consumeId: string | null;
+  /** Only in the response to a request for a hold. */
+  readonly holdId: string | null;
+  readonly expiresAtMs: number | null;
 };
 
 export type DecidedItem = {
   readonly feature: string;
   readonly quantity: number;
   readonly creditsRequired: number;
-  /** Absent in the response to a check. */
+  /** Only in the response to a consume request. */
   readonly creditsCharged: number | null;
+  /** Only in the response to a request for a hold. */
+  readonly creditsHeld: number | null;
   /** Absent in a response without items. */
   readonly pool: string | null;
   readonly balance: number | null;
@@ -30,9 +35,9 @@ export type DecidedItem = {
 
 /** Null if the call has no decision, or an unreadable one. */
 export function findDecision({ request, outcome }: Call): Decision | null {
-  if (request.endpoint === "events" || outcome.kind !== "ok") return null;
+  if (!isDecided(request) || outcome.kind !== "ok") return null;
   const fields = fieldsOf(outcome.body);
-  const { consumeId = null, affordableQuantity = null } = fields;
+  const { consumeId = null, holdId = null, expiresAt = null, affordableQuantity = null } = fields;
   const { allowed, reason, customerId } = fields;
   const hasItems = Array.isArray(fields["items"]);
   const deniedItem = hasItems ? fields["deniedItem"] : allowed === false ? 0 : null;
@@ -46,9 +51,97 @@ export function findDecision({ request, outcome }: Call): Decision | null {
     fields["affordableQuantity"] !== null &&
     typeof customerId === "string" &&
     items !== null &&
-    isTextOrNull(consumeId);
+    isTextOrNull(consumeId) &&
+    isTextOrNull(holdId) &&
+    isTextOrNull(expiresAt);
   if (!isReadable) return null;
-  return { allowed, reason, deniedItem, affordableQuantity, customerId, hasItems, items, consumeId };
+  const expiresAtMs = expiresAt === null ? null : Date.parse(expiresAt);
+  const hold = { holdId, expiresAtMs };
+  return { allowed, reason, deniedItem, affordableQuantity, customerId, hasItems, items, consumeId, ...hold };
+}
+
+/** The response to an extension: the hold as it is afterwards. */
+export type Extension = {
+  readonly allowed: boolean;
+  readonly reason: string | null;
+  readonly quantity: number;
+  readonly creditsHeld: number;
+  readonly expiresAtMs: number;
+};
+
+/** Null if the call has none, or an unreadable one. */
+export function findExtension({ request, outcome }: Call): Extension | null {
+  if (request.endpoint !== "extend" || outcome.kind !== "ok") return null;
+  const { allowed, reason, quantity, creditsHeld, expiresAt } = fieldsOf(outcome.body);
+  const isReadable =
+    typeof allowed === "boolean" &&
+    isTextOrNull(reason) &&
+    typeof quantity === "number" &&
+    typeof creditsHeld === "number" &&
+    typeof expiresAt === "string";
+  return isReadable ? { allowed, reason, quantity, creditsHeld, expiresAtMs: Date.parse(expiresAt) } : null;
+}
+
+/** What a hold's end stores, and returns to the request that ended it. */
+export type Closing = {
+  readonly status: string;
+  readonly late: boolean;
+  readonly creditsCharged: number;
+  readonly creditsReleased: number;
+  readonly creditsBeyondHold: number;
+  readonly creditsUncovered: number;
+  readonly items: readonly ClosedItem[];
+  readonly consumeId: string | null;
+};
+
+export type ClosedItem = {
+  readonly feature: string;
+  readonly quantity: number;
+  readonly creditsRequired: number;
+  readonly creditsCharged: number;
+  readonly creditsBeyondHold: number;
+  readonly creditsUncovered: number;
+  readonly balance: number;
+};
+
+/** Null if it is unreadable. Numbers are not checked here: they are compared with what they should be. */
+export function findClosing(text: string | null): Closing | null {
+  const fields = fieldsOf(text ?? "");
+  const { status, late, creditsCharged, creditsReleased, creditsBeyondHold, creditsUncovered, consumeId } =
+    fields;
+  const items: unknown = fields["items"];
+  const isReadable =
+    typeof status === "string" &&
+    typeof late === "boolean" &&
+    typeof creditsCharged === "number" &&
+    typeof creditsReleased === "number" &&
+    typeof creditsBeyondHold === "number" &&
+    typeof creditsUncovered === "number" &&
+    isTextOrNull(consumeId) &&
+    Array.isArray(items);
+  if (!isReadable) return null;
+  const sums = { creditsCharged, creditsReleased, creditsBeyondHold, creditsUncovered };
+  return { status, late, ...sums, items, consumeId };
+}
+
+/** What a consume request or a settlement charged. */
+type Charge = {
+  readonly consumeId: string;
+  readonly hasItems: boolean;
+  /** Of each charge. */
+  readonly quantities: readonly number[];
+};
+
+/** Null if the call charged nothing. */
+export function findCharge(call: Call): Charge | null {
+  const { request, outcome } = call;
+  const isSettled = request.endpoint === "settle" && outcome.kind === "ok";
+  const closing = isSettled ? findClosing(outcome.body) : null;
+  const decision = findDecision(call);
+  const { consumeId = null, items = [] } = closing ?? decision ?? {};
+  const quantities = items.map(({ quantity }) => quantity).filter((quantity) => quantity > 0);
+  const hasItems = decision?.hasItems ?? quantities.length > 1;
+  return consumeId === null ? null : { consumeId, hasItems, quantities };
 }
 
 /** Null if the response has none. */
@@ -65,18 +158,20 @@ function findItems(values: unknown): DecidedItem[] | null {
 }
 
 function findItem(fields: Record<string, unknown>): DecidedItem | null {
-  const { feature, quantity, creditsRequired, creditsCharged = null, pool = null, balance } = fields;
+  const { feature, quantity, creditsRequired, pool = null, balance } = fields;
+  const { creditsCharged = null, creditsHeld = null } = fields;
   const limit = findLimit(fields["limit"]);
   const isReadable =
     typeof feature === "string" &&
     typeof quantity === "number" &&
     typeof creditsRequired === "number" &&
     isNumberOrNull(creditsCharged) &&
+    isNumberOrNull(creditsHeld) &&
     isTextOrNull(pool) &&
     isNumberOrNull(balance) &&
     limit !== undefined;
   if (!isReadable) return null;
-  return { feature, quantity, creditsRequired, creditsCharged, pool, balance, limit };
+  return { feature, quantity, creditsRequired, creditsCharged, creditsHeld, pool, balance, limit };
 }
 
 /** Undefined if it is neither null nor a limit. */

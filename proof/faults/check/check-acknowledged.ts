@@ -1,13 +1,19 @@
-import { type Call, hasItems, itemsOf } from "../history.ts";
+import { type Call, hasItems, isDecided, itemsOf } from "../history.ts";
 import type { Account } from "./accounts.ts";
 import { type Decision, findDecision, findEventId } from "./answers.ts";
 import { dueFor, placeOf } from "./check-items.ts";
+import { heldBefore } from "./hold-rows.ts";
 import { customerIdsOf, packItems, type Stored, type StoredEntry } from "./stored.ts";
 import { chargeId, findUuid } from "./subjects.ts";
 import { type Facts, listDifferences, type Violation } from "./violation.ts";
 
 /** I1: each acknowledged charge has exactly one ledger entry, or one for each item, with the returned values. */
-export function checkCharges(calls: readonly Call[], { ledger }: Stored): Violation[] {
+export function checkCharges(
+  calls: readonly Call[],
+  { ledger }: Stored,
+  accounts: readonly Account[],
+): Violation[] {
+  const heldOf = new Map(accounts.map(({ customer, holds }) => [customer, heldBefore(holds)]));
   const entriesOf = Map.groupBy(
     ledger.filter(({ kind }) => kind === "consume"),
     chargeId,
@@ -40,7 +46,8 @@ export function checkCharges(calls: readonly Call[], { ledger }: Stored): Violat
       const answered = decision.items[index];
       const due = asked === undefined ? 0 : dueFor(asked);
       // The response has the balances after the whole request.
-      const balance = charges.findLast(({ pool }) => pool === entry.pool)?.balanceAfter;
+      const last = charges.findLast(({ pool }) => pool === entry.pool) ?? entry;
+      const balance = last.balanceAfter - (heldOf.get(entry.customer)?.(entry) ?? 0);
       const differences = listDifferences(
         {
           ...{ marker, charge: -entry.amount, answered: answered?.creditsCharged, balance },
@@ -66,7 +73,8 @@ export function checkDenials(calls: readonly Call[], stored: Stored): Violation[
   return calls.flatMap((call): Violation[] => {
     const { request, outcome } = call;
     const decision = findDecision(call);
-    if (request.endpoint !== "consume" || outcome.kind !== "ok" || decision?.allowed !== false) return [];
+    if (!isDecided(request) || request.endpoint === "check") return [];
+    if (outcome.kind !== "ok" || decision?.allowed !== false) return [];
     const complain = (text: string): Violation[] => [
       { invariant: "I4", text: `${request.marker}, denied as ${outcome.body}: ${text}` },
     ];
@@ -120,13 +128,13 @@ export function checkEvents(calls: readonly Call[], { events }: Stored): Violati
 /** A decision's position in the wallet's ledger, and when its client sent and received it. */
 type Decided = {
   readonly marker: string;
-  /** A denial is between the last entry it saw and the next one. */
+  /** A denial or a change of a hold is between the last entry it saw and the next one. */
   readonly position: number;
   readonly sentMs: number;
   readonly answeredMs: number;
 };
 
-/** I5: if the response to A arrived before B was sent, A precedes B. Denials at the same position have no order. */
+/** I5: if the response to A arrived before B was sent, A precedes B. Decisions at the same position have no order. */
 export function checkOrder(accounts: readonly Account[], calls: readonly Call[]): Violation[] {
   const times = timesByMarker(calls);
   return accounts.flatMap((account): Violation[] => {
@@ -147,10 +155,13 @@ export function checkOrder(accounts: readonly Account[], calls: readonly Call[])
 
 type Times = { sentMs: number; answeredMs: number };
 
+/** The requests whose rows have a marker and a position. */
+const DECIDING: ReadonlySet<string> = new Set(["consume", "holds", "settle"]);
+
 function timesByMarker(calls: readonly Call[]): ReadonlyMap<string, Times> {
   const times = new Map<string, Times>();
   for (const { request, startMs, endMs, outcome } of calls) {
-    if (request.endpoint !== "consume") continue;
+    if (!DECIDING.has(request.endpoint)) continue;
     const known = times.get(request.marker) ?? { sentMs: startMs, answeredMs: Number.POSITIVE_INFINITY };
     times.set(request.marker, {
       sentMs: Math.min(known.sentMs, startMs),
@@ -160,7 +171,7 @@ function timesByMarker(calls: readonly Call[]): ReadonlyMap<string, Times> {
   return times;
 }
 
-function listDecided({ entries, denials }: Account, times: ReadonlyMap<string, Times>): Decided[] {
+function listDecided({ entries, denials, holds }: Account, times: ReadonlyMap<string, Times>): Decided[] {
   const decide = (marker: string | null, position: number): Decided[] => {
     const known = times.get(marker ?? "");
     return marker === null || known === undefined ? [] : [{ marker, position, ...known }];
@@ -168,5 +179,6 @@ function listDecided({ entries, denials }: Account, times: ReadonlyMap<string, T
   return [
     ...entries.flatMap(({ marker, sequence }) => decide(marker, sequence)),
     ...denials.flatMap(({ marker, sequence }) => decide(marker, sequence + 0.5)),
+    ...holds.flatMap(({ marker, sequence }) => decide(marker, sequence + 0.5)),
   ];
 }

@@ -1,27 +1,25 @@
 import type { Catalog } from "../../../service/src/entitlement/catalog.ts";
 import { brandAs, type Instant, type PlanId } from "../../../service/src/primitives/brand.ts";
-import { type Customer, newCustomer } from "../../../service/test/model/customer.ts";
+import { type Customer, copyOf, newCustomer } from "../../../service/test/model/customer.ts";
 import { answerNow, noticed, viewOf } from "../../../service/test/model/model.ts";
-import type { Answer, Request } from "../../../service/test/model/request.ts";
+import type { Answer, Request, View } from "../../../service/test/model/request.ts";
 import type { Account } from "./accounts.ts";
-import { type AffordableByMarker, listActs } from "./acts.ts";
+import type { Act } from "./act.ts";
+import { type Answered, listActs } from "./acts.ts";
+import { creditsIn, openHoldsOf } from "./hold-rows.ts";
 import type { StoredAssignment } from "./stored.ts";
 import type { Invariant, Violation } from "./violation.ts";
 
 /**
- * I1 and I4: every charge, denial, reversal and grant, and the final wallet match the result of the reference model for the
- * same requests in the same order, including requests whose response was lost.
+ * I1 and I4: every charge, denial, reversal, grant and change of a hold, and the final wallet match the result of the reference
+ * model for the same requests in the same order, including requests whose response was lost.
  */
-export function checkDecisions(
-  account: Account,
-  catalog: Catalog,
-  affordable: AffordableByMarker,
-): Violation[] {
+export function checkDecisions(account: Account, catalog: Catalog, answered: Answered): Violation[] {
   const complain = (text: string, invariant: Invariant = "I4"): Violation[] => [{ invariant, text }];
   const { customerId, wallet } = account;
-  const acts = listActs(account, catalog, affordable);
+  const acts = listActs(account, catalog, answered);
   if (typeof acts === "string") return complain(`${customerId}: ${acts}`);
-  const assignments = listAsked(account.assignments);
+  let assignments = listAsked(account.assignments);
   let customer: Customer | null = null;
   const decide = (request: Request, atMs: number): { answer: Answer; customer: Customer } => {
     customer ??= newCustomer(atMs);
@@ -36,7 +34,24 @@ export function checkDecisions(
     }
     return [];
   };
-  for (const act of acts) {
+  const decideAct = (act: Act): Violation[] => {
+    const decided = findDecided(() => decide(act.request, act.atMs));
+    if (typeof decided === "string") return complain(`${act.name}: the model says ${decided}`);
+    const { answer, customer: after } = decided;
+    const expected = act.expect(answer, after);
+    const wrong = Object.keys(expected).find((name) => expected[name] !== act.stored[name]);
+    if (wrong === undefined) return [];
+    const text = `${act.name}: ${wrong} is ${act.stored[wrong]}, but the model says ${expected[wrong]}`;
+    return complain(text, wrong.startsWith("the charge") ? "I1" : "I4");
+  };
+  /** Takes back a step that the model does not agree with. */
+  const attempt = (step: () => Violation[]): Violation[] => {
+    const before = { customer: customer && copyOf(customer), assignments: [...assignments] };
+    const violations = step();
+    if (violations.length > 0) ({ customer, assignments } = before);
+    return violations;
+  };
+  const play = (act: Act): Violation[] => {
     const { atMs, planVersion } = act;
     // Within one millisecond, an assignment precedes the decisions made on its plan.
     const plan = planVersion === null ? null : catalog.versions.get(brandAs(planVersion))?.plan;
@@ -44,18 +59,46 @@ export function checkDecisions(
       (next) => next.recordedAtMs < atMs || (next.recordedAtMs === atMs && next.plan === plan),
     );
     if (unassigned.length > 0) return unassigned;
-    const { answer, customer: after } = decide(act.request, atMs);
-    const expected = act.expect(answer, after);
-    const wrong = Object.keys(expected).find((name) => expected[name] !== act.stored[name]);
-    if (wrong === undefined) continue;
-    const text = `${act.name}: ${wrong} is ${act.stored[wrong]}, but the model says ${expected[wrong]}`;
-    return complain(text, wrong.startsWith("the charge") ? "I1" : "I4");
+    const isAtAssignment = (): boolean => assignments[0]?.recordedAtMs === atMs;
+    // The end of a hold does not store the customer's plan, so both orders are possible.
+    if (planVersion !== null || !isAtAssignment()) return decideAct(act);
+    const isFirst = attempt(() => decideAct(act)).length === 0;
+    return isFirst ? [] : [...assign(isAtAssignment), ...decideAct(act)];
+  };
+  for (const tied of Map.groupBy(acts, ({ position, atMs }) => `${position} ${atMs}`).values()) {
+    const violations = playTied(tied, play, attempt);
+    if (violations.length > 0) return violations.slice(0, 1);
   }
   const unassigned = assign(() => true);
   if (unassigned.length > 0) return unassigned;
   const found = describeWallet(account);
   const expected = describeCustomer(noticed(catalog, customer, wallet.decidedAt));
   return found === expected ? [] : complain(`${customerId} holds ${found}, but the model says ${expected}`);
+}
+
+/** The model throws if a request names a charge or a hold that does not exist, or a hold that has ended. */
+function findDecided<T>(decide: () => T): T | string {
+  try {
+    return decide();
+  } catch (error) {
+    return String(error);
+  }
+}
+
+/** In one millisecond, nothing stores whether a denial came before or after a hold was changed. One of the positions must fit. */
+function playTied(
+  acts: readonly Act[],
+  play: (act: Act) => Violation[],
+  attempt: (step: () => Violation[]) => Violation[],
+): Violation[] {
+  const changes = acts.filter(({ isDenial }) => !isDenial);
+  let denials = acts.filter(({ isDenial }) => isDenial);
+  for (const change of changes) {
+    denials = denials.filter((denial) => attempt(() => play(denial)).length > 0);
+    const violations = play(change);
+    if (violations.length > 0) return violations;
+  }
+  return denials.flatMap(play);
 }
 
 /** Changes that the operator requested. All others follow from the time, the default plan or a pending change. */
@@ -102,20 +145,27 @@ type Plans = {
 };
 
 function describeCustomer(customer: Customer | null): string {
-  if (customer === null) return describe({ plan: null, next: null }, []);
-  const { plan, next, grants } = viewOf(customer);
-  return describe({ plan: plan?.plan ?? null, next }, grants);
+  if (customer === null) return describe({ plan: null, next: null }, [], []);
+  const { plan, next, grants, holds } = viewOf(customer);
+  return describe({ plan: plan?.plan ?? null, next }, grants, holds);
 }
 
-function describeWallet({ wallet }: Account): string {
+function describeWallet({ wallet, holds }: Account): string {
   const open = wallet.grants.filter(({ remaining }) => remaining > 0);
-  return describe({ plan: wallet.assignment?.plan ?? null, next: wallet.next }, open);
+  const openHolds = openHoldsOf(holds).map(({ hold: { expiresAt, items } }) => {
+    return { expiresAt, items: items.map((item) => ({ quantity: item.quantity, credits: creditsIn(item) })) };
+  });
+  return describe({ plan: wallet.assignment?.plan ?? null, next: wallet.next }, open, openHolds);
 }
 
-function describe({ plan, next }: Plans, grants: readonly Holding[]): string {
-  const held = grants.map(
+function describe({ plan, next }: Plans, grants: readonly Holding[], holds: View["holds"]): string {
+  const holding = grants.map(
     ({ pool, kind, remaining, expiresAt }) => `${remaining} of ${kind} until ${expiresAt} in pool ${pool}`,
   );
   const then = next === null ? "" : `, then plan ${next.plan} at ${next.startsAt},`;
-  return `plan ${plan}${then} with ${held.join(", ") || "nothing"}`;
+  const held = holds.map(({ expiresAt, items }) => {
+    const taken = items.map(({ quantity, credits }) => `${credits} for ${quantity}`);
+    return `a hold of ${taken.join(" and ")} until ${expiresAt}`;
+  });
+  return `plan ${plan}${then} with ${[...holding, ...held].join(", ") || "nothing"}`;
 }

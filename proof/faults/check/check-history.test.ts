@@ -12,7 +12,8 @@ test("a valid run passes", () => {
     counts: {
       event: { acknowledged: 3, unknown: 3, stored: 4 },
       charge: { acknowledged: 10, unknown: 6, stored: 12 },
-      denial: { acknowledged: 7, unknown: 6, stored: 9 },
+      denial: { acknowledged: 8, unknown: 8, stored: 10 },
+      hold: { acknowledged: 10, unknown: 2, stored: 11 },
     },
   });
 });

@@ -1,10 +1,11 @@
 import { type Call, hasItems, type ManageCall, type Span } from "../history.ts";
 import { checkExpiries, checkFold, openAccounts } from "./accounts.ts";
-import { affordableByMarker } from "./acts.ts";
+import { answeredBy } from "./acts.ts";
 import { findDecision } from "./answers.ts";
 import { catalogOf } from "./catalog-of.ts";
 import { checkCharges, checkDenials, checkEvents, checkOrder } from "./check-acknowledged.ts";
 import { checkDecisions } from "./check-decisions.ts";
+import { checkHolds } from "./check-holds.ts";
 import { checkItems, checkPools } from "./check-items.ts";
 import { checkKeyAnswers, checkStoredKeys } from "./check-keys.ts";
 import { checkAddedCredits, checkPlans, checkReversed } from "./check-manage.ts";
@@ -48,6 +49,9 @@ export function checkHistory(seen: Seen, stored: Stored | null): HistoryReport {
       doubts.push(
         `no request with items was ${allowed ? "allowed" : "denied"}, so nothing about them is proven`,
       );
+  for (const kind of calls.some(({ request }) => request.endpoint === "holds") ? HOLD_KINDS : [])
+    if (stored !== null && !stored.holdChanges.some((row) => row.kind === kind))
+      doubts.push(`no hold was ${kind}, so nothing about that is proven`);
   if (stored === null) doubts.push("the database could not be read completely");
   const violations = [
     ...checkKeyReplies(calls),
@@ -59,9 +63,17 @@ export function checkHistory(seen: Seen, stored: Stored | null): HistoryReport {
     verdict: reachVerdict(violations, doubts),
     violations,
     doubts,
-    counts: { event: countOf("event"), charge: countOf("charge"), denial: countOf("denial") },
+    counts: {
+      event: countOf("event"),
+      charge: countOf("charge"),
+      denial: countOf("denial"),
+      hold: countOf("hold"),
+    },
   };
 }
+
+/** What happens to holds in every run that has them. */
+export const HOLD_KINDS = ["opened", "extended", "settled", "released", "expired", "charged"] as const;
 
 /** Whether a consume request with items was answered this way. */
 function hasSeveral(calls: readonly Call[], allowed: boolean): boolean {
@@ -78,7 +90,7 @@ function checkStored({ calls, manageCalls }: Seen, stored: Stored): Violation[] 
   const keyed = { keys: stored.keys, subjects };
   const { accounts, violations } = openAccounts(stored);
   const catalog = catalogOf(stored);
-  const affordable = affordableByMarker(calls);
+  const answered = answeredBy(calls);
   return [
     ...violations,
     ...checkCounts(calls, subjects),
@@ -87,8 +99,9 @@ function checkStored({ calls, manageCalls }: Seen, stored: Stored): Violation[] 
     ...checkKeyAnswers(calls, keyed),
     ...checkPools(calls, stored),
     ...checkEvents(calls, stored),
-    ...checkCharges(calls, stored),
+    ...checkCharges(calls, stored, accounts),
     ...checkDenials(calls, stored),
+    ...checkHolds(calls, accounts, stored),
     ...checkAddedCredits(manageCalls, stored),
     ...checkReversed(manageCalls, accounts),
     ...checkPlans(manageCalls, accounts, stored),
@@ -96,7 +109,7 @@ function checkStored({ calls, manageCalls }: Seen, stored: Stored): Violation[] 
     ...accounts.flatMap((account) => [
       ...checkFold(account, catalog),
       ...checkItems(account),
-      ...checkDecisions(account, catalog, affordable),
+      ...checkDecisions(account, catalog, answered),
       ...checkExpiries(account),
     ]),
   ];

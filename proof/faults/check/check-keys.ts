@@ -4,7 +4,7 @@ import type { StoredKey } from "./stored.ts";
 import { findUuid, keyHashOf, type Subject } from "./subjects.ts";
 import type { Invariant, Violation } from "./violation.ts";
 
-const ENDPOINT_NUMBER = { consume: 2, events: 3 } as const;
+const ENDPOINT_NUMBER: Readonly<Record<string, number>> = { consume: 2, events: 3, holds: 4 };
 
 type Keyed = { readonly keys: readonly StoredKey[]; readonly subjects: readonly Subject[] };
 
@@ -31,13 +31,13 @@ function checkRow(row: StoredKey, subject: Subject | null, sent: SentKeys): Viol
       : [{ invariant: "I3", text: `${key} is stored, but was never sent` }];
   if (row.keyHash !== sent.hashOf(key))
     return [{ invariant: "I2", text: `${key} is stored under ${row.keyHash}, which is not its hash` }];
-  const invariant: Invariant = row.endpoint === ENDPOINT_NUMBER.events ? "I6" : "I2";
+  const invariant: Invariant = row.endpoint === ENDPOINT_NUMBER["events"] ? "I6" : "I2";
   if (subject === null) return [{ invariant, text: `${key} points to ${subjectId}, which does not exist` }];
   const { kind, marker } = subject;
   const request = sent.findRequest(marker);
   if (request?.key !== key)
     return [{ invariant, text: `${key} points to ${subjectId}, the ${kind} of ${marker}` }];
-  if (request.endpoint !== "check" && row.endpoint === ENDPOINT_NUMBER[request.endpoint]) return [];
+  if (row.endpoint === ENDPOINT_NUMBER[request.endpoint]) return [];
   const text = `${key} is stored for endpoint ${row.endpoint}, but was sent to ${request.endpoint}`;
   return [{ invariant: "I2", text }];
 }
@@ -100,6 +100,8 @@ function isAbout(call: Call, row: StoredKey, subject: Subject | null): boolean {
   if (call.request.endpoint === "events") return row.subjectId === findUuid("evt", findEventId(call));
   const decision = findDecision(call);
   if (decision === null) return false;
+  if (decision.allowed && call.request.endpoint === "holds")
+    return row.subjectId === findUuid("hld", decision.holdId);
   if (decision.allowed) return row.subjectId === findUuid("con", decision.consumeId);
   return subject?.kind === "denial" && subject.marker === call.request.marker;
 }

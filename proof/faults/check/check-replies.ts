@@ -3,7 +3,10 @@ import {
   type ClientRequest,
   claimedKey,
   findDueRefusal,
+  type HoldChangeRequest,
   hasItems,
+  isDecided,
+  isHoldChange,
   itemsOf,
   type Span,
 } from "../history.ts";
@@ -51,7 +54,7 @@ function findProblem(call: Call): string | null {
   switch (outcome.kind) {
     case "ok":
       if (findDueRefusal(request) !== null) return "is invalid, but was accepted";
-      return request.endpoint === "events" ? null : findWrongDecision(call);
+      return isDecided(request) ? findWrongDecision(call) : null;
     case "fail":
       return isExpectedRefusal(request, outcome) ? null : "was rejected without reason";
     case "info":
@@ -66,14 +69,22 @@ function isExpectedRefusal(
 ): boolean {
   const due = findDueRefusal(request);
   if (due !== null) return status === due.status && code === due.code;
+  if (isHoldChange(request)) return status === 409 && HOLD_REFUSALS[request.endpoint].includes(code);
   return claimedKey(request) !== null && status === 409 && code === "idempotency_key_reused";
 }
+
+/** What a request about an acknowledged hold can be rejected for. Settling is possible for 35 days after the end. */
+const HOLD_REFUSALS: Readonly<Record<HoldChangeRequest["endpoint"], readonly string[]>> = {
+  settle: ["hold_settled", "hold_released"],
+  release: ["hold_settled", "hold_expired"],
+  extend: ["hold_settled", "hold_released", "hold_expired"],
+};
 
 /** The response repeats the request, and its numbers follow from the prices. */
 function findWrongDecision(call: Call): string | null {
   const { request } = call;
   const decision = findDecision(call);
-  if (decision === null || request.endpoint === "events") return "has an unreadable response";
+  if (decision === null || !isDecided(request)) return "has an unreadable response";
   if (decision.customerId !== request.customerId) return "returned another customerId";
   const asked = itemsOf(request);
   if (decision.hasItems !== hasItems(request) || decision.items.length !== asked.length)
@@ -86,16 +97,21 @@ function findWrongDecision(call: Call): string | null {
     return "is denied for a reason that cannot occur in this run";
   const isCharged = request.endpoint === "consume" && decision.allowed;
   if ((decision.consumeId !== null) !== isCharged) return "has a consumeId without a charge";
+  const isHeld = request.endpoint === "holds" && decision.allowed;
+  if ((decision.holdId !== null) !== isHeld || (decision.expiresAtMs !== null) !== isHeld)
+    return "has a holdId without a hold";
   for (const item of decision.items) {
-    const { balance, creditsRequired, creditsCharged } = item;
+    const { balance, creditsRequired, creditsCharged, creditsHeld } = item;
     const due = dueFor(item);
     if (creditsRequired !== due) return `should require ${due} credits`;
     if (balance === null || !Number.isSafeInteger(balance) || balance < 0) return "has no valid balance";
-    if (creditsCharged !== (request.endpoint === "check" ? null : isCharged ? due : 0))
+    if (creditsCharged !== (request.endpoint === "consume" ? (isCharged ? due : 0) : null))
       return `should charge ${isCharged ? due : 0} credits`;
+    if (creditsHeld !== (request.endpoint === "holds" ? (isHeld ? due : 0) : null))
+      return `should hold ${isHeld ? due : 0} credits`;
   }
-  // An allowed consume request returns the balance that it left, from which it cannot be decided again.
-  return isCharged ? null : findWrongReason(decision);
+  // An allowed request returns the balance that it left, from which it cannot be decided again.
+  return isCharged || isHeld ? null : findWrongReason(decision);
 }
 
 /** The reason follows from the balances and limits of the response. The quantity is the largest one that they allow. */

@@ -1,11 +1,20 @@
-import { type Call, type ClientRequest, claimedKey, hasItems, isUnknown, itemsOf } from "../history.ts";
+import {
+  type Call,
+  type ClientRequest,
+  claimedKey,
+  hasItems,
+  isDecided,
+  isHoldChange,
+  isUnknown,
+  itemsOf,
+} from "../history.ts";
 import { findDecision } from "./answers.ts";
 import { placeOf } from "./check-items.ts";
 import { customerIdsOf, packItems, type Stored, type StoredDenial, type StoredEntry } from "./stored.ts";
 import type { Subject, SubjectKind } from "./subjects.ts";
 import { type Facts, type Invariant, listDifferences, type Violation } from "./violation.ts";
 
-const KINDS = ["event", "charge", "denial"] as const satisfies readonly SubjectKind[];
+const KINDS = ["event", "charge", "denial", "hold"] as const satisfies readonly SubjectKind[];
 
 /** I3 for each request: acknowledged ≤ stored ≤ acknowledged + unknown, and no row without a request. */
 export function checkCounts(calls: readonly Call[], subjects: readonly Subject[]): Violation[] {
@@ -31,6 +40,7 @@ export function countBounds(calls: readonly Call[]): Readonly<Record<SubjectKind
     event: { acknowledged: 0, unknown: 0 },
     charge: { acknowledged: 0, unknown: 0 },
     denial: { acknowledged: 0, unknown: 0 },
+    hold: { acknowledged: 0, unknown: 0 },
   };
   for (const sent of Map.groupBy(calls, ({ request }) => request.marker).values()) {
     const bounds = boundsOf(sent);
@@ -70,13 +80,20 @@ const NONE: Bounds = { min: 0, max: 0 };
 
 /** How often each kind may be stored for all calls that send one request. */
 function boundsOf(sent: readonly Call[]): Readonly<Record<SubjectKind, Bounds>> {
+  const none = { event: NONE, charge: NONE, denial: NONE, hold: NONE };
   switch (sent[0]?.request.endpoint) {
     case "events":
-      return { event: eventBounds(sent), charge: NONE, denial: NONE };
-    case "consume":
-      return { event: NONE, ...consumeBounds(sent) };
+      return { ...none, event: eventBounds(sent) };
+    case "consume": {
+      const { allowed: charge, denial } = decisionBounds(sent);
+      return { ...none, charge, denial };
+    }
+    case "holds": {
+      const { allowed: hold, denial } = decisionBounds(sent);
+      return { ...none, hold, denial };
+    }
     default:
-      return { event: NONE, charge: NONE, denial: NONE };
+      return none;
   }
 }
 
@@ -88,14 +105,14 @@ function eventBounds(sent: readonly Call[]): Bounds {
   return isKeyed ? { min: Math.min(min, 1), max: Math.min(max, 1) } : { min, max };
 }
 
-/** A consume request always has a key, so one response decides all of its calls. */
-function consumeBounds(sent: readonly Call[]): { charge: Bounds; denial: Bounds } {
+/** These requests always have a key, so one response decides all of their calls. */
+function decisionBounds(sent: readonly Call[]): { allowed: Bounds; denial: Bounds } {
   const answers = sent.flatMap((call) => findDecision(call) ?? []);
   const isAllowed = answers.some(({ allowed }) => allowed);
   const isDenied = answers.some(({ allowed }) => !allowed);
   const isOpen = !isAllowed && !isDenied && sent.some(isUnknown);
   return {
-    charge: { min: Number(isAllowed), max: Number(isAllowed || isOpen) },
+    allowed: { min: Number(isAllowed), max: Number(isAllowed || isOpen) },
     denial: { min: Number(isDenied), max: Number(isDenied || isOpen) },
   };
 }
@@ -123,17 +140,19 @@ export function checkContents(calls: readonly Call[], stored: Stored): Violation
     ...stored.events.flatMap((row) =>
       compare("I6", { ...row, name: row.event }, (request) => nameOf(request, 0)),
     ),
+    // The charges of a hold are compared with its end.
     ...stored.ledger.flatMap((row) =>
       compare("I1", named(row), (request) => {
+        if (row.hold !== null && isHoldChange(request)) return {};
         const index = row.item ?? 0;
-        const place = request.endpoint === "events" ? {} : placeOf(index, itemsOf(request).length);
+        const place = isDecided(request) ? placeOf(index, itemsOf(request).length) : {};
         return { ...nameOf(request, index), ...place };
       }),
     ),
     ...stored.denials.flatMap((row) =>
       compare("I4", named(row), (request) => {
         const index = row.item ?? 0;
-        const isSeveral = request.endpoint !== "events" && hasItems(request);
+        const isSeveral = isDecided(request) && hasItems(request);
         const place = isSeveral
           ? { item: index, items: packItems(itemsOf(request)) }
           : { item: null, items: null };
@@ -146,6 +165,7 @@ export function checkContents(calls: readonly Call[], stored: Stored): Violation
 /** The event or the item that was sent. */
 function nameOf(request: ClientRequest, index: number): Facts {
   if (request.endpoint === "events") return { name: request.event, quantity: request.quantity };
+  if (!isDecided(request)) return { name: undefined, quantity: undefined };
   const item = itemsOf(request)[index];
   return { name: item?.feature, quantity: item?.quantity };
 }

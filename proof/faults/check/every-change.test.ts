@@ -13,6 +13,7 @@ const TABLES = [
   "grants",
   "ledger",
   "denials",
+  "holdChanges",
 ] as const satisfies (keyof Stored)[];
 
 const CASES = TABLES.flatMap((table) => validRun()[table].map((_, index) => ({ table, index })));
@@ -37,10 +38,23 @@ test.each(CASES)("a duplicate row is reported: row $index of $table", ({ table, 
 });
 
 const NUMBERS = {
-  ledger: ["customer", "sequence", "pool", "amount", "balanceAfter", "quantity", "item", "items", "reverses"],
+  ledger: [
+    "customer",
+    "sequence",
+    "pool",
+    "amount",
+    "balanceAfter",
+    "quantity",
+    "item",
+    "items",
+    "reverses",
+    "hold",
+    "uncovered",
+  ],
   grants: ["customer", "number", "pool", "credits"],
   wallets: ["customer", "sequence", "balance"],
   denials: ["customer", "balance", "quantity", "item", "creditsRequired", "limitQuantity", "limitUsed"],
+  holdChanges: ["customer", "number", "hold", "openedAtMs", "expiresAtMs"],
   events: ["quantity"],
 } as const;
 

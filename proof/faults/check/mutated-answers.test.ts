@@ -1,7 +1,6 @@
 import { chargeId } from "./subjects.ts";
 import { change, firstCall, isOf, type Mutation, rewriteBody, testMutations } from "./valid-run/mutations.ts";
-import { addKey, callOf } from "./valid-run/run.ts";
-import { entryOf } from "./valid-run/valid-run.ts";
+import { addKey, callOf, entryOf } from "./valid-run/run.ts";
 
 const MUTATIONS: readonly Mutation[] = [
   {

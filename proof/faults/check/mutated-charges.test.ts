@@ -10,8 +10,7 @@ import {
   rewriteBody,
   testMutations,
 } from "./valid-run/mutations.ts";
-import { addKey, again, callOf, reused, uuidOf } from "./valid-run/run.ts";
-import { entryOf } from "./valid-run/valid-run.ts";
+import { addKey, again, callOf, entryOf, reused, uuidOf } from "./valid-run/run.ts";
 
 const MUTATIONS: readonly Mutation[] = [
   {

@@ -1,7 +1,6 @@
 import type { StoredEntry } from "./stored.ts";
 import { change, type Mutation, remove, testMutations } from "./valid-run/mutations.ts";
-import type { Run } from "./valid-run/run.ts";
-import { entryOf } from "./valid-run/valid-run.ts";
+import { entryOf, type Run } from "./valid-run/run.ts";
 
 const ofRich = ({ customer }: { customer: number }): boolean => customer === 1;
 const ofDry = ({ customer }: { customer: number }): boolean => customer === 2;

@@ -1,8 +1,7 @@
 import type { ManageCall, ManageOutcome } from "../history.ts";
 import type { StoredEntry } from "./stored.ts";
 import { change, type Mutation, remove, testMutations } from "./valid-run/mutations.ts";
-import type { Run } from "./valid-run/run.ts";
-import { entryOf } from "./valid-run/valid-run.ts";
+import { entryOf, type Run } from "./valid-run/run.ts";
 
 const isReference = (reference: string) => (grant: { reference: string | null }) =>
   grant.reference === reference;

@@ -1,4 +1,4 @@
-import type { AssignmentChangeKind } from "../../../service/src/entitlement/entry.ts";
+import type { AssignmentChangeKind, HoldChangeKind } from "../../../service/src/entitlement/entry.ts";
 import type { Item } from "../history.ts";
 
 /** All rows of the tables that a run uses, from one snapshot. Times are milliseconds since 1970. */
@@ -10,6 +10,7 @@ export type Stored = {
   readonly grants: readonly StoredGrant[];
   readonly ledger: readonly StoredEntry[];
   readonly denials: readonly StoredDenial[];
+  readonly holdChanges: readonly StoredHoldChange[];
   readonly assignments: readonly StoredAssignment[];
   readonly pools: readonly StoredName[];
   readonly features: readonly (StoredName & { readonly pool: number })[];
@@ -80,8 +81,36 @@ export type StoredEntry = {
   /** The index of the charge in its request, and the number of charges. Null if it is the only one. */
   readonly item: number | null;
   readonly items: number | null;
+  /** The number of the hold whose end wrote the entry, or whose charge it reverses. */
+  readonly hold: number | null;
+  /** The part of the price that no credits covered. */
+  readonly uncovered: number;
   readonly keyHash: string | null;
   readonly marker: string | null;
+};
+
+/** One change of a hold. The last one is its present state. */
+export type StoredHoldChange = {
+  readonly customer: number;
+  /** Counts the changes in the customer's wallet. */
+  readonly number: number;
+  /** Counts the holds in the customer's wallet. */
+  readonly hold: number;
+  readonly kind: HoldChangeKind;
+  /** The wallet's last entry after the change. */
+  readonly sequence: number;
+  readonly recordedAtMs: number;
+  readonly effectiveAtMs: number;
+  readonly openedAtMs: number;
+  readonly expiresAtMs: number;
+  /** Terms, items and held credits as JSON. */
+  readonly state: string;
+  readonly keyHash: string | null;
+  readonly memberId: string | null;
+  /** Of the request that opened or settled it. Other requests have no metadata. */
+  readonly marker: string | null;
+  /** The response to the request that ended the hold, without its ID and customer. */
+  readonly answer: string | null;
 };
 
 export type StoredDenial = {

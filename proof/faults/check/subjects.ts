@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import type { Stored, StoredEntry } from "./stored.ts";
+import type { Stored, StoredEntry, StoredHoldChange } from "./stored.ts";
 
 /** A row that a request created and a response refers to. If a request has several charges, it is the first one. */
 export type Subject = {
-  readonly kind: "event" | "charge" | "denial";
+  readonly kind: "event" | "charge" | "denial" | "hold";
   readonly id: string;
   readonly marker: string | null;
   /** Null for events, which do not store it. */
@@ -12,7 +12,7 @@ export type Subject = {
 
 export type SubjectKind = Subject["kind"];
 
-export function listSubjects({ events, ledger, denials }: Stored): Subject[] {
+export function listSubjects({ events, ledger, denials, holdChanges }: Stored): Subject[] {
   return [
     ...events.map(({ id, marker }): Subject => ({ kind: "event", id, marker, keyHash: null })),
     ...ledger.filter(isOfRequest).map((entry): Subject => {
@@ -20,11 +20,17 @@ export function listSubjects({ events, ledger, denials }: Stored): Subject[] {
       return { kind: "charge", id: chargeId(entry), marker, keyHash };
     }),
     ...denials.map(({ id, marker, keyHash }): Subject => ({ kind: "denial", id, marker, keyHash })),
+    ...holdChanges
+      .filter(({ kind, keyHash }) => kind === "opened" || keyHash !== null)
+      .map((row): Subject => ({ kind: "hold", id: holdUuid(row), marker: row.marker, keyHash: row.keyHash })),
   ];
 }
 
-/** Includes entries of other kinds that have a field which only a charge may have. */
-function isOfRequest({ kind, item, marker, keyHash }: StoredEntry): boolean {
+/**
+ * Includes entries of other kinds that have a field which only a charge may have. The charges of a hold belong to the hold.
+ */
+function isOfRequest({ kind, item, hold, marker, keyHash }: StoredEntry): boolean {
+  if (kind === "consume" && hold !== null) return keyHash !== null;
   return kind === "consume" ? (item ?? 0) === 0 : marker !== null || keyHash !== null;
 }
 
@@ -33,8 +39,8 @@ function isOfRequest({ kind, item, marker, keyHash }: StoredEntry): boolean {
 const PUBLIC_ID = /^([a-z]+)_([0-9a-hjkmnp-tv-z]{26})$/;
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 
-/** Decodes `evt_…` or `con_…` to a UUID. Null if it is not such an ID. */
-export function findUuid(prefix: "evt" | "con", id: string | null): string | null {
+/** Decodes `evt_…`, `con_…` or `hld_…` to a UUID. Null if it is not such an ID. */
+export function findUuid(prefix: "evt" | "con" | "hld", id: string | null): string | null {
   const [, found, digits] = PUBLIC_ID.exec(id ?? "") ?? [];
   if (found !== prefix || digits === undefined) return null;
   let value = 0n;
@@ -47,6 +53,11 @@ export function findUuid(prefix: "evt" | "con", id: string | null): string | nul
 export function chargeId(entry: Pick<StoredEntry, "recordedAtMs" | "customer" | "sequence">): string {
   const hex = (value: number, bytes: number): string => value.toString(16).padStart(2 * bytes, "0");
   return toUuid(hex(entry.recordedAtMs, 6) + hex(entry.customer, 5) + hex(entry.sequence, 5));
+}
+
+/** The 16 bytes behind `hld_…`, encoded like those of a charge. */
+export function holdUuid(row: Pick<StoredHoldChange, "customer" | "hold" | "openedAtMs">): string {
+  return chargeId({ recordedAtMs: row.openedAtMs, customer: row.customer, sequence: row.hold });
 }
 
 /** SHA-256 of the key. If the key is a UUIDv7 or a ULID, its time comes first. */

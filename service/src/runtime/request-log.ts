@@ -1,9 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { readTraceId } from "../edge/trace-id.ts";
-import { canonicalItems, QUANTITY_DEFAULT } from "../entitlement/consumption.ts";
-import { shortHash } from "../entitlement/fingerprint.ts";
-import { hashKey, hashMember } from "../entitlement/key-hash.ts";
-import { parseMetadata } from "../entitlement/metadata.ts";
+import { hashKey } from "../entitlement/key-hash.ts";
 import { DATA_FORMAT_OF_ITEMS } from "../entitlement/stored-answer.ts";
 import type { Pool } from "../postgres/pool.ts";
 import type { Tx } from "../postgres/statement.ts";
@@ -20,12 +17,9 @@ import {
   type LoggedEndpoint,
   type LoggedRequest,
   openRequestLog,
-  type Refused,
   type RequestCount,
 } from "../store/cell/request-log.ts";
-import { toItem } from "./consume/route.ts";
-import type { QuestionBody } from "./consume/schema.ts";
-import { readDuration } from "./holds/open-route.ts";
+import { readRefused } from "./read-refused.ts";
 import type { Caller } from "./runtime-route.ts";
 
 /** Bounds memory at any request rate, even while the database is unreachable. */
@@ -283,20 +277,4 @@ function toCounts({ environmentId, counts }: Tally): RequestCount[] {
   return [...counts].flatMap(([endpoint, own]) =>
     [...own].map(([outcome, requests]) => ({ environmentId, endpoint, outcome, requests })),
   );
-}
-
-/** Reads the fields that a fingerprint covers, to explain a reused key. The body is valid. */
-export function readRefused(endpoint: LoggedEndpoint, body: Readonly<Record<string, unknown>>): Refused {
-  const { quantity, idempotencyKey, memberId, metadata, timestamp } = body;
-  const question = body as QuestionBody;
-  const parsed = typeof metadata === "object" && metadata !== null ? parseMetadata(metadata) : null;
-  const time = typeof timestamp === "string" ? parseTimestamp(timestamp) : null;
-  return {
-    quantity: typeof quantity === "number" ? quantity : QUANTITY_DEFAULT,
-    items: question.items === undefined ? null : canonicalItems(question.items.map(toItem)),
-    memberHash: typeof memberId === "string" ? hashMember(String(idempotencyKey), memberId) : null,
-    metadataHash: parsed?.kind === "metadata" ? shortHash(parsed.metadata.canonical) : null,
-    timestamp: time?.kind === "instant" ? time.at : null,
-    ...(endpoint === "holds" ? { hold: readDuration(body) } : {}),
-  };
 }

@@ -3,8 +3,8 @@ import type { Call } from "../../history.ts";
 import { checkHistory } from "../check-history.ts";
 import type { StoredEntry } from "../stored.ts";
 import type { Invariant } from "../violation.ts";
-import type { Run } from "./run.ts";
-import { entryOf, validRun } from "./valid-run.ts";
+import { entryOf, type Run } from "./run.ts";
+import { validRun } from "./valid-run.ts";
 
 export type Mutation = {
   readonly bug: string;

@@ -4,24 +4,28 @@ import {
   brandAs,
   type FeatureKey,
   type Instant,
+  type MemberId,
   type PlanId,
 } from "../../../../service/src/primitives/brand.ts";
+import { encodeHoldState } from "../../../../service/src/store/cell/hold-state.ts";
 import { formatParts } from "../../../../service/src/store/cell/ledger.ts";
 import { encodeWalletState } from "../../../../service/src/store/cell/wallet-state.ts";
 import { Book } from "../../../../service/test/model/book.ts";
-import type { Answer, Request } from "../../../../service/test/model/request.ts";
+import type { Answer, Asked, Request } from "../../../../service/test/model/request.ts";
 import type { PlanKey } from "../../catalog.ts";
 import {
   type CallOutcome,
   type CheckRequest,
   type ConsumeRequest,
+  type DecidedRequest,
+  type HoldRequest,
   hasItems,
   type Item,
   itemsOf,
 } from "../../history.ts";
 import { catalogOf } from "../catalog-of.ts";
-import { packItems, type StoredEntry, type StoredGrant } from "../stored.ts";
-import { chargeId, keyHashOf } from "../subjects.ts";
+import { packItems, type StoredEntry, type StoredGrant, type StoredHoldChange } from "../stored.ts";
+import { chargeId, holdUuid, keyHashOf } from "../subjects.ts";
 import { addKey, publicIdOf, type Run, uuidOf } from "./run.ts";
 
 const RUN_STARTED_MS = 1_790_000_000_000;
@@ -66,8 +70,14 @@ export class ReferenceWallet {
     return answer;
   }
 
-  decide(items: readonly Item[], caused: Caused = {}): Decided {
-    return expectDecided(this.commit(toDecide(items), caused));
+  decide(request: ConsumeRequest | HoldRequest): Decided {
+    const { key, marker } = request;
+    if (request.endpoint === "consume")
+      return expectDecided(this.commit(toDecide(itemsOf(request)), { marker, keyHash: keyHashOf(key) }));
+    const { expiresInSeconds, onExpiry } = request;
+    const memberId = hasItems(request) ? brandAs<MemberId>(marker) : null;
+    const terms = { expiresInMs: expiresInSeconds * 1_000, onExpiry, memberId };
+    return expectDecided(this.commit({ ...toDecide(itemsOf(request)), kind: "hold", terms }));
   }
 
   check(items: readonly Item[]): Decided {
@@ -107,14 +117,21 @@ export class ReferenceWallet {
   close(): void {
     const wallet = this.#book.wallet ?? newWallet(brandAs<Instant>(this.#nowMs));
     const { sequence, decidedAt: decidedAtMs, grants } = wallet;
-    const balance = grants.reduce((sum, { remaining }) => sum + remaining, 0);
+    const held = wallet.held.reduce((sum, { credits }) => sum + credits, 0);
+    const balance = grants.reduce((sum, { remaining }) => sum + remaining, held);
     const state = encodeWalletState(wallet);
     this.run.wallets.push({ customer: this.customer, sequence, decidedAtMs, balance, state });
   }
 
-  #store({ entries, grants, assignments }: Change, { reference = null, ...caused }: Caused): void {
+  #store({ entries, grants, assignments, holds }: Change, { reference = null, ...caused }: Caused): void {
     const { run, customer } = this;
     const recordedAtMs = this.#nowMs;
+    for (const { number, kind, hold, sequence, effectiveAt: effectiveAtMs } of holds)
+      run.holdChanges.push({
+        ...{ customer, number, hold: hold.number, kind, sequence, recordedAtMs, effectiveAtMs },
+        ...{ openedAtMs: hold.openedAt, expiresAtMs: hold.expiresAt, state: encodeHoldState(hold) },
+        ...{ memberId: hold.memberId, keyHash: null, marker: null, answer: null },
+      });
     for (const { effectiveAt: effectiveAtMs, parts, usage, kind, ...entry } of entries) {
       const {
         feature = null,
@@ -126,6 +143,7 @@ export class ReferenceWallet {
         assignment: null,
         reverses: null,
         place: null,
+        uncovered: 0,
       };
       run.ledger.push({
         ...{ customer, recordedAtMs, effectiveAtMs, kind, marker: null, keyHash: null },
@@ -145,7 +163,7 @@ export class ReferenceWallet {
   }
 }
 
-function toDecide(items: readonly Item[]): Request {
+function toDecide(items: readonly Item[]): Asked<"decide"> {
   return {
     kind: "decide",
     items: items.map(({ feature, quantity }) => ({ feature: brandAs<FeatureKey>(feature), quantity })),
@@ -158,18 +176,19 @@ function expectDecided(answer: Answer): Decided {
   return { ...answer, ...item };
 }
 
-/** Decides a request and stores the result: its entries or a denial, and the key. Returns the response. */
-export function consume(wallet: ReferenceWallet, request: ConsumeRequest): CallOutcome {
+/** Decides a request and stores the result: its entries, its hold or a denial, and the key. Returns the response. */
+export function consume(wallet: ReferenceWallet, request: ConsumeRequest | HoldRequest): CallOutcome {
   const { run, customer } = wallet;
   const { key, marker } = request;
   const asked = itemsOf(request);
   const keyHash = keyHashOf(key);
-  const decided = wallet.decide(asked, { marker, keyHash });
+  const decided = wallet.decide(request);
   const { allowed, reason, deniedItem, planVersion } = decided;
+  if (allowed && request.endpoint === "holds") return storeOpening(wallet, request, decided);
   const entry = run.ledger.at(-asked.length);
   if (allowed && entry !== undefined) {
     addKey(run, key, "consume", chargeId(entry));
-    return answerOf(wallet, request, decided, consumeIdOf(entry));
+    return answerOf(wallet, request, decided, { consumeId: consumeIdOf(entry) });
   }
   const denied = asked[deniedItem ?? 0];
   const before = decided.items[deniedItem ?? 0]?.before;
@@ -189,15 +208,27 @@ export function consume(wallet: ReferenceWallet, request: ConsumeRequest): CallO
     limitQuantity: before.limit?.quantity ?? null,
     limitUsed: before.limit?.used ?? null,
   });
-  addKey(run, key, "consume", id);
-  return answerOf(wallet, request, decided, null);
+  addKey(run, key, request.endpoint, id);
+  const nothing = request.endpoint === "holds" ? { holdId: null, expiresAt: null } : { consumeId: null };
+  return answerOf(wallet, request, decided, nothing);
+}
+
+function storeOpening(wallet: ReferenceWallet, request: HoldRequest, decided: Decided): CallOutcome {
+  const { run } = wallet;
+  const { key, marker } = request;
+  const row = run.holdChanges.pop();
+  if (row === undefined) throw new Error("an allowed request opened a hold");
+  run.holdChanges.push({ ...row, marker, keyHash: keyHashOf(key) });
+  addKey(run, key, "holds", holdUuid(row));
+  const expiresAt = new Date(row.expiresAtMs).toISOString();
+  return answerOf(wallet, request, decided, { holdId: holdIdOf(row), expiresAt });
 }
 
 /** The response to a check, with the balances before the charge. */
 export function okCheck(wallet: ReferenceWallet, request: CheckRequest): CallOutcome {
   const decided = wallet.check(itemsOf(request));
   const items = decided.items.map((item) => ({ ...item, after: item.before }));
-  return answerOf(wallet, request, { ...decided, items }, null);
+  return answerOf(wallet, request, { ...decided, items }, {});
 }
 
 /** Reverses a charge. Without an item, it reverses all charges of the request. */
@@ -221,20 +252,20 @@ export function reverse(
 /** Independent of the service's rendering, which has its own tests. */
 function answerOf(
   wallet: ReferenceWallet,
-  request: ConsumeRequest | CheckRequest,
+  request: DecidedRequest,
   decided: Decided,
-  consumeId: string | null,
+  name: object,
 ): CallOutcome {
   const { allowed, reason, deniedItem, affordableQuantity } = decided;
   const { customerId } = request;
   const isSeveral = hasItems(request);
   const affordable = allowed ? {} : { affordableQuantity };
-  const name = request.endpoint === "check" ? {} : { consumeId };
   const items = itemsOf(request).map(({ feature, quantity }, index) => {
     const { creditsRequired = 0, after } = decided.items[index] ?? {};
-    const charged = request.endpoint === "check" ? {} : { creditsCharged: allowed ? creditsRequired : 0 };
+    const credits = allowed ? creditsRequired : 0;
+    const taken = { consume: { creditsCharged: credits }, holds: { creditsHeld: credits }, check: {} };
     const pool = isSeveral ? { pool: wallet.poolOf(feature) } : {};
-    return { feature, quantity, creditsRequired, ...charged, ...pool, ...after };
+    return { feature, quantity, creditsRequired, ...taken[request.endpoint], ...pool, ...after };
   });
   const [single] = items;
   const body = isSeveral
@@ -245,4 +276,8 @@ function answerOf(
 
 export function consumeIdOf(entry: StoredEntry): string {
   return publicIdOf("con", chargeId(entry));
+}
+
+export function holdIdOf(row: StoredHoldChange): string {
+  return publicIdOf("hld", holdUuid(row));
 }

@@ -2,7 +2,7 @@ import { publicId } from "../../../../service/src/primitives/public-id.ts";
 import { type FeatureContent, POOL } from "../../../harness/project.ts";
 import { FEATURES, isFeatureKey, PLANS, POOLS } from "../../catalog.ts";
 import type { Call, CallOutcome, ClientRequest, EventRequest, ManageCall } from "../../history.ts";
-import type { Stored, StoredEvent } from "../stored.ts";
+import type { Stored, StoredEntry, StoredEvent } from "../stored.ts";
 import { keyHashOf } from "../subjects.ts";
 
 /** A history and its rows, which tests may change. */
@@ -30,6 +30,7 @@ export function emptyRun(): Run {
     grants: [],
     ledger: [],
     denials: [],
+    holdChanges: [],
     assignments: [],
     pools,
     features: named(Object.keys(FEATURES)).map((feature) => ({ ...feature, pool: poolOf(feature.key) })),
@@ -39,8 +40,15 @@ export function emptyRun(): Run {
   };
 }
 
-export function addKey(run: Run, key: string, endpoint: "consume" | "events", subjectId: string): void {
-  run.keys.push({ key, keyHash: keyHashOf(key), endpoint: endpoint === "consume" ? 2 : 3, subjectId });
+const ENDPOINT_NUMBER = { consume: 2, events: 3, holds: 4 };
+
+export function addKey(
+  run: Run,
+  key: string,
+  endpoint: keyof typeof ENDPOINT_NUMBER,
+  subjectId: string,
+): void {
+  run.keys.push({ key, keyHash: keyHashOf(key), endpoint: ENDPOINT_NUMBER[endpoint], subjectId });
 }
 
 export function callOf(request: ClientRequest, outcome: CallOutcome, startMs = 0): Call {
@@ -68,8 +76,8 @@ export function again(outcome: CallOutcome): CallOutcome {
 export const uuidOf = (number: number): string =>
   `0198c1f2-7c5a-7abc-8ef0-${String(number).padStart(12, "0")}`;
 
-/** The `evt_…` or `con_…` form of a UUID. */
-export function publicIdOf(prefix: "evt" | "con", uuid: string): string {
+/** The `evt_…`, `con_…` or `hld_…` form of a UUID. */
+export function publicIdOf(prefix: "evt" | "con" | "hld", uuid: string): string {
   return publicId(prefix, Buffer.from(uuid.replaceAll("-", ""), "hex"));
 }
 
@@ -86,6 +94,16 @@ export function okEvent(number: number): CallOutcome {
 export function eventRow(number: number, marker: string): StoredEvent {
   const { customerId, event, quantity } = eventOf(marker, null);
   return { id: uuidOf(number), marker, customerId, event, quantity, featureId: null };
+}
+
+/** Each call starts after the previous one has ended. */
+export function addCall(run: Run, request: ClientRequest, outcome: CallOutcome): void {
+  run.calls.push(callOf(request, outcome, run.calls.length * 10));
+}
+
+export function addReplay(run: Run): void {
+  const { request, outcome } = run.calls.at(-1) ?? {};
+  if (request !== undefined && outcome !== undefined) addCall(run, request, again(outcome));
 }
 
 /** Every kind of event with every outcome that is valid for it. */
@@ -116,4 +134,10 @@ export function addEvents(run: Run): void {
   );
   addKey(run, "key-1", "events", uuidOf(1));
   addKey(run, "key-3", "events", uuidOf(4));
+}
+
+export function entryOf(run: Run, marker: string): StoredEntry {
+  const entry = run.ledger.find((other) => other.marker === marker);
+  if (entry === undefined) throw new Error(`${marker} is not in the ledger`);
+  return entry;
 }

@@ -1,14 +1,15 @@
 import { brandAs, type Instant, type PoolId } from "../../../../service/src/primitives/brand.ts";
 import { POOL } from "../../../harness/project.ts";
 import { type FeatureKey, MINUTES, type PlanKey, type PoolKey, UNKNOWN_FEATURE } from "../../catalog.ts";
-import type { CallOutcome, ClientRequest, ConsumeRequest, ManageRequest } from "../../history.ts";
-import type { StoredEntry } from "../stored.ts";
+import type { ConsumeRequest, ManageRequest } from "../../history.ts";
+import { playHolds } from "./play-holds.ts";
 import { consume, okCheck, ReferenceWallet, reverse } from "./reference-wallet.ts";
 import {
+  addCall,
   addEvents,
-  again,
-  callOf,
+  addReplay,
   emptyRun,
+  entryOf,
   eventOf,
   OUTCOME_UNKNOWN,
   RESET,
@@ -27,6 +28,7 @@ export function validRun(): Run {
   new ReferenceWallet(run, "customer_3").close();
   playExpired(run);
   playItems(run);
+  playHolds(run);
   return run;
 }
 
@@ -169,16 +171,6 @@ function playItems(run: Run): void {
   other.close();
 }
 
-/** Each call starts after the previous one has ended. */
-function addCall(run: Run, request: ClientRequest, outcome: CallOutcome): void {
-  run.calls.push(callOf(request, outcome, run.calls.length * 10));
-}
-
-function addReplay(run: Run): void {
-  const { request, outcome } = run.calls.at(-1) ?? {};
-  if (request !== undefined && outcome !== undefined) addCall(run, request, again(outcome));
-}
-
 function assign(wallet: ReferenceWallet, plan: PlanKey, startsAtMs: number | null = null): void {
   wallet.assign(plan, startsAtMs);
   done(wallet.run, { operation: "assignPlan", customerId: wallet.customerId, plan, startsAtMs });
@@ -200,10 +192,4 @@ function addCredits(
 
 function done(run: Run, request: ManageRequest): void {
   run.manageCalls.push({ request, startMs: 0, endMs: 5, outcome: { kind: "done" } });
-}
-
-export function entryOf(run: Run, marker: string): StoredEntry {
-  const entry = run.ledger.find((other) => other.marker === marker);
-  if (entry === undefined) throw new Error(`${marker} is not in the ledger`);
-  return entry;
 }

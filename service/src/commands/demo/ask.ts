@@ -10,7 +10,7 @@ import { decideBatch } from "../../runtime/commit/decide-batch.ts";
 import type { Outcome, RuntimeRequest } from "../../runtime/commit/request.ts";
 import { readConsumption } from "../../runtime/consume/route.ts";
 import { readEvent } from "../../runtime/events/read-event.ts";
-import { readRefused } from "../../runtime/request-log.ts";
+import { readRefused } from "../../runtime/read-refused.ts";
 import type { LoggedRequest } from "../../store/cell/request-log.ts";
 import { WalletChanges } from "../../store/cell/wallet-changes.ts";
 import type { RuntimeAct } from "./act.ts";

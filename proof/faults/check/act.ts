@@ -1,0 +1,26 @@
+import type { PoolId } from "../../../service/src/primitives/brand.ts";
+import { balanceIn, type Customer } from "../../../service/test/model/customer.ts";
+import type { Answer, Request } from "../../../service/test/model/request.ts";
+import type { Facts } from "./violation.ts";
+
+/** A decision at its position in the ledger, with the stored facts and those that the model expects. */
+export type Act = {
+  readonly name: string;
+  /** A decision without an entry follows the last entry it saw. */
+  readonly position: number;
+  readonly atMs: number;
+  readonly request: Request;
+  /** The plan version of the row, if it has one. */
+  readonly planVersion: number | null;
+  readonly isDenial: boolean;
+  readonly stored: Facts;
+  readonly expect: (answer: Answer, customer: Customer) => Facts;
+};
+
+/** The balance in the ledger, which includes held credits. */
+export function ledgerBalance(customer: Customer, pool: PoolId): number {
+  return customer.grants.reduce(
+    (sum, grant) => sum + (grant.pool === pool ? grant.held : 0),
+    balanceIn(customer, pool),
+  );
+}
