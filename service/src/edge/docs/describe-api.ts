@@ -89,8 +89,7 @@ const HEADERS = {
     schema: { type: "string", examples: ["req_01m7e9svgq8s3xk7vd8j1c2r5t"] },
   },
   IdempotentReplayed: {
-    description:
-      "`true` if this is the stored response to an earlier request with the same key. Otherwise absent.",
+    description: "`true` if this is the stored response to an earlier request. Otherwise absent.",
     schema: { type: "string", enum: ["true"] },
   },
   RetryAfter: {
@@ -107,6 +106,9 @@ const HEADERS = {
   },
 } as const;
 
+/** Operations that return a stored response to a repeated request. */
+const REPLAYING = new Set(["consume", "recordEvent", "openHold", "settleHold", "releaseHold"]);
+
 type Header = keyof typeof HEADERS;
 
 /** Adds names and response headers to a generated document. */
@@ -116,12 +118,12 @@ function complete(generated: object, named: Readonly<Record<string, object>>): o
   const used = new Set<Header>();
   for (const [path, methods] of Object.entries(document.paths)) {
     for (const { operationId, responses = {} } of Object.values(methods)) {
-      const replays = operationId !== "check";
+      const replays = REPLAYING.has(operationId ?? "");
       for (const [status, response] of Object.entries(responses)) {
         const isRuntime = !path.startsWith(MANAGE);
         const headers: Record<string, Header | null> = {
           "X-Request-Id": "RequestId",
-          "Idempotent-Replayed": isRuntime && replays && status === "200" ? "IdempotentReplayed" : null,
+          "Idempotent-Replayed": replays && status === "200" ? "IdempotentReplayed" : null,
           "Retry-After": status === "429" || status === "503" ? "RetryAfter" : null,
           RateLimit: isRuntime && (status === "200" || status === "429") ? "RateLimit" : null,
           "RateLimit-Policy": isRuntime && (status === "200" || status === "429") ? "RateLimitPolicy" : null,
