@@ -34,7 +34,9 @@ test("a revocation reads current data first, and cannot be confirmed if that fai
   await page.unroute(PROFILE);
   await page.getByRole("button", { name: "Retry" }).click();
   await page.getByText("Some data could not be refreshed").waitFor({ state: "detached" });
-  expect((await manage("GET", "customers/ada")).body["balances"]).toEqual([{ pool: "credits", balance: 30 }]);
+  expect((await manage("GET", "customers/ada")).body["balances"]).toEqual([
+    { pool: "credits", balance: 30, held: 0 },
+  ]);
 });
 
 test("an open Block dialog does not turn into an Unblock dialog", async () => {
@@ -73,7 +75,7 @@ test("credits are not added after a failed preview", async () => {
   await asked;
   await expect.poll(() => page.getByRole("alert").count()).toBe(1);
   expect((await manage("GET", "customers/ada")).body["balances"]).toEqual([
-    { pool: "credits", balance: 100 },
+    { pool: "credits", balance: 100, held: 0 },
   ]);
 });
 

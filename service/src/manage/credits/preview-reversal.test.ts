@@ -74,7 +74,7 @@ test("a preview shows which credits would return to revoked grants or to a plan 
     ],
   });
   await manage("POST", path, { body: {} });
-  expect(await balanceOf(managed)).toEqual([{ pool: "credits", balance: body["balanceAfter"] }]);
+  expect(await balanceOf(managed)).toEqual([{ pool: "credits", balance: body["balanceAfter"], held: 0 }]);
   expect((await manage("POST", `${path}/preview`, { body: {} })).body["code"]).toBe("nothing_to_reverse");
   expect((await manage("POST", `${path.replace("ada", "nobody")}/preview`, { body: {} })).status).toBe(404);
 });
