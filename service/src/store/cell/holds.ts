@@ -131,7 +131,8 @@ const ROW = describeRow({
 /** Columns of `cell.hold_changes as h`. */
 export const HOLD = derive(ROW, ({ state, ...row }): Hold => ({ ...row, ...decodeHoldState(state) }));
 
-// Without a time: those that end within a minute, so that a view a moment later has them too.
+// Without a time: those that end within a minute, so that a view a moment later has them too. The limits keep the planner from reading
+// whole tables, which it does without statistics; a customer has at most 1,000 open holds.
 const LIST_DUE = statement(
   "holds.list_due",
   `
@@ -139,14 +140,23 @@ const LIST_DUE = statement(
     n.position::integer,
     ${ROW.list}
   from unnest($1::integer[], $2::bigint[]) with ordinality as n (environment_id, customer_number, position)
-  join cell.open_holds as o
-    on o.environment_id = n.environment_id
-    and o.customer_number = n.customer_number
-    and o.expires_at <= coalesce($3::timestamptz, clock_timestamp() + interval '1 minute')
-  join cell.hold_changes as h
-    on h.environment_id = o.environment_id
-    and h.customer_number = o.customer_number
-    and h.number = o.change_number`,
+  cross join lateral (
+    select p.environment_id, p.customer_number, p.change_number
+    from cell.open_holds as p
+    where p.environment_id = n.environment_id
+      and p.customer_number = n.customer_number
+      and p.expires_at <= coalesce($3::timestamptz, clock_timestamp() + interval '1 minute')
+    order by p.expires_at
+    limit 1000
+  ) as o
+  cross join lateral (
+    select c.hold_number, c.opened_at, c.expires_at, c.member_id, c.state
+    from cell.hold_changes as c
+    where c.environment_id = o.environment_id
+      and c.customer_number = o.customer_number
+      and c.number = o.change_number
+    limit 1
+  ) as h`,
 );
 
 /** The holds of each customer that end by `until`. */

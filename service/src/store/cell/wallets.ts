@@ -125,10 +125,15 @@ const READ_FOR_CHECK = statement(
       when ${MAY_HAVE_HOLDS} then (
         select coalesce(json_agg(json_build_array(${HOLD_COLUMNS})), '[]')::text
         from cell.open_holds as o
-        join cell.hold_changes as h
-          on h.environment_id = o.environment_id
-          and h.customer_number = o.customer_number
-          and h.number = o.change_number
+        -- The limit keeps the planner from reading the whole table.
+        cross join lateral (
+          select c.hold_number, c.opened_at, c.expires_at, c.member_id, c.state
+          from cell.hold_changes as c
+          where c.environment_id = o.environment_id
+            and c.customer_number = o.customer_number
+            and c.number = o.change_number
+          limit 1
+        ) as h
         where o.environment_id = w.environment_id
           and o.customer_number = w.customer_number
           and o.expires_at <= clock_timestamp() + interval '1 minute'
