@@ -14,7 +14,7 @@ import { type HoldCalls, holdCallsIn, listHoldActs } from "./hold-acts.ts";
 import type { StoredDenial, StoredEntry, StoredGrant } from "./stored.ts";
 import type { Facts } from "./violation.ts";
 
-/** What calls say that no row stores. */
+/** Facts from responses that no row stores. */
 export type Answered = HoldCalls & {
   /** The affordable quantity that was returned for a denied request, by its marker. */
   readonly affordable: ReadonlyMap<string | null, number>;

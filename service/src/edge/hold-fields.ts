@@ -33,7 +33,7 @@ export const closingFields = {
   creditsUncovered: credits("The part of the price that no credits covered.", 0),
 };
 
-export const HeldItem = Type.Object({
+const HeldItem = Type.Object({
   feature: Type.String({ examples: ["chat.tokens"] }),
   pool: Type.String({ examples: ["credits"] }),
   quantity: Type.Integer({ description: "The quantity that is held.", examples: [2_000] }),

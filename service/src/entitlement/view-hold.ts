@@ -22,7 +22,18 @@ export type HoldRecord = {
 
 type Viewer = { readonly catalog: Catalog; readonly customerNumber: CustomerNumber; readonly now: Instant };
 
-/** What a hold is, and what became of it, in the form that responses have. */
+/** The holds that a history window shows. Holds that were opened before `since` are shown only while they are open. */
+export function viewHolds(
+  records: readonly HoldRecord[],
+  { since, ...viewer }: Viewer & { readonly since: number | null },
+) {
+  return records.flatMap((record) => {
+    const view = viewHold(record, viewer);
+    return view.status === "open" || record.hold.openedAt >= (since ?? 0) ? [view] : [];
+  });
+}
+
+/** What a hold is, and how it ended, in the form that responses have. */
 export function viewHold(record: HoldRecord, { catalog, customerNumber, now }: Viewer) {
   const { kind, hold, answer, metadata } = record;
   const status = statusOf(kind, hold, now);

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { HoldView } from "../../edge/hold-fields.ts";
 import { Problem } from "../../edge/problem.ts";
-import { viewHold } from "../../entitlement/view-hold.ts";
+import { viewHolds } from "../../entitlement/view-hold.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import { single } from "../../postgres/transaction.ts";
 import type { CustomerId, EnvironmentId, Instant } from "../../primitives/brand.ts";
@@ -91,10 +91,7 @@ function listHolds(
     const shown = records.slice(0, limit);
     const catalog = await loadCatalog(tx, environmentId);
     const now = await readClock(tx);
-    const holds = shown
-      .map((record) => ({ record, view: viewHold(record, { catalog, customerNumber, now }) }))
-      .filter(({ record, view }) => view.status === "open" || record.hold.openedAt >= (since ?? 0))
-      .map(({ view }) => view);
+    const holds = viewHolds(shown, { catalog, customerNumber, now, since });
     return { holds, next: records.length > limit ? (shown.at(-1)?.hold.number ?? null) : null };
   });
 }

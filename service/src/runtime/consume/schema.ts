@@ -62,7 +62,7 @@ const nullableTime = (description: string) =>
     description,
   });
 
-export const affordableQuantity = Type.Integer({
+const affordableQuantity = Type.Integer({
   description:
     "Only if denied: how many units the balance and the limit allow now. With `items`, of the denied item, after the items before it.",
   examples: [4],
@@ -117,7 +117,7 @@ export const poolField = Type.String({
   examples: ["credits"],
 });
 const creditsCharged = Type.Integer({ examples: [10] });
-export const consumeIdField = Type.Union([Type.String({ pattern: "^con_" }), Type.Null()], {
+const consumeIdField = Type.Union([Type.String({ pattern: "^con_" }), Type.Null()], {
   description: "Identifies the charge, for example to reverse it. Null when denied.",
   examples: ["con_06fd5n0r000000000a00000001"],
 });

@@ -1,5 +1,5 @@
 import { Problem } from "../../edge/problem.ts";
-import { viewHold } from "../../entitlement/view-hold.ts";
+import { viewHolds } from "../../entitlement/view-hold.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import { findDatabaseTrouble } from "../../postgres/sql-error.ts";
 import type { Tx } from "../../postgres/statement.ts";
@@ -41,7 +41,7 @@ export function readHoldRoute(cellOf: CellOf) {
         const record = await findHoldRecord(tx, { environmentId, ...id });
         if (customerId === null || record?.hold.openedAt !== id.openedAt)
           throw toProblem({ kind: "hold_not_found" });
-        const [view] = await viewHolds(tx, key, { customerNumber, records: [record] });
+        const [view] = await viewShown(tx, key, { customerNumber, records: [record] });
         if (view === undefined) throw toProblem({ kind: "hold_not_found" });
         return { ...view, customerId };
       }),
@@ -79,7 +79,7 @@ export function listHoldsRoute(cellOf: CellOf) {
         const last = records.at(-1)?.hold;
         const isLast = found.length <= size || last === undefined;
         return {
-          items: await viewHolds(tx, key, { customerNumber, records }),
+          items: await viewShown(tx, key, { customerNumber, records }),
           nextCursor: isLast ? null : nameHold({ ...last, customerNumber }),
         };
       }),
@@ -96,8 +96,8 @@ function readCursor(cursor: string): number {
   });
 }
 
-/** The holds that the history window shows. */
-async function viewHolds(
+/** The holds that the workspace's history window shows. */
+async function viewShown(
   tx: Tx,
   { environmentId, historyDaysMax }: Caller,
   { customerNumber, records }: { customerNumber: CustomerNumber; records: readonly HoldRecord[] },
@@ -105,11 +105,8 @@ async function viewHolds(
   if (records.length === 0) return [];
   const catalog = await loadCatalog(tx, environmentId);
   const now = await readClock(tx);
-  const since = historyDaysMax === null ? 0 : now - historyDaysMax * DAY_MS;
-  return records.flatMap((record) => {
-    const view = viewHold(record, { catalog, customerNumber, now });
-    return view.status === "open" || record.hold.openedAt >= since ? [view] : [];
-  });
+  const since = historyDaysMax === null ? null : now - historyDaysMax * DAY_MS;
+  return viewHolds(records, { catalog, customerNumber, now, since });
 }
 
 /** Reads outside of the lanes, which are for decisions. */
