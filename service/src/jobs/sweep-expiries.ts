@@ -6,7 +6,7 @@ import type { Tx } from "../postgres/statement.ts";
 import { transaction } from "../postgres/transaction.ts";
 import { loadCatalogs } from "../store/cell/catalogs.ts";
 import { readClock } from "../store/cell/clock.ts";
-import { latestDecision, viewDueHolds } from "../store/cell/holds.ts";
+import { latestDecision, viewDueHolds } from "../store/cell/due-holds.ts";
 import { lockSweep, moveSweep } from "../store/cell/sweeps.ts";
 import { WalletChanges, writeChanges } from "../store/cell/wallet-changes.ts";
 import { listNextWallets, lockSweptWallets, type SweptWallet } from "../store/cell/wallet-sweep.ts";

@@ -6,8 +6,8 @@ import type { CustomerId, CustomerNumber } from "../../primitives/brand.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { readClock } from "../../store/cell/clock.ts";
 import { findCustomers } from "../../store/cell/customers.ts";
+import { addDueHolds } from "../../store/cell/due-holds.ts";
 import type { ReferencedGrant } from "../../store/cell/grants.ts";
-import { addDueHolds } from "../../store/cell/holds.ts";
 import {
   findImportedProfiles,
   findReferencedGrants,

@@ -156,3 +156,11 @@ test("many checks of a customer with 1,000 ended holds end them once for the who
   // Fifty checks come in a few batches. Ended one by one, they would take fifty times as long.
   expect(performance.now() - startMs).toBeLessThan(15 * Math.max(oneMs, 20));
 });
+
+test("a hold that ends before the wallet's last decision has ended, though this process's clock is behind", async () => {
+  const { open, settle, balance, database } = await setupHolds();
+  const holdId = await open({ ...TEXT, expiresInSeconds: 120 });
+  await database.query("update cell.wallets set decided_at = clock_timestamp() + interval '5 minutes'");
+  expect((await settle(holdId)).body).toMatchObject({ status: "settled", late: true, creditsCharged: 30 });
+  expect(await balance()).toBe(70);
+});

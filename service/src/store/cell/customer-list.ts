@@ -14,7 +14,7 @@ import {
 } from "../../postgres/row.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
 import { brandAs, type CustomerId, type CustomerNumber, type EnvironmentId } from "../../primitives/brand.ts";
-import { viewDueHolds } from "./holds.ts";
+import { viewDueHolds } from "./due-holds.ts";
 import { WALLET } from "./wallets.ts";
 
 const RECORD = describeRow({

@@ -1,4 +1,3 @@
-import type { Catalog } from "../../entitlement/catalog.ts";
 import type { HoldChange, HoldChangeKind } from "../../entitlement/entry.ts";
 import type { Fingerprint, ShortHash } from "../../entitlement/fingerprint.ts";
 import type { Hold, Wallet } from "../../entitlement/wallet.ts";
@@ -9,10 +8,9 @@ import { derive, describeRow, instant, integer, listRows, orNull, text } from ".
 import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
 import { assert } from "../../primitives/assert.ts";
 import { brandAs, type Instant, type MemberId } from "../../primitives/brand.ts";
-import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { decodeHoldState, encodeHoldState } from "./hold-state.ts";
 import { findReadable, type Run } from "./verify-ledger.ts";
-import type { FoundWallet, WalletName } from "./wallets.ts";
+import type { WalletName } from "./wallets.ts";
 
 /** What a hold's row has besides the change itself. */
 export type HoldNote = {
@@ -130,99 +128,6 @@ const ROW = describeRow({
 
 /** Columns of `cell.hold_changes as h`. */
 export const HOLD = derive(ROW, ({ state, ...row }): Hold => ({ ...row, ...decodeHoldState(state) }));
-
-// Without a time: those that end within a minute, so that a view a moment later has them too. The limits keep the planner from reading
-// whole tables, which it does without statistics; a customer has at most 1,000 open holds.
-const LIST_DUE = statement(
-  "holds.list_due",
-  `
-  select
-    n.position::integer,
-    ${ROW.list}
-  from unnest($1::integer[], $2::bigint[]) with ordinality as n (environment_id, customer_number, position)
-  cross join lateral (
-    select p.environment_id, p.customer_number, p.change_number
-    from cell.open_holds as p
-    where p.environment_id = n.environment_id
-      and p.customer_number = n.customer_number
-      and p.expires_at <= coalesce($3::timestamptz, clock_timestamp() + interval '1 minute')
-    order by p.expires_at
-    limit 1000
-  ) as o
-  cross join lateral (
-    select c.hold_number, c.opened_at, c.expires_at, c.member_id, c.state
-    from cell.hold_changes as c
-    where c.environment_id = o.environment_id
-      and c.customer_number = o.customer_number
-      and c.number = o.change_number
-    limit 1
-  ) as h`,
-);
-
-/** The holds of each customer that end by `until`. */
-async function listDue(tx: Tx, names: readonly WalletName[], until: Instant | null): Promise<Hold[][]> {
-  const { rows } = await tx.run(LIST_DUE, [
-    integers(names.map(({ environmentId }) => environmentId)),
-    bigints(names.map(({ customerNumber }) => customerNumber)),
-    until === null ? null : formatTimestamp(until),
-  ]);
-  const found: Hold[][] = names.map(() => []);
-  for (const row of rows) found[readInteger(row[0]) - 1]?.push(HOLD.readAt(row, 1));
-  return found;
-}
-
-/** What the time of a decision depends on, besides the wallet. */
-type Present = { readonly clock: Instant; readonly catalogs: readonly Pick<Catalog, "changedAt">[] };
-
-/**
- * Adds the holds that are due. Read after the wallets were locked, because a statement that waits for a lock sees other tables as they
- * were before. Customers without holds cost nothing.
- */
-export async function addDueHolds(
-  tx: Tx,
-  wallets: readonly FoundWallet[],
-  present: Present,
-): Promise<readonly FoundWallet[]> {
-  const holders = wallets.filter(({ mayHold }) => mayHold);
-  if (holders.length === 0) return wallets;
-  const until = latestDecision(holders, present);
-  const due = await listDue(tx, holders, until);
-  const holds = new Map(holders.map((holder, index) => [holder, due[index] ?? []]));
-  return wallets.map((found): FoundWallet => {
-    const { readWallet } = found;
-    const known = holds.get(found);
-    if (readWallet === null || known === undefined) return found;
-    return { ...found, readWallet: () => ({ ...readWallet(), holds: known, holdsUntil: until }) };
-  });
-}
-
-/** No decision about these wallets is dated later than this. */
-export function latestDecision(
-  wallets: readonly Pick<FoundWallet, "decidedAt">[],
-  { clock, catalogs }: Present,
-): Instant {
-  const decided = wallets.map(({ decidedAt }) => decidedAt ?? clock);
-  return brandAs<Instant>(Math.max(clock, ...decided, ...catalogs.map(({ changedAt }) => changedAt)));
-}
-
-/** Adds the holds that end by `until`, or those that are due now to wallets that are only looked at. */
-export async function viewDueHolds<T extends { readonly wallet: Wallet }>(
-  tx: Tx,
-  rows: readonly T[],
-  nameOf: (row: T) => WalletName,
-  until: Instant | null = null,
-): Promise<T[]> {
-  const holders = rows.filter(({ wallet }) => wallet.openHolds > 0);
-  if (holders.length === 0) return [...rows];
-  const due = await listDue(tx, holders.map(nameOf), until);
-  const holds = new Map(holders.map((holder, index) => [holder, due[index] ?? []]));
-  return rows.map((row) => {
-    const known = holds.get(row);
-    if (known === undefined) return row;
-    const holdsUntil = until ?? Number.POSITIVE_INFINITY;
-    return { ...row, wallet: { ...row.wallet, holds: known, holdsUntil } };
-  });
-}
 
 const LIST_OPEN_OF = statement(
   "holds.list_open_of",

@@ -14,7 +14,7 @@ import {
 import { statement, type Tx } from "../../postgres/statement.ts";
 import type { CustomerNumber, EnvironmentId, Instant, PoolId } from "../../primitives/brand.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
-import { viewDueHolds } from "./holds.ts";
+import { viewDueHolds } from "./due-holds.ts";
 import { entryKindOf } from "./ledger.ts";
 import { recordedSince } from "./ledger-balances.ts";
 import { grantKindOf } from "./wallet-state.ts";

@@ -6,7 +6,7 @@ import type { CustomerId, EnvironmentId, Instant } from "../../primitives/brand.
 import { loadCatalog } from "./catalogs.ts";
 import { readClock } from "./clock.ts";
 import { type CustomerName, compareCustomers, findCustomers, insertMissingCustomers } from "./customers.ts";
-import { addDueHolds } from "./holds.ts";
+import { addDueHolds } from "./due-holds.ts";
 import { insertEmptyWallets, lockFreeWallets, lockWallets, type WalletName } from "./wallets.ts";
 
 /** A customer's locked wallet, with everything that a decision needs. */

@@ -3,7 +3,7 @@ import { readInteger } from "../../postgres/column.ts";
 import { describeRow, id, type RowOf } from "../../postgres/row.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
 import type { CustomerNumber, EnvironmentId } from "../../primitives/brand.ts";
-import { viewDueHolds } from "./holds.ts";
+import { viewDueHolds } from "./due-holds.ts";
 import { WALLET, type WalletName } from "./wallets.ts";
 
 const SWEPT = describeRow({
