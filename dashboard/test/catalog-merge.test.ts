@@ -6,6 +6,7 @@ const credits = (count: number) => ({
   credits: count,
   period: "month" as const,
   rollover: 0,
+  overage: 0,
 });
 const feature = (key: string, quantity: number | null = null) => ({
   feature: key,

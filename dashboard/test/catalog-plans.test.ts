@@ -62,7 +62,7 @@ test("a plan is created and published, and charges use its terms", async () => {
   });
   expect((await manage("GET", "plans/studio")).body).toMatchObject({
     draft: null,
-    versions: [{ number: 1, allowances: [{ credits: 500, period: "month", rollover: 2 }] }],
+    versions: [{ number: 1, allowances: [{ credits: 500, period: "month", rollover: 2, overage: 0 }] }],
   });
 });
 

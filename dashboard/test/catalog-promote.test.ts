@@ -47,7 +47,9 @@ test("promotion shows changes in Live and, on request, archives items that are n
   const { service, manage, publish } = await setupManage();
   await manage("POST", "/manage/v1/projects/1/promote", { body: { reach: "new_assignments" } });
   await manage("PUT", `${LIVE}/features/old`, { body: { name: "Old", cost: { credits: 1 } } });
-  await publish({ allowances: [{ pool: "credits", credits: 250, period: "month", rollover: 0 }] });
+  await publish({
+    allowances: [{ pool: "credits", credits: 250, period: "month", rollover: 0, overage: 0 }],
+  });
   const page = await signIn(service.url, "/projects/1/test/promote");
   await page.getByText("Credits: 100 credits a month → 250 credits a month.").waitFor();
   await page.getByText("Customers on Pro get the new version at their next renewal.").waitFor();

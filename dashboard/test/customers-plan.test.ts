@@ -8,7 +8,7 @@ const ADA = "/projects/1/test/customers/ada";
 const SCALE = {
   key: "scale",
   name: "Scale",
-  allowances: [{ pool: "credits", credits: 5_000, period: "month", rollover: 0 } as const],
+  allowances: [{ pool: "credits", credits: 5_000, period: "month", rollover: 0, overage: 0 } as const],
 };
 
 test("a plan is previewed and assigned, and assigning it again changes nothing", async () => {

@@ -13,8 +13,8 @@ test.each(["light", "dark"] as const)("two pools have separate balances (%s)", a
     key: "studio",
     name: "Studio",
     allowances: [
-      { pool: "credits", credits: 100, period: "month", rollover: 0 },
-      { pool: "video", credits: 30, period: "week", rollover: 0 },
+      { pool: "credits", credits: 100, period: "month", rollover: 0, overage: 0 },
+      { pool: "video", credits: 30, period: "week", rollover: 0, overage: 0 },
     ],
     features: [
       { feature: "image.render", limit: null },
@@ -50,7 +50,7 @@ test.each(["light", "dark"] as const)("two pools have separate balances (%s)", a
   await page.keyboard.press("Enter");
   await page.getByText("Balance 10 → 35").waitFor();
   expect((await manage("GET", "customers/grace")).body["balances"]).toEqual([
-    { pool: "credits", balance: 90, held: 0 },
-    { pool: "video", balance: 35, held: 0 },
+    { pool: "credits", balance: 90, held: 0, overage: null },
+    { pool: "video", balance: 35, held: 0, overage: null },
   ]);
 });

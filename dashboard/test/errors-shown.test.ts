@@ -73,7 +73,7 @@ test("creating or editing never overwrites an unseen version of a customer", () 
   const seen = { customerId: "ada", name: "Ada", metadata: { seats: 3 } } as unknown as Customer;
   const changed = { ...seen, metadata: { seats: 4 } };
   // Balances are not part of the form.
-  const spent: Customer = { ...seen, balances: [{ pool: "credits", balance: 7, held: 0 }] };
+  const spent: Customer = { ...seen, balances: [{ pool: "credits", balance: 7, held: 0, overage: null }] };
   expect(() => assertNoConflict(seen, spent)).not.toThrow();
   expect(() => assertNoConflict(null, null)).not.toThrow();
   expect(() => assertNoConflict(null, seen)).toThrow("Ada has this ID");

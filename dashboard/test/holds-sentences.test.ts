@@ -21,11 +21,21 @@ const HOLD: Hold = {
   creditsHeld: 20,
   creditsCharged: 0,
   creditsReleased: 0,
+  overageCredits: 0,
   creditsBeyondHold: 0,
   creditsUncovered: 0,
   late: false,
   consumeId: null,
-  items: [{ feature: "chat.tokens", pool: "credits", quantity: 4_000, creditsHeld: 20, quantityUsed: 0 }],
+  items: [
+    {
+      feature: "chat.tokens",
+      pool: "credits",
+      quantity: 4_000,
+      creditsHeld: 20,
+      overageCredits: 0,
+      quantityUsed: 0,
+    },
+  ],
 };
 
 const STORY: KeyHistory = {
@@ -118,7 +128,7 @@ test("a grant whose credits are all held is neither spent nor expired", () => {
   expect(stateOfGrant({ ...grant, remaining: 1, expiresAt }, [], now)).toBe("open");
   expect(stateOfGrant({ ...grant, expiresAt, revokedAt: expiresAt }, [], now)).toBe("revoked");
   const former = { ...grant, held: 0, expiresAt: null };
-  const allowance = { pool: "credits", credits: 100, period: "month", rollover: 0 } as const;
+  const allowance = { pool: "credits", credits: 100, period: "month", rollover: 0, overage: 0 } as const;
   expect(findRenewal(allowance, [former, { ...grant, expiresAt }])).toBe(expiresAt);
 });
 

@@ -22,6 +22,7 @@ function entryOf(sequence: number, second: number, fields: Partial<Entry> = {}):
     item: null,
     holdId: null,
     uncovered: 0,
+    overage: 0,
     reversedQuantity: 0,
     reverses: null,
     idempotencyKey: `key-${sequence}`,

@@ -41,7 +41,7 @@ test("a possible duplicate charge is marked and reversed, and cannot be reversed
   await page.keyboard.press("?");
   await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
   await page.keyboard.press("Escape");
-  expect(await balanceOf(setup)).toEqual([{ pool: "credits", balance: 70, held: 0 }]);
+  expect(await balanceOf(setup)).toEqual([{ pool: "credits", balance: 70, held: 0, overage: null }]);
 
   const reversed = rowOf(page, "render-7f3a/2");
   await reversed.getByRole("link", { name: "Reversed" }).waitFor();
@@ -74,7 +74,7 @@ test("a charge is reversed in two parts by keyboard", async () => {
   await page.getByText("Enter a whole number from 1 to 3.").waitFor();
   await expectAccessible(page);
   await page.keyboard.press("Enter");
-  expect(await balanceOf(setup)).toEqual([{ pool: "credits", balance: 70, held: 0 }]);
+  expect(await balanceOf(setup)).toEqual([{ pool: "credits", balance: 70, held: 0, overage: null }]);
 
   await page.keyboard.press("Control+a");
   await page.keyboard.type("1");
@@ -89,7 +89,7 @@ test("a charge is reversed in two parts by keyboard", async () => {
   await waitForFocus(page, "Reason");
   await page.keyboard.press("Escape");
   await page.getByRole("dialog", { name: "Reverse charge" }).waitFor({ state: "detached" });
-  expect(await balanceOf(setup)).toEqual([{ pool: "credits", balance: 80, held: 0 }]);
+  expect(await balanceOf(setup)).toEqual([{ pool: "credits", balance: 80, held: 0, overage: null }]);
 
   await page.keyboard.press("Enter");
   await waitForFocus(page, "Reason");
@@ -112,7 +112,7 @@ test("a charge that another member reversed cannot be reversed again, and the li
   await page.getByRole("alert").getByText("This charge is already fully reversed").waitFor();
   await page.keyboard.press("Escape");
   await rowOf(page, "render-1").getByText("Reversed").waitFor();
-  expect(await balanceOf(setup)).toEqual([{ pool: "credits", balance: 100, held: 0 }]);
+  expect(await balanceOf(setup)).toEqual([{ pool: "credits", balance: 100, held: 0, overage: null }]);
 });
 
 test("the shown curl call reverses a charge", async () => {

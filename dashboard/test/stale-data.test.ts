@@ -35,7 +35,7 @@ test("a revocation reads current data first, and cannot be confirmed if that fai
   await page.getByRole("button", { name: "Retry" }).click();
   await page.getByText("Some data could not be refreshed").waitFor({ state: "detached" });
   expect((await manage("GET", "customers/ada")).body["balances"]).toEqual([
-    { pool: "credits", balance: 30, held: 0 },
+    { pool: "credits", balance: 30, held: 0, overage: null },
   ]);
 });
 
@@ -75,7 +75,7 @@ test("credits are not added after a failed preview", async () => {
   await asked;
   await expect.poll(() => page.getByRole("alert").count()).toBe(1);
   expect((await manage("GET", "customers/ada")).body["balances"]).toEqual([
-    { pool: "credits", balance: 100, held: 0 },
+    { pool: "credits", balance: 100, held: 0, overage: null },
   ]);
 });
 

@@ -32,7 +32,9 @@ test("3: assigning the active plan again with the same end changes no row, and a
   const { cell, context, consume, publish, database, check } = await setupCredits();
   await consume({ ...RENDER, quantity: 4, idempotencyKey: "a" });
   // A new version of the same plan.
-  await publish({ allowances: [{ pool: "credits", credits: 1_000, period: "month", rollover: 0 }] });
+  await publish({
+    allowances: [{ pool: "credits", credits: 1_000, period: "month", rollover: 0, overage: 0 }],
+  });
   const changed = await changedTables(database, async () => {
     for (const extra of [{}, { endsAt: null }, { shorten: true }, {}]) {
       const repeat = { customerId: ADA, plan: "pro", anchor: null, ...extra };
@@ -71,7 +73,7 @@ test("3: a renewal extends the plan, and a late duplicate of an earlier renewal 
 test("3: a downgrade and a cancellation at the end of the period leave the paid period as it is", async () => {
   const { manage, publish, check, database } = await setupManage();
   const assign = (body: object) => manage("POST", "customers/ada/plan", { body });
-  const allowances = [{ pool: "credits", credits: 20, period: "month", rollover: 0 } as const];
+  const allowances = [{ pool: "credits", credits: 20, period: "month", rollover: 0, overage: 0 } as const];
   await publish({ key: "basic", name: "Basic", allowances });
   const startsAt = (await check(RENDER)).body["resetsAt"];
   const downgrade = { plan: "basic", startsAt, asOf: new Date().toISOString() };
@@ -114,7 +116,7 @@ test("3: a plan change replaces the allowance and keeps purchased credits", asyn
   await publish({
     key: "team",
     name: "Team",
-    allowances: [{ pool: "credits", credits: 500, period: "month", rollover: 0 }],
+    allowances: [{ pool: "credits", credits: 500, period: "month", rollover: 0, overage: 0 }],
   });
   expect((await check(RENDER)).body["balance"]).toBe(150);
   await assign("ada", "team");

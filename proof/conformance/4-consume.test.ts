@@ -241,7 +241,10 @@ async function sellSeconds({ cell, context, publish }: Credits): Promise<void> {
   });
   await publish({
     reach: "now",
-    allowances: [...PRO.allowances, { pool: "seconds", credits: 30, period: "month", rollover: 0 }],
+    allowances: [
+      ...PRO.allowances,
+      { pool: "seconds", credits: 30, period: "month", rollover: 0, overage: 0 },
+    ],
     features: [...PRO.features, { feature: "speech", limit: null }],
   });
 }

@@ -85,7 +85,7 @@ async function keepOpen({ database }: Pick<Holds, "database">): Promise<void> {
 
 test("holds: an allowance is not carried to another plan", async () => {
   const { open, release, publish, assign, balance, database } = await setupHolds();
-  const allowances = [{ pool: "credits", credits: 5, period: "month" as const, rollover: 0 }];
+  const allowances = [{ pool: "credits", credits: 5, period: "month" as const, rollover: 0, overage: 0 }];
   await publish({ key: "small", name: "Small", allowances });
   const holdId = await open(IMAGES);
   await assign("ada", "small");

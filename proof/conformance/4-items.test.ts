@@ -124,7 +124,10 @@ test("items: earlier items reduce the credits left for later items of the same p
   await defineFeature(cell, context, { key: "video", name: "Video", unit: null, pool: "minutes", cost });
   await publish({
     reach: "now",
-    allowances: [...PRO.allowances, { pool: "minutes", credits: 60, period: "month", rollover: 0 }],
+    allowances: [
+      ...PRO.allowances,
+      { pool: "minutes", credits: 60, period: "month", rollover: 0, overage: 0 },
+    ],
     features: [...PRO.features, { feature: "video", limit: null }],
   });
   const video = { feature: "video", quantity: 60 };

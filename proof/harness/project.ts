@@ -122,7 +122,7 @@ async function publishCatalog(pool: Pool, context: Context, catalog: CatalogCont
         name: key,
         reach: "new_assignments",
         allowances: Object.entries({ [POOL]: allowance, ...otherAllowances }).map(([poolKey, given]) => ({
-          ...{ pool: poolKey, ...given, rollover: 0 },
+          ...{ pool: poolKey, ...given, rollover: 0, overage: 0 },
         })),
         features: Object.entries(features).map(([feature, limit]) => ({ feature, limit })),
       }),

@@ -166,8 +166,8 @@ const CATALOG = {
       key: "pro",
       name: "Pro",
       allowances: [
-        { credits: 400, period: "month", rollover: 1 },
-        { pool: "video", credits: 300, period: "week", rollover: 2 },
+        { credits: 400, period: "month", rollover: 1, overage: 0 },
+        { pool: "video", credits: 300, period: "week", rollover: 2, overage: 0 },
       ],
       features: [
         { feature: "image.render" },

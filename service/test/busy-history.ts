@@ -16,7 +16,7 @@ export async function liveBusyLives(credits: Credits): Promise<void> {
   const { cell, context, publish, assign, record } = credits;
   await publish({
     key: "daily",
-    allowances: [{ pool: "credits", credits: 20, period: "day", rollover: 1 }],
+    allowances: [{ pool: "credits", credits: 20, period: "day", rollover: 1, overage: 0 }],
     features: [{ feature: "export", limit: { quantity: 5, period: "day" } }],
   });
   const anchor = brandAs<Instant>(Date.now() - DAY_MS + SHORTLY_MS);
@@ -56,7 +56,7 @@ async function liveAda(credits: Credits): Promise<void> {
 
   await publish({
     key: "max",
-    allowances: [{ pool: "credits", credits: 500, period: "month", rollover: 0 }],
+    allowances: [{ pool: "credits", credits: 500, period: "month", rollover: 0, overage: 0 }],
   });
   await assign("ada", "max");
   await charge(credits, "ada", "image.render");
@@ -65,7 +65,7 @@ async function liveAda(credits: Credits): Promise<void> {
   await reverseConsume(cell, context, { consumeId: text, quantity: 500 });
   await publish({
     reach: "now",
-    allowances: [{ pool: "credits", credits: 150, period: "month", rollover: 0 }],
+    allowances: [{ pool: "credits", credits: 150, period: "month", rollover: 0, overage: 0 }],
   });
   await charge(credits, "ada", "image.render", 2);
   await override(credits, "ada", { features: { export: { limit: { quantity: 8, period: "day" } } } });

@@ -43,7 +43,7 @@ const FEATURES: readonly Feature[] = [
 ];
 
 export function monthly(credits: number, rollover = 0): Allowance {
-  return { pool: CREDITS, credits, period: "month", rollover };
+  return { pool: CREDITS, credits, period: "month", rollover, overage: 0 };
 }
 
 /** Creates a catalog from plans by key, each with its versions, published at LONG_AGO by default. */

@@ -16,7 +16,7 @@ export const PRO: PlanInput = {
   key: "pro",
   name: "Pro",
   reach: "new_assignments",
-  allowances: [{ pool: "credits", credits: 100, period: "month", rollover: 0 }],
+  allowances: [{ pool: "credits", credits: 100, period: "month", rollover: 0, overage: 0 }],
   features: [
     { feature: "image.render", limit: null },
     { feature: "text.generate", limit: null },

@@ -63,13 +63,18 @@ export class Timeline {
   override(
     when: string,
     terms: Readonly<Record<string, Partial<Omit<OverridesRequest["features"][number], "feature">>>>,
-    { credits, endsAt = null }: { credits?: number; endsAt?: Instant | null } = {},
+    {
+      credits = null,
+      overage,
+      endsAt = null,
+    }: { credits?: number | null; overage?: number | null; endsAt?: Instant | null } = {},
   ): string {
     const features = Object.entries(terms).map(([key, { included = null, cost = null, limit }]) => ({
       feature: getFeature(key),
       ...{ included, cost, limit },
     }));
-    const allowances = credits === undefined ? [] : [{ pool: CREDITS, period: null, credits }];
+    const isSet = credits !== null || overage !== undefined;
+    const allowances = isSet ? [{ pool: CREDITS, period: null, credits, overage }] : [];
     const outcome = setOverrides(this.catalog, this.wallet, { features, allowances, endsAt }, at(when));
     if ("change" in outcome) this.#keep(outcome.change);
     return outcome.kind;

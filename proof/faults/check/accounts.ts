@@ -172,6 +172,7 @@ function toEntry(row: StoredEntry, featureIds: ReadonlyMap<string, FeatureId>): 
             reverses,
             place,
             uncovered,
+            overage: [],
           },
     hold,
   };

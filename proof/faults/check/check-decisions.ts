@@ -153,7 +153,10 @@ function describeCustomer(customer: Customer | null): string {
 function describeWallet({ wallet, holds }: Account): string {
   const open = wallet.grants.filter(({ remaining }) => remaining > 0);
   const openHolds = openHoldsOf(holds).map(({ hold: { expiresAt, items } }) => {
-    return { expiresAt, items: items.map((item) => ({ quantity: item.quantity, credits: creditsIn(item) })) };
+    return {
+      expiresAt,
+      items: items.map((item) => ({ quantity: item.quantity, credits: creditsIn(item), overage: 0 })),
+    };
   });
   return describe({ plan: wallet.assignment?.plan ?? null, next: wallet.next }, open, openHolds);
 }

@@ -44,7 +44,7 @@ export async function openShop(overrides: Record<string, string> = {}): Promise<
   await publish({
     key: "basic",
     name: "Basic",
-    allowances: [{ pool: "credits", credits: 20, period: "month", rollover: 0 }],
+    allowances: [{ pool: "credits", credits: 20, period: "month", rollover: 0, overage: 0 }],
   });
   const stripe = await startLocalStripe();
   const line = await startLineTo(service.url);

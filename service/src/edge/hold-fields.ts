@@ -29,8 +29,9 @@ export const closingFields = {
     "Credits of the hold that were not used. They can be spent again, unless they expired or were revoked. 0 for a late settlement.",
     12,
   ),
-  creditsBeyondHold: credits("The part of the price that exceeds the credits of the hold.", 0),
-  creditsUncovered: credits("The part of the price that no credits covered.", 0),
+  overageCredits: credits("The part of the price that is overage.", 0),
+  creditsBeyondHold: credits("The part of the price that exceeds what was held.", 0),
+  creditsUncovered: credits("The part of the price that neither credits nor overage covered.", 0),
 };
 
 const HeldItem = Type.Object({
@@ -38,6 +39,7 @@ const HeldItem = Type.Object({
   pool: Type.String({ examples: ["credits"] }),
   quantity: Type.Integer({ description: "The quantity that is held.", examples: [2_000] }),
   creditsHeld: credits("Credits that are set aside for it.", 20),
+  overageCredits: credits("Overage that is set aside for it.", 0),
   quantityUsed: Type.Integer({
     description: "The quantity that was charged. 0 while the hold is open.",
     examples: [0],
@@ -61,11 +63,28 @@ export const HoldView = Type.Object({
   creditsHeld: credits("Credits that the hold sets aside, or set aside until it ended.", 20),
   creditsCharged: closingFields.creditsCharged,
   creditsReleased: closingFields.creditsReleased,
+  overageCredits: credits("Overage that the hold sets aside or, after its end, that was charged.", 0),
   creditsBeyondHold: closingFields.creditsBeyondHold,
   creditsUncovered: closingFields.creditsUncovered,
   late: closingFields.late,
   consumeId: consumeIdField,
   items: Type.Array(HeldItem),
 });
+
+/** A customer's overage of one pool. */
+export const OverageView = Type.Object(
+  {
+    credits: nullable(
+      Type.Integer({
+        description: "How many the plan allows in each period. Null: unlimited.",
+        examples: [500],
+      }),
+    ),
+    used: Type.Integer({ description: "Used in this period.", examples: [20] }),
+    held: Type.Integer({ description: "Set aside by open holds.", examples: [0] }),
+    remaining: nullable(Type.Integer({ description: "Null: unlimited.", examples: [480] })),
+  },
+  { description: "Use beyond all credits, which you invoice later. Null if the plan does not allow it." },
+);
 
 export type HoldView = Static<typeof HoldView>;

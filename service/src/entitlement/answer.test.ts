@@ -12,6 +12,7 @@ import {
   ANSWER_FORMAT_DENIAL,
   ANSWER_FORMAT_EVENT,
   ANSWER_FORMAT_ITEMS,
+  ANSWER_FORMAT_OVERAGE,
 } from "./stored-answer.ts";
 
 const SUBJECT = Buffer.from("019a7f5c0000700080000000000000ff", "hex");
@@ -32,8 +33,12 @@ test("format 1 is always rendered as exactly these bytes", () => {
 test("format 2 is always rendered as exactly these bytes", () => {
   expect(ANSWER_FORMAT_CONSUME).toBe(2);
   const limit = { quantity: 5, used: 7, resetsAt: null };
-  const position = { balance: 80, resetsAt: RESETS_AT, limit: null };
-  const allowed = { reason: null, single: { creditsRequired: 20, position }, details: null };
+  const position = { balance: 80, resetsAt: RESETS_AT, limit: null, overage: null };
+  const allowed = {
+    reason: null,
+    single: { creditsRequired: 20, overageCredits: 0, position },
+    details: null,
+  };
   expect(renderAnswer({ format: 2, subjectId: SUBJECT, verdict: allowed }, ASKED)).toBe(
     '{"allowed":true,"reason":null,"customerId":"customer \\"42\\"","feature":"image.render","quantity":2,' +
       '"creditsRequired":20,"balance":80,"resetsAt":"2026-12-01T00:00:00.000Z","limit":null,' +
@@ -41,7 +46,11 @@ test("format 2 is always rendered as exactly these bytes", () => {
   );
   const denied = {
     reason: "limit_reached" as const,
-    single: { creditsRequired: 20, position: { balance: 80, resetsAt: null, limit } },
+    single: {
+      creditsRequired: 20,
+      overageCredits: 0,
+      position: { balance: 80, resetsAt: null, limit, overage: null },
+    },
     details: null,
   };
   expect(renderAnswer({ format: 2, subjectId: SUBJECT, verdict: denied }, ASKED)).toBe(
@@ -53,10 +62,10 @@ test("format 2 is always rendered as exactly these bytes", () => {
 
 test("format 3 is always rendered as exactly these bytes", () => {
   expect(ANSWER_FORMAT_DENIAL).toBe(3);
-  const position = { balance: 15, resetsAt: RESETS_AT, limit: null };
+  const position = { balance: 15, resetsAt: RESETS_AT, limit: null, overage: null };
   const denied = {
     reason: "insufficient_credits" as const,
-    single: { creditsRequired: 20, position },
+    single: { creditsRequired: 20, overageCredits: 0, position },
     details: "1",
   };
   expect(renderAnswer({ format: 3, subjectId: SUBJECT, verdict: denied }, ASKED)).toBe(
@@ -90,8 +99,32 @@ test("format 4 is always rendered as exactly these bytes", () => {
   );
 });
 
+test("format 7 is always rendered as exactly these bytes", () => {
+  expect(ANSWER_FORMAT_OVERAGE).toBe(7);
+  const items = `[[20,"credits",0,${RESETS_AT},[5,2,null],15,100,15,85]]`;
+  const allowed = { reason: null, single: null, details: `[null,null,${items}]` };
+  expect(renderAnswer({ format: 7, subjectId: SUBJECT, verdict: allowed }, ASKED)).toBe(
+    '{"allowed":true,"reason":null,"customerId":"customer \\"42\\"","feature":"image.render","quantity":2,' +
+      '"creditsRequired":20,"balance":0,"resetsAt":"2026-12-01T00:00:00.000Z",' +
+      '"limit":{"quantity":5,"used":2,"remaining":3,"resetsAt":null},' +
+      '"overage":{"credits":100,"used":15,"remaining":85},"overageCredits":15,' +
+      '"consumeId":"con_01k9znr000e00800000000007z","creditsCharged":5}',
+  );
+  const denied = {
+    reason: "insufficient_credits" as const,
+    single: null,
+    details: `[0,1,[[20,"credits",5,null,[],0,null,15,null]]]`,
+  };
+  expect(renderAnswer({ format: 7, subjectId: SUBJECT, verdict: denied }, ASKED)).toBe(
+    '{"allowed":false,"reason":"insufficient_credits","customerId":"customer \\"42\\"","feature":"image.render",' +
+      '"quantity":2,"creditsRequired":20,"balance":5,"resetsAt":null,"limit":null,' +
+      '"overage":{"credits":null,"used":15,"remaining":null},"overageCredits":0,"affordableQuantity":1,' +
+      '"consumeId":null,"creditsCharged":0}',
+  );
+});
+
 test("reading an unknown response format throws an error", () => {
-  for (const format of [0, 6]) {
+  for (const format of [0, 8]) {
     expect(() => renderAnswer({ format, subjectId: SUBJECT, verdict: null }, null)).toThrow(
       UnknownAnswerFormat,
     );

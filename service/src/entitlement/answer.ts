@@ -9,6 +9,7 @@ import {
   ANSWER_FORMAT_EVENT,
   ANSWER_FORMAT_HOLD,
   ANSWER_FORMAT_ITEMS,
+  ANSWER_FORMAT_OVERAGE,
   readAffordable,
   type StoredAnswer,
   type StoredItem,
@@ -40,6 +41,15 @@ export function renderAnswer(answer: StoredAnswer, asked: Asked | null): string 
       const charged = reason === null ? single.creditsRequired : 0;
       const rendered = renderSingle({ reason, single, affordableQuantity: readAffordable(answer) }, asked);
       return `{${rendered},"consumeId":${renderId("con", reason, subjectId)},"creditsCharged":${charged}}`;
+    }
+    case ANSWER_FORMAT_OVERAGE: {
+      assert(verdict !== null && asked !== null, "a consume request has a verdict");
+      const unpacked = unpackVerdict(verdict);
+      const [single] = unpacked.items;
+      assert(single !== undefined, "a request has at least one item");
+      const rendered = renderSingle({ ...unpacked, single }, asked);
+      const taken = renderTaken("creditsCharged", verdict.reason, single);
+      return `{${rendered},"consumeId":${renderId("con", verdict.reason, subjectId)},${taken}}`;
     }
     case ANSWER_FORMAT_ITEMS: {
       assert(verdict !== null && asked !== null, "a consume request has a verdict");
@@ -78,7 +88,7 @@ function renderHold(
   if (asked.hasItems) return `{${renderItems(verdict, asked, "creditsHeld")},${hold},${end}}`;
   const [single] = verdict.items;
   assert(single !== undefined, "a request has at least one item");
-  const held = `"creditsHeld":${reason === null ? single.creditsRequired : 0}`;
+  const held = renderTaken("creditsHeld", reason, single);
   return `{${renderSingle({ ...verdict, single }, asked)},${hold},${held},${end}}`;
 }
 
@@ -93,25 +103,26 @@ function renderId(
 type Single = Pick<Verdict, "reason" | "affordableQuantity"> & { readonly single: StoredItem };
 
 function renderSingle({ reason, affordableQuantity, single }: Single, { customerId, items }: Asked): string {
-  const { creditsRequired, position } = single;
+  const { creditsRequired } = single;
   const affordable = affordableQuantity === null ? "" : `,"affordableQuantity":${affordableQuantity}`;
   return (
     `${renderReason(reason)},"customerId":${JSON.stringify(customerId)},` +
     `"feature":${JSON.stringify(items[0]?.feature)},"quantity":${items[0]?.quantity},` +
-    `"creditsRequired":${creditsRequired},${renderPosition(position)}${affordable}`
+    `"creditsRequired":${creditsRequired},${renderPosition(single)}${affordable}`
   );
 }
 
 /** `taken` is the field with the credits that were charged or held. A check has none. */
 function renderItems(verdict: Verdict, asked: Asked, taken: "creditsCharged" | "creditsHeld" | null): string {
   const { reason, deniedItem, affordableQuantity } = verdict;
-  const items = verdict.items.map(({ creditsRequired, pool, position }, index) => {
+  const items = verdict.items.map((each, index) => {
+    const { creditsRequired, pool } = each;
     const item = asked.items[index];
     assert(item !== undefined, "a response has the items of its request");
-    const charged = taken === null ? "" : `"${taken}":${reason === null ? creditsRequired : 0},`;
+    const charged = taken === null ? "" : `${renderTaken(taken, reason, each)},`;
     return (
       `{"feature":${JSON.stringify(item.feature)},"quantity":${item.quantity},"creditsRequired":${creditsRequired},` +
-      `${charged}"pool":${JSON.stringify(pool)},${renderPosition(position)}}`
+      `${charged}"pool":${JSON.stringify(pool)},${renderPosition(each)}}`
     );
   });
   const denial = reason === null ? "" : `"affordableQuantity":${affordableQuantity},`;
@@ -125,11 +136,28 @@ function renderReason(reason: Reason | null): string {
   return `"allowed":${reason === null},"reason":${reason === null ? "null" : `"${reason}"`}`;
 }
 
-function renderPosition(position: StoredPosition | null): string {
+/** The credits that were charged or held, without overage. */
+function renderTaken(
+  field: "creditsCharged" | "creditsHeld",
+  reason: Reason | null,
+  { creditsRequired, overageCredits }: StoredItem,
+): string {
+  return `"${field}":${reason === null ? creditsRequired - overageCredits : 0}`;
+}
+
+/** Overage is shown only for plans that allow it. */
+function renderPosition({ position, overageCredits }: StoredItem): string {
   return (
     `"balance":${position?.balance ?? null},"resetsAt":${renderTime(position?.resetsAt)},` +
-    `"limit":${renderLimit(position?.limit)}`
+    `"limit":${renderLimit(position?.limit)}${renderOverage(position?.overage, overageCredits)}`
   );
+}
+
+function renderOverage(overage: StoredPosition["overage"] | undefined, overageCredits: number): string {
+  if (overage === null || overage === undefined) return "";
+  const { credits, used, remaining } = overage;
+  const position = `{"credits":${credits},"used":${used},"remaining":${remaining}}`;
+  return `,"overage":${position},"overageCredits":${overageCredits}`;
 }
 
 function renderLimit(limit: StoredPosition["limit"] | undefined): string {

@@ -73,6 +73,8 @@ export type Allowance = {
   readonly credits: number;
   readonly period: PeriodKind;
   readonly rollover: number;
+  /** Credits that may be used beyond the allowance in each period. Null if unlimited, 0 if none. */
+  readonly overage: number | null;
 };
 
 export type PlanFeature = {

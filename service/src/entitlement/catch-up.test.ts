@@ -52,7 +52,7 @@ test("credits roll over with or without requests in between", () => {
 });
 
 test("a one-time allowance is granted once, even if the customer leaves and returns", () => {
-  const once = { pool: CREDITS, credits: 50, period: "once" as const, rollover: 0 };
+  const once = { pool: CREDITS, credits: 50, period: "once" as const, rollover: 0, overage: 0 };
   const customer = new Timeline(makeCatalog({ trial: [{ allowances: [once] }], pro: [{}] }));
   customer.assign("2026-01-01", "trial");
   customer.consume("2026-01-02", "image");
@@ -72,7 +72,10 @@ test("a plan ends at its end date, and the default plan starts at that moment", 
 });
 
 test("each pool has its own period", () => {
-  const allowances = [monthly(100), { pool: STORAGE, credits: 7, period: "week" as const, rollover: 0 }];
+  const allowances = [
+    monthly(100),
+    { pool: STORAGE, credits: 7, period: "week" as const, rollover: 0, overage: 0 },
+  ];
   const customer = new Timeline(
     makeCatalog({ pro: [{ allowances, features: { image: null, disk: null } }] }),
   );
@@ -122,7 +125,7 @@ test("a version for the next period takes effect in that period, with its own co
 
 test("years without requests write a few entries, not one per missed day, with and without rollover", () => {
   for (const rollover of [0, 1, 12]) {
-    const allowance = { pool: CREDITS, credits: 10, period: "day" as const, rollover };
+    const allowance = { pool: CREDITS, credits: 10, period: "day" as const, rollover, overage: 0 };
     const customer = new Timeline(makeCatalog({ pro: [{ allowances: [allowance] }] }));
     customer.assign("2020-01-01", "pro");
     expect(customer.check("2026-01-01T12:00:00", "image").before?.balance).toBe(10 * (rollover + 1));

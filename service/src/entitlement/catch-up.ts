@@ -219,7 +219,10 @@ function grantAllowance(draft: Draft, allowance: Allowance, period: Period): voi
   const expiresAt = endAfter(allowance.period, assignment.anchor, period.start, allowance.rollover);
   const { number: grant } = draft.open({ pool, kind: "allowance", expiresAt }, credits);
   const others = assignment.allowances.filter((other) => other.pool !== pool);
-  const allowances = [...others, { pool, end: period.end, grant, base: credits, own }];
+  const allowances = [
+    ...others,
+    { pool, end: period.end, grant, base: credits, own, overageUsed: 0, overageHeld: 0 },
+  ];
   draft.wallet = { ...draft.wallet, assignment: { ...assignment, allowances } };
 }
 

@@ -2,7 +2,7 @@ import { assert } from "../primitives/assert.ts";
 import { brandAs, type Instant } from "../primitives/brand.ts";
 import { isAhead } from "./assignment.ts";
 import { unitsFor } from "./buying-power.ts";
-import { type Catalog, chargeFor } from "./catalog.ts";
+import { type Catalog, chargeFor, getVersion } from "./catalog.ts";
 import { catchUp } from "./catch-up.ts";
 import type { Reason } from "./decide.ts";
 import { Draft, decisionTime } from "./draft.ts";
@@ -10,6 +10,7 @@ import type { Change } from "./entry.ts";
 import { closeHold, countedIn, isOpenAt, joinHeld, type SettledItem, sumOf } from "./hold.ts";
 import { type Counted, countsCharge, isCountedBy, recount } from "./limits.ts";
 import { setAside } from "./open-hold.ts";
+import { joinOverage, overageLeft, overagePosition, sumOfOverage } from "./overage.ts";
 import { balanceOf, type HeldItem, type Hold, type LimitCounter, type Wallet } from "./wallet.ts";
 
 /** A hold lasts at most this long, with all extensions. */
@@ -114,7 +115,7 @@ export function extendHold(
   if (!isOpenAt(hold, now)) return { kind: "hold_expired", change: draft.finish(now) };
   if (end !== null && end > hold.openedAt + HOLD_MS_MAX) return { kind: "expires_too_late" };
   const total = Math.max(quantity ?? 0, item.quantity);
-  const denial = total === item.quantity ? null : findDenial(draft, hold, item, total);
+  const denial = total === item.quantity ? null : findDenial(catalog, draft, { hold, item, total });
   if (denial !== null) return { kind: "denied", ...denial, change: draft.finish(now) };
   const extended: Hold = {
     ...hold,
@@ -130,13 +131,19 @@ export function extendHold(
 type Denial = { readonly reason: Reason; readonly affordableQuantity: number };
 
 /** The terms of the hold decide, not those of the customer's present plan. */
-function findDenial(draft: Draft, hold: Hold, item: HeldItem, total: number): Denial | null {
+function findDenial(
+  catalog: Catalog,
+  draft: Draft,
+  { hold, item, total }: { readonly hold: Hold; readonly item: HeldItem; readonly total: number },
+): Denial | null {
   const { wallet } = draft;
   if (wallet.isBlocked) return { reason: "customer_blocked", affordableQuantity: 0 };
-  const { cost, pool, parts } = item;
+  const { cost, pool, parts, overage } = item;
   const byLimit =
     item.limit === null ? Number.POSITIVE_INFINITY : roomIn(draft, hold, item, item.limit.quantity);
-  const credits = sumOf(parts) + balanceOf(wallet, pool);
+  const version = wallet.assignment === null ? null : getVersion(catalog, wallet.assignment.version);
+  const left = overageLeft(overagePosition(wallet, version, pool));
+  const credits = sumOf(parts) + balanceOf(wallet, pool) + sumOfOverage(overage) + left;
   const byCredits = cost.credits === 0 ? Number.POSITIVE_INFINITY : unitsFor(cost, credits);
   // What is held already stays affordable, even if other use has exceeded the limit meanwhile.
   const affordableQuantity = Math.max(item.quantity, Math.min(byLimit, byCredits));
@@ -170,10 +177,15 @@ function findCounter(
 }
 
 function holdMore(draft: Draft, hold: Hold, item: HeldItem, total: number): HeldItem {
-  const credits = chargeFor(item.cost, total) - sumOf(item.parts);
-  const more = setAside(draft, item.pool, credits);
+  const { cost, pool, parts, overage } = item;
+  const more = setAside(draft, pool, chargeFor(cost, total) - sumOf(parts) - sumOfOverage(overage));
   draft.wallet = recount(draft.wallet, countedIn(hold, item), total - item.quantity);
-  return { ...item, quantity: total, parts: joinHeld(item.parts, more) };
+  return {
+    ...item,
+    quantity: total,
+    parts: joinHeld(parts, more.parts),
+    overage: joinOverage(overage, more.overage),
+  };
 }
 
 function finishChanged(draft: Draft, now: Instant): Change {

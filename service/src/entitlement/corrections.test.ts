@@ -8,7 +8,7 @@ const catalog = makeCatalog({
   scale: [{ allowances: [monthly(1000)] }],
   team: [
     {
-      allowances: [monthly(100), { pool: STORAGE, credits: 50, period: "month", rollover: 0 }],
+      allowances: [monthly(100), { pool: STORAGE, credits: 50, period: "month", rollover: 0, overage: 0 }],
       features: { image: null, export: { quantity: 5, period: "month" }, disk: null },
     },
   ],
@@ -83,7 +83,7 @@ test("a reversal returns no more to an allowance than a new plan version grants"
 });
 
 test("a reversal returns credits to an allowance that ended before the plan's version changed", () => {
-  const monthlyRolled = { ...monthly(100), rollover: 2 };
+  const monthlyRolled = { ...monthly(100), rollover: 2, overage: 0 };
   const smaller = { reach: "next_period" as const, publishedAt: at("2026-01-20"), allowances: [monthly(50)] };
   for (const isSeen of [false, true]) {
     const customer = new Timeline(makeCatalog({ pro: [{ allowances: [monthlyRolled] }, smaller] }));

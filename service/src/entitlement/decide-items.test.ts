@@ -7,7 +7,7 @@ import { decide } from "./decide.ts";
 const catalog = makeCatalog({
   pro: [
     {
-      allowances: [monthly(100), { pool: STORAGE, credits: 50, period: "month", rollover: 0 }],
+      allowances: [monthly(100), { pool: STORAGE, credits: 50, period: "month", rollover: 0, overage: 0 }],
       features: { image: null, text: null, export: { quantity: 5, period: "day" }, disk: null },
     },
   ],

@@ -17,6 +17,7 @@ import { applyDefaultPlan, catchUp } from "./catch-up.ts";
 import { Draft, decisionTime } from "./draft.ts";
 import type { Change, Entry, ItemPlace } from "./entry.ts";
 import { countUse, type LimitPosition, limitPosition } from "./limits.ts";
+import { type OveragePosition, overageLeft, overageParts, overagePosition } from "./overage.ts";
 import { findOverride, overrideTerms } from "./overrides.ts";
 import { balanceOf, type FeatureOverride, type Hold, newWallet, type Wallet } from "./wallet.ts";
 
@@ -38,6 +39,8 @@ export type Position = {
   readonly balance: number;
   readonly resetsAt: Instant | null;
   readonly limit: LimitPosition | null;
+  /** Null if the plan allows no overage. */
+  readonly overage: OveragePosition | null;
 };
 
 /** The decision about one feature of a request. */
@@ -212,20 +215,22 @@ function findReason(wallet: Wallet, { terms, before, quantity, ...item }: Priced
   if (wallet.assignment === null) return "no_active_plan";
   if (terms === undefined) return "feature_not_in_plan";
   if (limit !== null && quantity > limit.remaining) return "limit_reached";
-  if (item.creditsRequired > balance - item.creditsBefore) return "insufficient_credits";
+  const missing = item.creditsRequired - (balance - item.creditsBefore);
+  if (missing > overageLeft(before.overage)) return "insufficient_credits";
   return null;
 }
 
-/** The quantity that the balance and limit allow. Zero if the denial has another reason. */
+/** The quantity that the balance, overage and limit allow. Zero if the denial has another reason. */
 function affordable({ cost, before, creditsBefore }: Priced, reason: Reason): number {
   if (reason !== "limit_reached" && reason !== "insufficient_credits") return 0;
   return unitsWithin(cost, { ...before, balance: before.balance - creditsBefore });
 }
 
-/** The quantity that a balance and a limit allow. Infinite for a free feature without a limit. */
-export function unitsWithin(cost: Cost, { balance, limit }: Pick<Position, "balance" | "limit">): number {
+/** The quantity that a balance, overage and a limit allow. Infinite for a free feature without a limit. */
+export function unitsWithin(cost: Cost, { balance, limit, overage }: Omit<Position, "resetsAt">): number {
   const byLimit = limit?.remaining ?? Number.POSITIVE_INFINITY;
-  const byCredits = cost.credits === 0 ? Number.POSITIVE_INFINITY : unitsFor(cost, Math.max(0, balance));
+  const credits = Math.max(0, balance + overageLeft(overage));
+  const byCredits = cost.credits === 0 ? Number.POSITIVE_INFINITY : unitsFor(cost, credits);
   return Math.min(byLimit, byCredits);
 }
 
@@ -239,10 +244,11 @@ function charge(draft: Draft, item: Priced, place: ItemPlace | null): Entry {
   const { overrides, terms, pool, quantity, creditsRequired } = item;
   const { assignment } = draft.wallet;
   assert(terms !== undefined && assignment !== null, "only a feature that the customer may use is charged");
+  const credits = Math.min(creditsRequired, balanceOf(draft.wallet, pool.id));
   const entry = draft.move({
     kind: "consume",
     pool: pool.id,
-    parts: burn(draft.wallet.grants, pool.id, creditsRequired),
+    parts: burn(draft.wallet.grants, pool.id, credits),
     usage: {
       feature: terms.feature,
       quantity,
@@ -252,6 +258,7 @@ function charge(draft: Draft, item: Priced, place: ItemPlace | null): Entry {
       reverses: null,
       place,
       uncovered: 0,
+      overage: overageParts(draft.wallet, pool.id, creditsRequired - credits),
     },
   });
   count(draft, item, entry.sequence);
@@ -282,6 +289,7 @@ function positionOf(
     balance: balanceOf(wallet, pool.id),
     resetsAt: resetOf(wallet, version, pool.id),
     limit: terms === undefined ? null : limitPosition(wallet, { feature, planned, override }, now),
+    overage: overagePosition(wallet, version, pool.id),
   };
 }
 

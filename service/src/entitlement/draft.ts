@@ -15,6 +15,7 @@ import type {
   Part,
   Usage,
 } from "./entry.ts";
+import { countOverage } from "./overage.ts";
 import {
   type Assignment,
   BALANCE_MAX,
@@ -24,6 +25,7 @@ import {
   type HeldPart,
   type Hold,
   heldIn,
+  type OveragePart,
   type OverrideTerms,
   type Wallet,
 } from "./wallet.ts";
@@ -72,6 +74,7 @@ export class Draft {
     assert(Number.isSafeInteger(amount), "credits are whole");
     this.#applyParts(moved);
     if (held.length > 0) this.#takeHeld(held);
+    this.wallet = countOverage(this.wallet, usage?.overage ?? [], { used: kind === "reverse" ? -1 : 1 });
     const sequence = this.wallet.sequence + 1;
     this.wallet = { ...this.wallet, sequence };
     const balanceAfter = balanceOf(this.wallet, pool) + heldIn(this.wallet, pool);
@@ -94,8 +97,8 @@ export class Draft {
     return entry;
   }
 
-  /** Takes credits out of grants and sets them aside. No balance changes, so there is no entry. */
-  setAside(parts: readonly HeldPart[]): void {
+  /** Takes credits out of grants and sets them aside, and overage too. No balance changes, so there is no entry. */
+  setAside({ parts, overage }: { parts: readonly HeldPart[]; overage: readonly OveragePart[] }): void {
     const { grants } = this.wallet;
     const held = new Map(this.wallet.held.map((other) => [other.grant, other]));
     for (const { grant: number, credits } of parts) {
@@ -106,7 +109,12 @@ export class Draft {
       held.set(number, { ...known, credits: known.credits + credits });
     }
     this.#applyParts(parts.map(({ grant, credits }) => ({ grant, amount: -credits })));
-    this.wallet = { ...this.wallet, held: [...held.values()] };
+    this.wallet = countOverage({ ...this.wallet, held: [...held.values()] }, overage, { held: 1 });
+  }
+
+  /** Frees overage that was set aside. */
+  freeOverage(parts: readonly OveragePart[]): void {
+    this.wallet = countOverage(this.wallet, parts, { held: -1 });
   }
 
   /** Returns credits that were set aside to their grants, which must be in the wallet. */

@@ -1,5 +1,5 @@
 import type { FeatureId, Instant, PlanId, PlanVersionId, PoolId } from "../primitives/brand.ts";
-import type { GrantKind, Hold, Overrides, Wallet } from "./wallet.ts";
+import type { GrantKind, Hold, OveragePart, Overrides, Wallet } from "./wallet.ts";
 
 /** `grant` and `reverse` add credits; `expire`, `revoke` and `consume` subtract. A `consume` entry at cost 0 moves nothing. */
 export type EntryKind = "grant" | "consume" | "expire" | "revoke" | "reverse";
@@ -36,6 +36,8 @@ export type Usage = {
   readonly place: ItemPlace | null;
   /** The part of the price that no credits covered, or that a reversal undoes. Only the settlement of a hold can have one. */
   readonly uncovered: number;
+  /** The part of the price that was used beyond all credits and is invoiced later, or that a reversal undoes. */
+  readonly overage: readonly OveragePart[];
 };
 
 /** The position of a charge among the consecutive charges of one request. The sequence of the first one identifies the request. */

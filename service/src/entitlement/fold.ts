@@ -4,7 +4,9 @@ import type { Entry, EntryKind, HoldChange, ItemPlace, NewOverrides, Usage } fro
 import { FoldedGrants } from "./folded-grants.ts";
 import { FoldedHolds } from "./folded-holds.ts";
 import { FoldedLimits } from "./folded-limits.ts";
+import { FoldedOverage } from "./folded-overage.ts";
 import { FoldedOverrides } from "./folded-overrides.ts";
+import { sumOfOverage } from "./overage.ts";
 import { overrideTerms } from "./overrides.ts";
 import type { GrantFacts } from "./revoke-grant.ts";
 import type { Wallet } from "./wallet.ts";
@@ -27,6 +29,7 @@ export type Account = {
 export type ReversedConsume = Pick<Entry, "kind" | "pool" | "parts" | "usage" | "hold"> & {
   readonly reversedQuantity: number;
   readonly reversedCredits: number;
+  readonly reversedOverage: number;
 };
 
 /**
@@ -40,6 +43,7 @@ export class Fold {
   readonly #limits: FoldedLimits;
   readonly #overrides: FoldedOverrides;
   readonly #holds: FoldedHolds;
+  readonly #overage = new FoldedOverage();
   #sequence = 0;
   /** The next charge of a request whose charges are not complete yet. */
   #due: ItemPlace | null = null;
@@ -62,6 +66,7 @@ export class Fold {
       this.#followItems(entry) ??
       this.#judgeUse(entry, reversed) ??
       this.#holds.add(entry) ??
+      this.#overage.add(entry) ??
       this.#limits.add(entry) ??
       this.#overrides.add(entry);
     return flaw === null ? null : `entry ${entry.sequence}, ${entry.kind}, ${flaw}`;
@@ -75,6 +80,7 @@ export class Fold {
     if (this.#due !== null) return `the ledger ends before ${describePlace(this.#due)} of a request`;
     return (
       this.#holds.compare(wallet) ??
+      this.#overage.compare(wallet, this.#holds.open) ??
       this.#grants.compareRows(wallet) ??
       this.#grants.compareOpen(wallet) ??
       this.#compareBalances() ??
@@ -172,7 +178,7 @@ function findFlaw({ kind, amount, parts }: Entry): string | null {
 function findMischarge(entry: Entry, usage: Usage, { pool, cost }: PlanFeature): string | null {
   const due = chargeFor(cost, usage.quantity);
   if (entry.pool !== pool) return `charges pool ${entry.pool} instead of ${pool}`;
-  const price = usage.uncovered - entry.amount;
+  const price = usage.uncovered + sumOfOverage(usage.overage) - entry.amount;
   if (usage.uncovered < 0 || (usage.uncovered > 0 && entry.hold === null))
     return `leaves ${usage.uncovered} uncovered, which only a hold can`;
   return price === due ? null : `charges ${price} instead of ${due}`;
@@ -204,15 +210,23 @@ function findMisreversal(
     if (amount + burned > 0)
       return `returns ${amount} to grant ${grant}, but consume ${reverses} took only ${-burned} from it`;
   }
-  const { reversedQuantity, reversedCredits } = reversed;
+  for (const { grant, credits } of usage.overage) {
+    const used = consume.overage.find((part) => part.grant === grant)?.credits ?? 0;
+    if (credits > used)
+      return `undoes ${credits} overage of grant ${grant}, but consume ${reverses} used only ${used} of it`;
+  }
+  const { reversedQuantity, reversedCredits, reversedOverage } = reversed;
   const reversals = `reverses consume ${reverses}, whose reversals`;
   if (reversedQuantity > consume.quantity)
     return `${reversals} reverse ${reversedQuantity} units, but it has only ${consume.quantity}`;
   const price = chargeFor(cost, consume.quantity) - chargeFor(cost, consume.quantity - reversedQuantity);
-  // What no credits covered is undone first.
-  const due = Math.max(0, price - consume.uncovered);
-  if (reversedCredits === due) return null;
-  return `${reversals} return ${reversedCredits} credits instead of ${due}`;
+  // What nothing covered is undone first, then overage.
+  const covered = Math.max(0, price - consume.uncovered);
+  const overage = Math.min(covered, sumOfOverage(consume.overage));
+  if (reversedOverage !== overage)
+    return `${reversals} undo ${reversedOverage} overage instead of ${overage}`;
+  if (reversedCredits === covered - overage) return null;
+  return `${reversals} return ${reversedCredits} credits instead of ${covered - overage}`;
 }
 
 /** The charge that each reversal in a complete ledger refers to. */
@@ -223,11 +237,14 @@ export function reversedConsumes(ledger: readonly Entry[]): Map<Entry, ReversedC
     const consume = ledger.find(({ sequence }) => sequence === reverses);
     let reversedQuantity = 0;
     let reversedCredits = 0;
+    let reversedOverage = 0;
     for (const { usage, amount } of group) {
       reversedQuantity += usage?.quantity ?? 0;
       reversedCredits += amount;
+      reversedOverage += sumOfOverage(usage?.overage ?? []);
     }
-    const reversed = consume === undefined ? null : { ...consume, reversedQuantity, reversedCredits };
+    const sums = { reversedQuantity, reversedCredits, reversedOverage };
+    const reversed = consume === undefined ? null : { ...consume, ...sums };
     for (const reversal of group) found.set(reversal, reversed);
   }
   return found;

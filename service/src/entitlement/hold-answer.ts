@@ -4,6 +4,7 @@ import { type Catalog, getFeatureKey, getPool } from "./catalog.ts";
 import type { Reason } from "./decide.ts";
 import type { HoldChangeKind } from "./entry.ts";
 import { isOpenAt, type SettledItem, sumOf } from "./hold.ts";
+import { sumOfOverage } from "./overage.ts";
 import { balanceOf, type Hold, type Wallet } from "./wallet.ts";
 
 /** Like the kind of a hold's last change. `open` also stands for a hold that was extended, or lost credits to a revocation. */
@@ -15,6 +16,7 @@ export type Closing = {
   readonly late: boolean;
   readonly creditsCharged: number;
   readonly creditsReleased: number;
+  readonly overageCredits: number;
   readonly creditsBeyondHold: number;
   readonly creditsUncovered: number;
   readonly items: readonly ClosedItem[];
@@ -26,6 +28,7 @@ type ClosedItem = {
   readonly quantity: number;
   readonly creditsRequired: number;
   readonly creditsCharged: number;
+  readonly overageCredits: number;
   readonly creditsBeyondHold: number;
   readonly creditsUncovered: number;
   readonly pool: string;
@@ -46,10 +49,11 @@ type Closed = {
 export function describeClosing(catalog: Catalog, closed: Closed): Closing {
   const { status, hold, isLate, wallet, consumeId } = closed;
   const items = closed.items.map((settled): ClosedItem => {
-    const { item, quantity, creditsRequired, creditsCharged, creditsBeyondHold, creditsUncovered } = settled;
+    const { item, quantity, creditsRequired, creditsCharged, overageCredits } = settled;
+    const { creditsBeyondHold, creditsUncovered } = settled;
     return {
       feature: getFeatureKey(catalog, item.feature),
-      ...{ quantity, creditsRequired, creditsCharged, creditsBeyondHold, creditsUncovered },
+      ...{ quantity, creditsRequired, creditsCharged, overageCredits, creditsBeyondHold, creditsUncovered },
       pool: getPool(catalog, item.pool).key,
       balance: balanceOf(wallet, item.pool),
     };
@@ -58,10 +62,12 @@ export function describeClosing(catalog: Catalog, closed: Closed): Closing {
   const sum = (of: (item: ClosedItem) => number): number =>
     items.reduce((total, item) => Math.min(Number.MAX_SAFE_INTEGER, total + of(item)), 0);
   const held = isLate ? 0 : creditsIn(hold);
+  const fromHold = closed.items.reduce((total, { creditsFromHold }) => total + creditsFromHold, 0);
   return {
     ...{ status, late: isLate },
     creditsCharged: sum((item) => item.creditsCharged),
-    creditsReleased: held - sum((item) => item.creditsRequired - item.creditsBeyondHold),
+    creditsReleased: held - fromHold,
+    overageCredits: sum((item) => item.overageCredits),
     creditsBeyondHold: sum((item) => item.creditsBeyondHold),
     creditsUncovered: sum((item) => item.creditsUncovered),
     ...{ items, consumeId },
@@ -86,6 +92,7 @@ export function describeExtension(catalog: Catalog, { denial, hold, wallet }: Ex
     feature: item === undefined ? null : getFeatureKey(catalog, item.feature),
     quantity: item?.quantity ?? 0,
     creditsHeld: creditsIn(hold),
+    overageCredits: overageIn(hold),
     balance: item === undefined ? 0 : balanceOf(wallet, item.pool),
     expiresAt: formatTimestamp(hold.expiresAt),
   };
@@ -94,6 +101,11 @@ export function describeExtension(catalog: Catalog, { denial, hold, wallet }: Ex
 /** The credits that a hold has set aside, or had when it ended. */
 export function creditsIn({ items }: Hold): number {
   return items.reduce((total, { parts }) => total + sumOf(parts), 0);
+}
+
+/** The overage that a hold has set aside, or had when it ended. */
+export function overageIn({ items }: Hold): number {
+  return items.reduce((total, { overage }) => total + sumOfOverage(overage), 0);
 }
 
 /** An open hold that is past its end has ended, even if that is not written yet. */

@@ -1,11 +1,19 @@
 import { assert } from "../primitives/assert.ts";
-import type { Instant } from "../primitives/brand.ts";
+import type { Instant, PoolId } from "../primitives/brand.ts";
 import { burn } from "./burn-order.ts";
-import { type Catalog, chargeFor } from "./catalog.ts";
+import { type Catalog, chargeFor, getVersion } from "./catalog.ts";
 import type { Draft } from "./draft.ts";
 import type { Entry, ItemPlace } from "./entry.ts";
 import { giveBack, type Origin } from "./give-back.ts";
 import { type Counted, recount } from "./limits.ts";
+import {
+  joinOverage,
+  overageLeft,
+  overageParts,
+  overagePosition,
+  splitOverage,
+  sumOfOverage,
+} from "./overage.ts";
 import {
   balanceOf,
   findHeld,
@@ -13,6 +21,7 @@ import {
   type HeldItem,
   type HeldPart,
   type Hold,
+  type OveragePart,
   type Wallet,
 } from "./wallet.ts";
 
@@ -21,10 +30,13 @@ export type SettledItem = {
   readonly item: HeldItem;
   /** The quantity that was really used. */
   readonly quantity: number;
-  /** What the quantity costs: `creditsCharged + creditsUncovered`. */
+  /** What the quantity costs: `creditsCharged + overageCredits + creditsUncovered`. */
   readonly creditsRequired: number;
   readonly creditsCharged: number;
-  /** The part of the price that exceeds the credits of the hold, whether other credits covered it or not. */
+  /** How many of the charged credits the hold had set aside. */
+  readonly creditsFromHold: number;
+  readonly overageCredits: number;
+  /** The part of the price that exceeds what was held, whether anything covered it or not. */
   readonly creditsBeyondHold: number;
   readonly creditsUncovered: number;
   /** The charge. Null if nothing was used. */
@@ -41,8 +53,8 @@ type Closing = {
 };
 
 /**
- * Ends a hold: charges what was used and returns the rest. Credits of the hold pay first, then other credits in burn order. The charges
- * of one hold are consecutive, so credits return after them.
+ * Ends a hold: charges what was used and returns the rest. Credits of the hold pay first, then other credits in burn order, then overage:
+ * first what the hold has set aside of it. The charges of one hold are consecutive, so credits return after them.
  */
 export function closeHold(
   catalog: Catalog,
@@ -55,22 +67,34 @@ export function closeHold(
     return { item, quantity, creditsRequired: chargeFor(item.cost, quantity) };
   });
   const { spent, rest } = isLate ? { spent: [], rest: [] } : spendHeld(uses);
-  if (!isLate) draft.wallet = { ...draft.wallet, openHolds: draft.wallet.openHolds - 1 };
+  const promised = isLate ? [] : promise(uses);
+  const overage = new HeldOverage(isLate ? [] : hold.items);
+  if (!isLate) {
+    draft.wallet = { ...draft.wallet, openHolds: draft.wallet.openHolds - 1 };
+    for (const item of hold.items) draft.freeOverage(item.overage);
+  }
   const count = uses.filter(({ quantity }) => quantity > 0).length;
   const settled: SettledItem[] = [];
   let index = 0;
   for (const [position, use] of uses.entries()) {
     const { item, quantity, creditsRequired } = use;
     const held = spent[position] ?? [];
-    const creditsBeyondHold = creditsRequired - sumOf(held);
-    const further = atMostHeld ? 0 : Math.min(creditsBeyondHold, balanceOf(draft.wallet, item.pool));
-    const creditsUncovered = creditsBeyondHold - further;
-    const charge = { item, quantity, held, further, uncovered: creditsUncovered };
+    const creditsFromHold = sumOf(held);
+    const beyond = creditsRequired - creditsFromHold;
+    const further = atMostHeld ? 0 : Math.min(beyond, balanceOf(draft.wallet, item.pool));
+    const own = overage.take(item.pool, beyond - further);
+    const more = atMostHeld ? 0 : Math.min(beyond - further - sumOfOverage(own), left(catalog, draft, item));
+    const parts = joinOverage(own, overageParts(draft.wallet, item.pool, more));
+    const overageCredits = sumOfOverage(parts);
+    const creditsUncovered = beyond - further - overageCredits;
+    const charge = { item, quantity, held, further, overage: parts, uncovered: creditsUncovered };
     const place = count > 1 ? { index, of: count } : null;
     const entry = quantity === 0 ? null : settle(draft, hold, charge, place);
     if (entry !== null) index += 1;
-    const creditsCharged = creditsRequired - creditsUncovered;
-    settled.push({ ...use, creditsCharged, creditsBeyondHold, creditsUncovered, entry });
+    const creditsCharged = creditsFromHold + further;
+    const creditsBeyondHold = creditsRequired - (promised[position] ?? 0);
+    const covered = { creditsCharged, creditsFromHold, overageCredits };
+    settled.push({ ...use, ...covered, creditsBeyondHold, creditsUncovered, entry });
     draft.wallet = recount(draft.wallet, countedIn(hold, item), isLate ? quantity : quantity - item.quantity);
   }
   free(catalog, draft, hold, rest);
@@ -109,6 +133,48 @@ function spendHeld(uses: readonly Use[]): { spent: HeldPart[][]; rest: HeldPart[
   return { spent, rest: rest.reduce<HeldPart[]>(joinHeld, []) };
 }
 
+/** How much of each price the hold had promised to cover, with credits or overage: first for its own item, then for others. */
+function promise(uses: readonly Use[]): number[] {
+  const rest = uses.map(({ item, creditsRequired }) =>
+    Math.max(0, sumOf(item.parts) + sumOfOverage(item.overage) - creditsRequired),
+  );
+  return uses.map(({ item, creditsRequired }) => {
+    let open = Math.max(0, creditsRequired - sumOf(item.parts) - sumOfOverage(item.overage));
+    for (const [other, use] of uses.entries()) {
+      if (use.item.pool !== item.pool) continue;
+      const taken = Math.min(open, rest[other] ?? 0);
+      rest[other] = (rest[other] ?? 0) - taken;
+      open -= taken;
+    }
+    return creditsRequired - open;
+  });
+}
+
+/** The overage that a hold has set aside, by pool. */
+class HeldOverage {
+  readonly #pools = new Map<PoolId, readonly OveragePart[]>();
+
+  constructor(items: readonly HeldItem[]) {
+    for (const { pool, overage } of items) this.#pools.set(pool, joinOverage(this.#in(pool), overage));
+  }
+
+  take(pool: PoolId, credits: number): readonly OveragePart[] {
+    const { first, left } = splitOverage(this.#in(pool), credits);
+    this.#pools.set(pool, left);
+    return first;
+  }
+
+  #in(pool: PoolId): readonly OveragePart[] {
+    return this.#pools.get(pool) ?? [];
+  }
+}
+
+/** The overage that the customer's present plan still allows. */
+function left(catalog: Catalog, { wallet }: Draft, { pool }: HeldItem): number {
+  const version = wallet.assignment === null ? null : getVersion(catalog, wallet.assignment.version);
+  return overageLeft(overagePosition(wallet, version, pool));
+}
+
 /** Splits parts after the first `credits` credits. */
 function split(parts: readonly HeldPart[], credits: number): { first: HeldPart[]; left: HeldPart[] } {
   const first: HeldPart[] = [];
@@ -144,18 +210,20 @@ type Charge = {
   readonly quantity: number;
   readonly held: readonly HeldPart[];
   readonly further: number;
+  readonly overage: readonly OveragePart[];
   readonly uncovered: number;
 };
 
 function settle(
   draft: Draft,
   hold: Hold,
-  { item: { feature, pool, overrides }, quantity, held, further, uncovered }: Charge,
+  { item: { feature, pool, overrides }, quantity, held, further, overage, uncovered }: Charge,
   place: ItemPlace | null,
 ): Entry {
   const { number, planVersion, assignment } = hold;
   const parts = burn(draft.wallet.grants, pool, further);
-  const usage = { feature, quantity, planVersion, assignment, overrides, reverses: null, place, uncovered };
+  const terms = { feature, planVersion, assignment, overrides };
+  const usage = { ...terms, quantity, reverses: null, place, uncovered, overage };
   return draft.move({ kind: "consume", pool, parts, held, usage, hold: number });
 }
 

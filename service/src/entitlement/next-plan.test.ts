@@ -9,7 +9,7 @@ const catalog = makeCatalog({
   pro: [{}],
   basic: [{ allowances: [monthly(20)] }],
   free: [{ allowances: [monthly(5)] }],
-  trial: [{ allowances: [{ pool: CREDITS, credits: 50, period: "once", rollover: 0 }] }],
+  trial: [{ allowances: [{ pool: CREDITS, credits: 50, period: "once", rollover: 0, overage: 0 }] }],
 });
 
 const withDefault = makeCatalog(
@@ -63,7 +63,7 @@ test("a cancellation at period end requires `shorten`, and can be repeated until
 });
 
 test("`period_end` is the end of the current period of the plan's longest allowance", () => {
-  const week = { pool: CREDITS, credits: 10, period: "week" as const, rollover: 0 };
+  const week = { pool: CREDITS, credits: 10, period: "week" as const, rollover: 0, overage: 0 };
   const mixed = makeCatalog({
     mixed: [{ allowances: [week, { ...monthly(1), period: "year" }] }],
     pro: [{}],

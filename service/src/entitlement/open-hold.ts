@@ -5,7 +5,8 @@ import type { Catalog } from "./catalog.ts";
 import type { HoldDuration } from "./consumption.ts";
 import { count, type Decision, decideAndTake, type Priced, type Question } from "./decide.ts";
 import type { Draft } from "./draft.ts";
-import { type HeldItem, type HeldPart, type Hold, OPEN_HOLDS_MAX, type Wallet } from "./wallet.ts";
+import { overageParts } from "./overage.ts";
+import { balanceOf, type HeldItem, type Hold, OPEN_HOLDS_MAX, type Wallet } from "./wallet.ts";
 
 export type HoldTerms = HoldDuration & Pick<Hold, "memberId">;
 
@@ -55,20 +56,26 @@ function openHold(
 function holdItem(draft: Draft, item: Priced): HeldItem {
   const { override, overrides, terms, pool, quantity, creditsRequired, before } = item;
   assert(terms !== undefined, "only a feature that the customer may use is held");
-  const parts = setAside(draft, pool.id, creditsRequired);
+  const held = setAside(draft, pool.id, creditsRequired);
   count(draft, item, draft.wallet.sequence + 1);
   const own = override?.limit?.period ?? null;
   const limit = before.limit && { quantity: before.limit.quantity, own };
-  return { feature: terms.feature, quantity, pool: pool.id, cost: terms.cost, overrides, limit, parts };
+  return { feature: terms.feature, quantity, pool: pool.id, cost: terms.cost, overrides, limit, ...held };
 }
 
-/** Sets credits of a pool aside, in burn order. */
-export function setAside(draft: Draft, pool: PoolId, credits: number): HeldPart[] {
+/** Sets credits of a pool aside, in burn order, and overage if they are not enough. */
+export function setAside(
+  draft: Draft,
+  pool: PoolId,
+  creditsRequired: number,
+): Pick<HeldItem, "parts" | "overage"> {
+  const credits = Math.min(creditsRequired, balanceOf(draft.wallet, pool));
   const parts = burn(draft.wallet.grants, pool, credits).map(({ grant, amount }) => ({
     grant,
     credits: -amount,
     isRevoked: false,
   }));
-  draft.setAside(parts);
-  return parts;
+  const held = { parts, overage: overageParts(draft.wallet, pool, creditsRequired - credits) };
+  draft.setAside(held);
+  return held;
 }

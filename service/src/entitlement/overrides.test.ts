@@ -136,7 +136,7 @@ test("a new plan version does not change the count of an override's limit", () =
 test("an override of a monthly allowance does not apply to a daily one", () => {
   const customer = onPro();
   customer.override("2026-01-02", {}, { credits: 500 });
-  const daily = { pool: CREDITS, credits: 10, period: "day", rollover: 0 } as const;
+  const daily = { pool: CREDITS, credits: 10, period: "day", rollover: 0, overage: 0 } as const;
   customer.catalog = makeCatalog({ pro: [{}], free: [{ allowances: [daily] }] });
   customer.assign("2026-02-10", "free");
   expect(customer.check("2026-02-10", "image").before?.balance).toBe(10);
@@ -144,7 +144,7 @@ test("an override of a monthly allowance does not apply to a daily one", () => {
 });
 
 test("an overridden allowance returns to the plan's credits when a plan version changes its period", () => {
-  const daily = { pool: CREDITS, credits: 10, period: "day", rollover: 0 } as const;
+  const daily = { pool: CREDITS, credits: 10, period: "day", rollover: 0, overage: 0 } as const;
   const customer = new Timeline(makeCatalog({ pro: [{ allowances: [daily] }] }));
   customer.assign("2026-01-01", "pro");
   customer.override("2026-01-01", {}, { credits: 100 });
@@ -161,7 +161,7 @@ test("an overridden allowance returns to the plan's credits when a plan version 
 
 test("an allowance override with a new amount uses the current plan's period; with the same amount it keeps its period", () => {
   const customer = onPro();
-  const daily = { pool: CREDITS, credits: 10, period: "day", rollover: 0 } as const;
+  const daily = { pool: CREDITS, credits: 10, period: "day", rollover: 0, overage: 0 } as const;
   customer.catalog = makeCatalog({ pro: [{}], free: [{ allowances: [daily] }] });
   customer.assign("2026-01-02", "free");
   customer.override("2026-01-02", {}, { credits: 20 });

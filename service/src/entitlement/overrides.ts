@@ -45,7 +45,10 @@ function describe({ features, allowances, endsAt }: OverrideTerms): string {
   ]);
   return JSON.stringify([
     terms,
-    allowances.map(({ pool, period, credits }) => [pool, period, credits]),
+    allowances.map(({ pool, period, credits, overage }) => [
+      ...[pool, period, credits],
+      ...(overage === undefined ? [] : [overage]),
+    ]),
     endsAt,
   ]);
 }

@@ -6,12 +6,13 @@ import { forEveryHistory } from "../../test/model/for-every-history.ts";
 import { histories, steadyHistories } from "../../test/model/history.ts";
 import { hadPlan, look, nextEnd, seen } from "../../test/model/looking.ts";
 import { play, playStep, startBook } from "../../test/model/play.ts";
-import type { Request } from "../../test/model/request.ts";
+import type { Answer, Request } from "../../test/model/request.ts";
 import type { Script } from "../../test/model/script.ts";
 import { brandAs, type Instant } from "../primitives/brand.ts";
 import { assignPlan } from "./assign-plan.ts";
 import type { Catalog } from "./catalog.ts";
 import type { Entry } from "./entry.ts";
+import { sumOfOverage } from "./overage.ts";
 import type { Wallet } from "./wallet.ts";
 
 const RUNS = Math.ceil(HISTORIES / 5);
@@ -25,7 +26,7 @@ always("ledger, grants, counters and reversals agree after every step", (script)
   play(script, { after: (book) => expect(audit(book)).toEqual([]) });
 });
 
-always("a check predicts the consume, and the balance changes by exactly the charge", (script) => {
+always("a check predicts the consume, and balance and overage change by exactly the charge", (script) => {
   play(script, {
     before: (book, { catalog, clock, act }) => {
       if (act.kind !== "ask" || act.request.kind !== "decide") return;
@@ -36,8 +37,12 @@ always("a check predicts the consume, and the balance changes by exactly the cha
       const { allowed, items } = consume;
       const isCharge = ({ kind, hold }: Entry): boolean => kind === "consume" && hold === null;
       const consumes = change?.entries.filter(isCharge) ?? [];
-      const charges = consumes.map(({ pool, amount }) => ({ pool, credits: -amount + 0 }));
-      expect(charges.map(({ credits }) => credits)).toEqual(
+      const charges = consumes.map(({ pool, amount, usage }) => ({
+        pool,
+        credits: -amount + 0,
+        overage: sumOfOverage(usage?.overage ?? []),
+      }));
+      expect(charges.map(({ credits, overage }) => credits + overage)).toEqual(
         allowed ? items.map(({ creditsRequired }) => creditsRequired) : [],
       );
       for (const [index, { before, after }] of items.entries()) {
@@ -45,6 +50,11 @@ always("a check predicts the consume, and the balance changes by exactly the cha
         const charged = charges.filter(({ pool }) => pool === charges[index]?.pool);
         const credits = charged.reduce((sum, charge) => sum + charge.credits, 0);
         expect((before?.balance ?? 0) - (after?.balance ?? 0)).toBe(credits);
+        const overage = charged.reduce((sum, charge) => sum + charge.overage, 0);
+        expect((after?.overage?.used ?? 0) - (before?.overage?.used ?? 0)).toBe(overage);
+        if (overage > 0) expect(after?.balance).toBe(0);
+        if (overage > 0 && before?.overage?.remaining != null)
+          expect(overage).toBeLessThanOrEqual(before.overage.remaining);
         const used = (after?.limit?.used ?? 0) - (before?.limit?.used ?? 0);
         expect(used).toBe(allowed && before?.limit ? act.request.items[index]?.quantity : 0);
       }
@@ -223,7 +233,7 @@ always("a hold that is settled in full charges exactly like a consume request", 
       const [held, charged] = [book.copy(), book.copy()];
       const terms = { expiresInMs: 60_000, onExpiry: "release", memberId: null } as const;
       const { answer } = held.commit(catalog, { kind: "hold", items, terms }, clock);
-      expect(answer).toEqual(charged.commit(catalog, act.request, clock).answer);
+      expect(withoutUse(answer)).toEqual(withoutUse(charged.commit(catalog, act.request, clock).answer));
       if (answer.kind !== "decided" || !answer.allowed) return;
       const hold = held.holds.length - 1;
       held.commit(catalog, { kind: "settle", hold, quantities: null, atMostHeld: false }, clock);
@@ -233,6 +243,16 @@ always("a hold that is settled in full charges exactly like a consume request", 
     },
   });
 });
+
+/** A hold sets overage aside, where a charge uses it. */
+function withoutUse(answer: Answer): Answer {
+  if (answer.kind !== "decided") return answer;
+  const items = answer.items.map(({ after, ...item }) => ({
+    ...item,
+    after: after && { ...after, overage: after.overage && { ...after.overage, used: 0, held: 0 } },
+  }));
+  return { ...answer, items };
+}
 
 always("a clock that steps back grants nothing twice", (script) => {
   play(script, {

@@ -6,13 +6,14 @@ import { Draft, decisionTime } from "./draft.ts";
 import type { Change, Entry, Part, Usage } from "./entry.ts";
 import { giveBack, isUsable, type Origin } from "./give-back.ts";
 import { recount } from "./limits.ts";
+import { splitOverage, sumOfOverage } from "./overage.ts";
 import { findOverride, overrideTerms } from "./overrides.ts";
 import { type GrantFacts, ownedIn } from "./revoke-grant.ts";
-import { findHeld, hasRoomFor, type Overrides, type Wallet } from "./wallet.ts";
+import { findHeld, hasRoomFor, type OveragePart, type Overrides, type Wallet } from "./wallet.ts";
 
 /** A charge from the ledger, and how much of it is already reversed. */
 export type ConsumeFacts = Pick<Entry, "sequence" | "pool" | "parts" | "hold"> &
-  Pick<Usage, "feature" | "quantity" | "planVersion" | "assignment" | "overrides" | "place"> & {
+  Pick<Usage, "feature" | "quantity" | "planVersion" | "assignment" | "overrides" | "place" | "overage"> & {
     readonly reversedQuantity: number;
   };
 
@@ -28,22 +29,29 @@ type ReversalRequest = {
 };
 
 /** How much of one charge was reversed. */
-export type Reversed = { readonly item: number; readonly quantity: number; readonly credits: number };
+export type Reversed = {
+  readonly item: number;
+  readonly quantity: number;
+  readonly credits: number;
+  readonly overageCredits: number;
+};
 
 /** How much was reversed of each charge, and of all of them. */
 export type ReversedTotal = {
   readonly quantity: number;
   readonly credits: number;
+  readonly overageCredits: number;
   readonly items: readonly Reversed[];
 };
 
 export function totalOf(items: readonly Reversed[]): ReversedTotal {
-  let [quantity, credits] = [0, 0];
+  let [quantity, credits, overageCredits] = [0, 0, 0];
   for (const item of items) {
     quantity += item.quantity;
     credits += item.credits;
+    overageCredits += item.overageCredits;
   }
-  return { quantity, credits, items };
+  return { quantity, credits, overageCredits, items };
 }
 
 export type ReversalOutcome =
@@ -84,14 +92,18 @@ export function reverseConsume(
     const charged = chargeFor(terms.cost, reversible);
     const kept = chargeFor(terms.cost, reversible - quantity);
     const parts = partsBetween(consume.parts, kept, charged);
+    const paid = -sumOf(consume.parts);
+    const used = splitOverage(consume.overage, charged - paid).first;
+    const overage = splitOverage(used, kept - paid).left;
     // The same limit as for added credits, because room is reserved for allowances.
     const bought = parts.filter(({ grant }) => getFacts(grants, grant).kind !== "allowance");
     if (!hasRoomFor(draft.wallet, sumOf(bought))) return { kind: "balance_too_large" };
     const credits = sumOf(parts);
-    // What no credits covered is undone first, and returns nothing.
-    const uncovered = charged - kept - credits;
-    reversePart(catalog, draft, { consume, quantity, uncovered, parts, grants });
-    reversed.push({ item: consume.place?.index ?? 0, quantity, credits });
+    const overageCredits = sumOfOverage(overage);
+    // What nothing covered is undone first, then overage. Only the rest returns credits.
+    const uncovered = charged - kept - credits - overageCredits;
+    reversePart(catalog, draft, { consume, quantity, uncovered, overage, parts, grants });
+    reversed.push({ item: consume.place?.index ?? 0, quantity, credits, overageCredits });
   }
   const change = draft.finish(now);
   assert(change !== null, "a reversal is an entry");
@@ -102,6 +114,7 @@ type ReversedPart = {
   readonly consume: ConsumeFacts;
   readonly quantity: number;
   readonly uncovered: number;
+  readonly overage: readonly OveragePart[];
   readonly parts: readonly Part[];
   readonly grants: readonly GrantFacts[];
 };
@@ -110,10 +123,11 @@ type ReversedPart = {
 function reversePart(
   catalog: Catalog,
   draft: Draft,
-  { consume, quantity, uncovered, parts, grants }: ReversedPart,
+  { consume, quantity, uncovered, overage, parts, grants }: ReversedPart,
 ): void {
   const { feature, planVersion, assignment, overrides, place, hold, sequence: reverses, pool } = consume;
-  const usage = { feature, quantity, planVersion, assignment, overrides, place, uncovered, reverses };
+  const terms = { feature, planVersion, assignment, overrides };
+  const usage = { ...terms, quantity, place, uncovered, overage, reverses };
   const origins = parts.map((part) => originOf(draft, grants, part));
   giveBack(catalog, draft, { parts, origins }, () =>
     draft.move({ kind: "reverse", pool, parts, usage, hold }),

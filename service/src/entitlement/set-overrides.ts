@@ -22,7 +22,9 @@ export type OverridesRequest = {
     readonly pool: PoolId;
     /** Null uses the period of the current plan's allowance. */
     readonly period: PeriodKind | null;
-    readonly credits: number;
+    /** Null and undefined mean the same as in `AllowanceOverride`. */
+    readonly credits: number | null;
+    readonly overage: number | null | undefined;
   }[];
   readonly endsAt: Instant | null;
 };
@@ -83,13 +85,13 @@ function pinTerms(
     pinned.push({ feature: feature.id, included, cost, limit: own, added });
   }
   const pinnedAllowances: AllowanceOverride[] = [];
-  for (const { pool, credits, period } of allowances) {
+  for (const { pool, credits, overage, period } of allowances) {
     const known = wallet.overrides?.allowances.find((other) => other.pool === pool);
     const planned = version?.allowances.find((other) => other.pool === pool);
-    const repeated = known?.credits === credits ? known.period : undefined;
+    const repeated = known?.credits === credits && known.overage === overage ? known.period : undefined;
     const pinnedPeriod = period ?? repeated ?? planned?.period ?? known?.period;
     if (pinnedPeriod === undefined) return { kind: "period_unknown", pool };
-    pinnedAllowances.push({ pool, period: pinnedPeriod, credits });
+    pinnedAllowances.push({ pool, period: pinnedPeriod, credits, overage });
   }
   return {
     features: pinned.sort((a, b) => a.feature - b.feature),

@@ -3,6 +3,7 @@ import type { Instant } from "../primitives/brand.ts";
 import type { Uuid } from "../primitives/uuid.ts";
 import type { Consumption } from "./consumption.ts";
 import type { Decided, Reason } from "./decide.ts";
+import type { OveragePosition } from "./overage.ts";
 
 /**
  * How a response is stored under its idempotency key. The text is not stored but rendered again from an ID and a few
@@ -18,7 +19,9 @@ export const ANSWER_FORMAT_DENIAL = 3;
 export const ANSWER_FORMAT_ITEMS = 4;
 /** A request for a hold, all of it in `details`. */
 export const ANSWER_FORMAT_HOLD = 5;
-/** Answer formats 3 to 5 need this data format. Releases that cannot render them do not support it. */
+/** A consume request for one feature of a plan that allows overage, all of it in `details`. */
+export const ANSWER_FORMAT_OVERAGE = 7;
+/** Answer formats 3 to 7 need this data format. Releases that cannot render them do not support it. */
 export const DATA_FORMAT_OF_ITEMS = 2;
 
 export type StoredAnswer = {
@@ -29,7 +32,7 @@ export type StoredAnswer = {
   readonly verdict: StoredVerdict | null;
 };
 
-/** A verdict as stored in columns. `single` is set for a request with one feature, `details` is the JSON of formats 3 to 5. */
+/** A verdict as stored in columns. `single` is set for a request with one feature, `details` is the JSON of formats 3 to 7. */
 export type StoredVerdict = {
   readonly reason: Reason | null;
   readonly single: StoredItem | null;
@@ -38,6 +41,8 @@ export type StoredVerdict = {
 
 export type StoredItem = {
   readonly creditsRequired: number;
+  /** The part of them that is used or held beyond the balance. */
+  readonly overageCredits: number;
   /** Null for an unknown customer. */
   readonly position: StoredPosition | null;
 };
@@ -51,6 +56,8 @@ export type StoredPosition = {
     readonly used: number;
     readonly resetsAt: Instant | null;
   } | null;
+  /** Null if the plan allows no overage. Null credits are unlimited. */
+  readonly overage: Pick<OveragePosition, "credits" | "used" | "remaining"> | null;
 };
 
 /** A decision as shown in a response. */
@@ -70,9 +77,16 @@ export function verdictOf(decision: Decided, when: "before" | "after"): Verdict 
   const { reason, deniedItem, affordableQuantity } = decision;
   const items = decision.items.map((item): VerdictItem => {
     const { creditsRequired, pool } = item;
-    return { creditsRequired, pool: pool.key, position: item[when] };
+    const overageCredits = decision.allowed ? overageOf(item) : 0;
+    return { creditsRequired, overageCredits, pool: pool.key, position: item[when] };
   });
   return { reason, deniedItem, affordableQuantity, items };
+}
+
+/** What the balance does not cover, after the items before this one. */
+function overageOf({ creditsRequired, creditsBefore, before }: Decided["items"][number]): number {
+  const left = Math.max(0, (before?.balance ?? 0) - creditsBefore);
+  return Math.max(0, creditsRequired - left);
 }
 
 /** Until the operator has finished the upgrade, a denial is stored in a format that the older release can render. */
@@ -89,6 +103,11 @@ export function storeAnswer(
     return { format: ANSWER_FORMAT_ITEMS, subjectId, verdict: { reason, single: null, details } };
   }
   const single = verdict.items[0] ?? null;
+  if (single?.position?.overage != null) {
+    assert(hasNewFormats, "a plan with overage is published after the upgrade");
+    const details = JSON.stringify(packVerdict(verdict));
+    return { format: ANSWER_FORMAT_OVERAGE, subjectId, verdict: { reason, single: null, details } };
+  }
   if (reason === null || !hasNewFormats)
     return { format: ANSWER_FORMAT_CONSUME, subjectId, verdict: { reason, single, details: null } };
   const details = JSON.stringify(affordableQuantity);
@@ -117,9 +136,21 @@ export function readAffordable({ format, verdict }: StoredAnswer): number | null
 }
 
 type PackedLimit = readonly [quantity: number, used: number, resetsAt: Instant | null];
-type PackedPosition = readonly [balance: number, resetsAt: Instant | null, ...limit: PackedLimit | []];
+/** Without a limit, an item with overage has an empty one. */
+type PackedOverage = readonly [
+  limit: PackedLimit | [],
+  overageCredits: number,
+  credits: number | null,
+  used: number,
+  remaining: number | null,
+];
+type PackedPosition = readonly [
+  balance: number,
+  resetsAt: Instant | null,
+  ...limitOrOverage: PackedLimit | PackedOverage | [],
+];
 type PackedItem = readonly [creditsRequired: number, pool: string, ...position: PackedPosition | []];
-/** The JSON of format 4, and a part of format 5. It never changes. */
+/** The JSON of formats 4 and 7, and a part of format 5. It never changes. */
 type PackedVerdict = readonly [
   deniedItem: number | null,
   affordableQuantity: number | null,
@@ -133,14 +164,16 @@ function packVerdict({ deniedItem, affordableQuantity, items }: Verdict): Packed
   return [deniedItem, affordableQuantity, items.map(packItem)];
 }
 
-function packItem({ creditsRequired, pool, position }: VerdictItem): PackedItem {
+function packItem({ creditsRequired, overageCredits, pool, position }: VerdictItem): PackedItem {
   if (position === null) return [creditsRequired, pool];
-  const { balance, resetsAt, limit } = position;
-  if (limit === null) return [creditsRequired, pool, balance, resetsAt];
-  return [creditsRequired, pool, balance, resetsAt, limit.quantity, limit.used, limit.resetsAt];
+  const { balance, resetsAt, limit, overage } = position;
+  const packed: PackedLimit | [] = limit === null ? [] : [limit.quantity, limit.used, limit.resetsAt];
+  if (overage === null) return [creditsRequired, pool, balance, resetsAt, ...packed];
+  const { credits, used, remaining } = overage;
+  return [creditsRequired, pool, balance, resetsAt, packed, overageCredits, credits, used, remaining];
 }
 
-/** The verdict of a stored answer with items. */
+/** The verdict of a stored answer of format 4 or 7. */
 export function unpackVerdict({ reason, details }: StoredVerdict): Verdict {
   assert(details !== null, "an answer with items has details");
   return readPacked(reason, JSON.parse(details));
@@ -157,6 +190,13 @@ export function unpackHold({ reason, details }: StoredVerdict): {
   return { hasItems: hasItems === 1, expiresAt, verdict: readPacked(reason, packed) };
 }
 
+/** The position of an item in a stored answer of any format. Null if it has none. */
+export function positionIn({ format, verdict }: StoredAnswer, item: number): StoredPosition | null {
+  if (verdict === null || verdict.single !== null) return verdict?.single?.position ?? null;
+  const { items } = format === ANSWER_FORMAT_HOLD ? unpackHold(verdict).verdict : unpackVerdict(verdict);
+  return items[item]?.position ?? null;
+}
+
 /** Whether the request named `items`. Its response then contains them too. */
 export function isAnswerToItems({ format, verdict }: StoredAnswer): boolean {
   if (format === ANSWER_FORMAT_HOLD) return verdict !== null && unpackHold(verdict).hasItems;
@@ -167,10 +207,25 @@ function readPacked(reason: Reason | null, [deniedItem, affordableQuantity, item
   return { reason, deniedItem, affordableQuantity, items: items.map(unpackItem) };
 }
 
-function unpackItem([creditsRequired, pool, balance, resetsAt = null, ...limit]: PackedItem): VerdictItem {
-  if (balance === undefined) return { creditsRequired, pool, position: null };
-  const [quantity, used, limitResetsAt = null] = limit;
-  const isLimited = quantity !== undefined && used !== undefined;
-  const limitPosition = isLimited ? { quantity, used, resetsAt: limitResetsAt } : null;
-  return { creditsRequired, pool, position: { balance, resetsAt, limit: limitPosition } };
+function unpackItem([creditsRequired, pool, balance, resetsAt = null, ...rest]: PackedItem): VerdictItem {
+  if (balance === undefined) return { creditsRequired, overageCredits: 0, pool, position: null };
+  if (!hasOverage(rest)) {
+    const position = { balance, resetsAt, limit: unpackLimit(rest), overage: null };
+    return { creditsRequired, overageCredits: 0, pool, position };
+  }
+  const [limit, overageCredits, credits, used, remaining] = rest;
+  const overage = { credits, used, remaining };
+  return {
+    ...{ creditsRequired, overageCredits, pool },
+    position: { balance, resetsAt, limit: unpackLimit(limit), overage },
+  };
+}
+
+function hasOverage(rest: PackedLimit | PackedOverage | []): rest is PackedOverage {
+  return Array.isArray(rest[0]);
+}
+
+function unpackLimit([quantity, used, resetsAt]: PackedLimit | []): StoredPosition["limit"] {
+  if (quantity === undefined || used === undefined) return null;
+  return { quantity, used, resetsAt: resetsAt ?? null };
 }

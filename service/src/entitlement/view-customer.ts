@@ -4,6 +4,7 @@ import { type Catalog, getPlan, getVersion } from "./catalog.ts";
 import { applyDefaultPlan, catchUp } from "./catch-up.ts";
 import { decide, type ItemDecision, type Reason, resetOf, unitsWithin } from "./decide.ts";
 import { Draft, decisionTime } from "./draft.ts";
+import { overagePosition } from "./overage.ts";
 import { balanceOf, heldIn, newWallet, type Wallet } from "./wallet.ts";
 
 /** The expiries of a pool that a response lists. */
@@ -52,6 +53,7 @@ function describe(
       pool: key,
       balance: balanceOf(wallet, id),
       held: heldIn(wallet, id),
+      overage: overagePosition(wallet, version, id),
       resetsAt: timeOrNull(resetOf(wallet, version, id)),
       nextExpiries: expiriesOf(wallet, id),
     })),

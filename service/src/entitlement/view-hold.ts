@@ -6,7 +6,8 @@ import { formatTimestamp } from "../primitives/timestamp.ts";
 import { type Catalog, getFeatureKey, getPool } from "./catalog.ts";
 import type { HoldChangeKind } from "./entry.ts";
 import { sumOf } from "./hold.ts";
-import { type Closing, creditsIn, statusOf } from "./hold-answer.ts";
+import { type Closing, creditsIn, overageIn, statusOf } from "./hold-answer.ts";
+import { sumOfOverage } from "./overage.ts";
 import type { Hold } from "./wallet.ts";
 
 /** A hold after its last change. */
@@ -44,6 +45,7 @@ export function viewHold(record: HoldRecord, { catalog, customerNumber, now }: V
     late: false,
     creditsCharged: isCharged ? held : 0,
     creditsReleased: status === "open" || isCharged ? 0 : held,
+    overageCredits: isCharged || status === "open" ? overageIn(hold) : 0,
     creditsBeyondHold: 0,
     creditsUncovered: 0,
     consumeId: kind === "charged" ? nameCharge(record, customerNumber) : null,
@@ -60,6 +62,7 @@ export function viewHold(record: HoldRecord, { catalog, customerNumber, now }: V
     creditsHeld: held,
     creditsCharged: ended.creditsCharged,
     creditsReleased: ended.creditsReleased,
+    overageCredits: ended.overageCredits,
     creditsBeyondHold: ended.creditsBeyondHold,
     creditsUncovered: ended.creditsUncovered,
     late: ended.late,
@@ -69,6 +72,7 @@ export function viewHold(record: HoldRecord, { catalog, customerNumber, now }: V
       pool: getPool(catalog, item.pool).key,
       quantity: item.quantity,
       creditsHeld: sumOf(item.parts),
+      overageCredits: sumOfOverage(item.overage),
       quantityUsed: closing?.items[index]?.quantity ?? (isCharged ? item.quantity : 0),
     })),
   };

@@ -82,6 +82,9 @@ export type GrantedAllowance = {
   readonly base: number;
   /** The credits that overrides granted, which a new plan version does not change. Null if the plan's credits were granted. */
   readonly own: number | null;
+  /** Credits used, and set aside by open holds, beyond the allowance in the same period. They are in no balance. */
+  readonly overageUsed: number;
+  readonly overageHeld: number;
 };
 
 /** How much of a limit is used. Ignored after its period has ended. */
@@ -151,11 +154,14 @@ export type FeatureOverride = {
 /** Periods are counted from the anchor, which stays when the plan changes. */
 export type OwnLimit = Limit & { readonly anchor: Instant };
 
-/** Replaces the credits of an allowance with this period. */
+/** Replaces the credits or the overage of an allowance with this period. */
 export type AllowanceOverride = {
   readonly pool: PoolId;
   readonly period: PeriodKind;
-  readonly credits: number;
+  /** Null for the plan's credits. */
+  readonly credits: number | null;
+  /** Null for unlimited overage. Undefined for the plan's. It applies immediately. */
+  readonly overage: number | null | undefined;
 };
 
 export type HeldCredits = {
@@ -193,10 +199,15 @@ export type HeldItem = {
   readonly limit: { readonly quantity: number; readonly own: PeriodKind | null } | null;
   /** In the order in which they are spent. */
   readonly parts: readonly HeldPart[];
+  /** What is held beyond the credits. */
+  readonly overage: readonly OveragePart[];
 };
 
 /** Credits of one grant. A revocation splits parts, so that a hold can have several of the same grant. */
 export type HeldPart = { readonly grant: number; readonly credits: number; readonly isRevoked: boolean };
+
+/** Credits used or held beyond all balances. They are counted with the allowance that has this grant. */
+export type OveragePart = { readonly grant: number; readonly credits: number };
 
 export const OPEN_GRANTS_MAX = 50;
 export const OPEN_HOLDS_MAX = 1_000;

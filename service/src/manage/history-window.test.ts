@@ -214,7 +214,7 @@ test("ledger entries before the window are combined into one line per pool, so t
   expect(pages).toEqual([[], [expect.objectContaining({ pool: "credits", amount: 90 })]]);
   expect(entries[1]).toMatchObject({ kind: "reverse", reverses: null });
   const { body } = await manage("GET", "customers/ada");
-  expect(body["balances"]).toEqual([{ pool: "credits", balance: 85, held: 0 }]);
+  expect(body["balances"]).toEqual([{ pool: "credits", balance: 85, held: 0, overage: null }]);
   await setWindow(managed, null);
   const whole = await readLedger(managed);
   expect(whole.entries.map(({ amount }) => amount)).toEqual([5, 10, -10, -10, -10, 100]);

@@ -140,7 +140,9 @@ function auditHolds({ entries, holds }: Book, wallet: Wallet): string[] {
     const item = holds[(hold ?? 0) - 1]?.hold.items.find(({ feature }) => feature === usage?.feature);
     if (kind !== "consume" || usage === null || item === undefined) continue;
     const price = chargeFor(item.cost, usage.quantity);
-    if (usage.uncovered - amount !== price) found.push(`${sequence}: differs from the price ${price}`);
+    const overage = sum(usage.overage.map(({ credits }) => credits));
+    if (usage.uncovered + overage - amount !== price)
+      found.push(`${sequence}: differs from the price ${price}`);
   }
   return found;
 }

@@ -105,8 +105,8 @@ export class Book {
       case "reverse_request": {
         const outcome = reverseConsume(catalog, wallet, this.#reversal(request), clock);
         if (outcome.kind !== "reversed") return { answer: outcome, change: null };
-        const { kind, credits, quantity, items, change } = outcome;
-        return { answer: { kind, credits, quantity, items }, change };
+        const { change, ...answer } = outcome;
+        return { answer, change };
       }
     }
   }
@@ -188,9 +188,10 @@ export class Book {
         .toSorted((a, b) => a.number - b.number)
         .map(({ expiresAt, items }) => ({
           expiresAt,
-          items: items.map(({ quantity, parts }) => ({
+          items: items.map(({ quantity, parts, overage }) => ({
             quantity,
             credits: parts.reduce((sum, part) => sum + part.credits, 0),
+            overage: overage.reduce((sum, part) => sum + part.credits, 0),
           })),
         })),
     };

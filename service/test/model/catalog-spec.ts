@@ -58,6 +58,7 @@ const allowances = fc.record({
   credits: fc.constantFrom(100, 1, 5, 40, 1000),
   period: periods,
   rollover: fc.nat({ max: 2 }),
+  overage: fc.constantFrom(0, 0, 0, 10, 1, 250, null),
 });
 const limits = fc.record({ quantity: fc.constantFrom(3, 10, 1, 0, 2000), period: periods });
 const inPlan = fc.record({
@@ -103,9 +104,16 @@ const ownLimits = fc.record({
 export const overridesSpecs: fc.Arbitrary<OverridesSpec> = fc.record({
   features: fc.array(fc.option(fc.oneof(ownTerms, ownLimits), { freq: 3 }), { minLength: 4, maxLength: 4 }),
   allowances: fc.array(
-    fc.option(fc.record({ credits: fc.constantFrom(7, 1, 500), period: fc.option(periods, { freq: 2 }) }), {
-      freq: 2,
-    }),
+    fc.option(
+      fc.record({
+        credits: fc.constantFrom(7, 1, 500, null),
+        period: fc.option(periods, { freq: 2 }),
+        overage: fc.constantFrom(undefined, undefined, 0, 5, 300, null),
+      }),
+      {
+        freq: 2,
+      },
+    ),
     { minLength: 2, maxLength: 2 },
   ),
 });

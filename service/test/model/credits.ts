@@ -148,7 +148,8 @@ export function reverse(customer: Customer, request: Asked<"reverse">): Answer {
   if (quantity > reversible) return { kind: "too_much", reversible };
   const price = charge(cost, reversible) - charge(cost, reversible - quantity);
   const undone = Math.min(price, consume.uncovered);
-  const credits = price - undone;
+  const overageCredits = takeLast(consume.overage, price - undone);
+  const credits = price - undone - overageCredits.taken;
   let open = credits;
   const backs = consume.parts.toReversed().map((part) => {
     const back = Math.min(open, part.credits);
@@ -165,9 +166,23 @@ export function reverse(customer: Customer, request: Asked<"reverse">): Answer {
     giveBack(customer, { grant: part.grant, credits: back }, "charge");
   }
   consume.uncovered -= undone;
+  consume.overage = overageCredits.left;
   consume.reversed += quantity;
   const item = request.consume - consume.request;
-  return { kind: "reversed", credits, quantity, items: [{ item, quantity, credits }] };
+  const back = { credits, overageCredits: overageCredits.taken, quantity };
+  return { kind: "reversed", ...back, items: [{ item, ...back }] };
+}
+
+/** Takes up to this many credits from the end. */
+function takeLast(parts: readonly Paid[], credits: number): { taken: number; left: Paid[] } {
+  let taken = 0;
+  const left: Paid[] = [];
+  for (const part of parts.toReversed()) {
+    const back = Math.min(credits - taken, part.credits);
+    taken += back;
+    if (part.credits > back) left.unshift({ ...part, credits: part.credits - back });
+  }
+  return { taken, left };
 }
 
 /** Reverses the charges of a request one after the other. If one reversal is rejected, nothing is reversed. */
@@ -184,8 +199,15 @@ export function reverseRequest(customer: Customer, request: Asked<"reverse_reque
   }
   if (items.length === 0) return { kind: "nothing_left" };
   Object.assign(customer, draft);
-  const sum = (of: "credits" | "quantity"): number => items.reduce((total, item) => total + item[of], 0);
-  return { kind: "reversed", credits: sum("credits"), quantity: sum("quantity"), items };
+  const sum = (of: "credits" | "quantity" | "overageCredits"): number =>
+    items.reduce((total, item) => total + item[of], 0);
+  return {
+    kind: "reversed",
+    credits: sum("credits"),
+    overageCredits: sum("overageCredits"),
+    quantity: sum("quantity"),
+    items,
+  };
 }
 
 function getConsume(customer: Customer, index: number): Consume {

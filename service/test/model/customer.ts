@@ -114,8 +114,10 @@ export type Consume = {
   terms: PlanFeature;
   /** In burn order, without returned credits. */
   parts: Paid[];
-  /** The part of the price that no credits covered. */
+  /** The part of the price that nothing covered. */
   uncovered: number;
+  /** What was used or is held beyond all credits, by the grant of the period. */
+  overage: Paid[];
 };
 
 /** `isRevoked` only for held credits. */
@@ -170,6 +172,7 @@ export function copyOf(customer: Customer): Customer {
     consumes: customer.consumes.map((consume) => ({
       ...consume,
       parts: consume.parts.map((part) => ({ ...part })),
+      overage: consume.overage.map((part) => ({ ...part })),
     })),
     charges: [...customer.charges],
     holds: customer.holds.map((hold) => ({ ...hold })),

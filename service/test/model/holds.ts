@@ -1,6 +1,7 @@
-import type { Instant } from "../../src/primitives/brand.ts";
+import type { Instant, PoolId } from "../../src/primitives/brand.ts";
 import { burn, charge, giveBack, setAside, takeHeld, usesOf } from "./credits.ts";
-import { balanceIn, type Customer, type HoldTaken, isOver, type Paid } from "./customer.ts";
+import { balanceIn, type Consume, type Customer, type HoldTaken, isOver, type Paid } from "./customer.ts";
+import { overageOf, spareIn, spendableIn } from "./overage.ts";
 import { usedOfHeldLimit } from "./own-limits.ts";
 import type { Answer, Asked, SettledUse } from "./request.ts";
 
@@ -69,11 +70,14 @@ export function extend(customer: Customer, { hold: index, ...request }: Asked<"e
       held.limit !== null && (used === null || used - use.quantity + quantity > held.limit.quantity);
     if (isOverLimit) return "limit_reached";
     const more = charge(cost, quantity) - charge(cost, use.quantity);
-    return more > balanceIn(customer, use.pool) ? "insufficient_credits" : null;
+    return more > spendableIn(customer, use.pool) ? "insufficient_credits" : null;
   };
   const denied = total > use.quantity ? reason(total) : null;
   if (denied !== null) return { kind: "denied", reason: denied, affordableQuantity: most(total, reason) };
-  const more = burn(customer, use.pool, charge(cost, total) - charge(cost, use.quantity));
+  const price = charge(cost, total) - charge(cost, use.quantity);
+  const beyond = overageOf(customer, use.pool, Math.max(0, price - balanceIn(customer, use.pool)));
+  const more = burn(customer, use.pool, price);
+  use.overage = join(use.overage, beyond);
   for (const part of more) setAside(customer, part);
   use.parts = join(use.parts, more);
   use.quantity = total;
@@ -123,6 +127,12 @@ function close(
       paid[index] = join(paid[index] ?? [], drawFrom(pot, open));
     }
   }
+  const promised = promisedTo(uses, prices);
+  const reserves = new Map<PoolId, Paid[]>();
+  for (const use of uses) {
+    reserves.set(use.pool, join(reserves.get(use.pool) ?? [], use.overage));
+    use.overage = [];
+  }
   const items: SettledUse[] = [];
   const first = customer.charges.length;
   for (const [index, use] of uses.entries()) {
@@ -135,20 +145,42 @@ function close(
     }
     const beyond = price - sum(held);
     const further = atMostHeld ? [] : burn(customer, use.pool, beyond);
-    const uncovered = beyond - sum(further);
-    Object.assign(use, { quantity, uncovered, parts: withoutMarks([...held, ...further]), request: first });
+    const reserved = drawFrom(reserves.get(use.pool) ?? [], beyond - sum(further));
+    const missing = beyond - sum(further) - sum(reserved);
+    const fresh = atMostHeld ? 0 : Math.min(missing, spareIn(customer, use.pool));
+    const overage = join(reserved, overageOf(customer, use.pool, fresh));
+    const uncovered = missing - fresh;
+    const parts = withoutMarks([...held, ...further]);
+    Object.assign(use, { quantity, uncovered, parts, overage, request: first });
     const consume = hold.uses[index]?.consume ?? -1;
     if (quantity > 0) customer.charges.push(consume);
     items.push({
       quantity,
       creditsRequired: price,
-      creditsCharged: price - uncovered,
-      creditsBeyondHold: beyond,
+      creditsCharged: sum(parts),
+      creditsFromHold: sum(held),
+      overageCredits: sum(overage),
+      creditsBeyondHold: price - (promised[index] ?? 0),
       creditsUncovered: uncovered,
     });
   }
   for (const part of pots.reduce((all, pot) => join(all, pot), [])) giveBack(customer, part, "hold");
   return items;
+}
+
+/** How much of each price the hold covers, with credits or overage: first that of its own item, then that of others. */
+function promisedTo(uses: readonly Consume[], prices: readonly number[]): number[] {
+  const rooms = uses.map(({ parts, overage }) => sum(parts) + sum(overage));
+  const covered = prices.map((price, index) => Math.min(price, rooms[index] ?? 0));
+  const left = rooms.map((room, index) => room - (covered[index] ?? 0));
+  for (const [index, { pool }] of uses.entries())
+    for (const [other, use] of uses.entries()) {
+      if (use.pool !== pool) continue;
+      const more = Math.min((prices[index] ?? 0) - (covered[index] ?? 0), left[other] ?? 0);
+      covered[index] = (covered[index] ?? 0) + more;
+      left[other] = (left[other] ?? 0) - more;
+    }
+  return covered;
 }
 
 /** Takes up to this many credits out of a pot, the first ones first. */

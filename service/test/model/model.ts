@@ -9,8 +9,10 @@ import {
   type HeldLimit,
   type HoldTaken,
   newCustomer,
+  type Paid,
 } from "./customer.ts";
 import { extend, OPEN_HOLDS_MAX, openHolds, release, settleHold } from "./holds.ts";
+import { overageIn, overageOf, spendableIn } from "./overage.ts";
 import { countUse, limitOf, override, termsFor } from "./own-terms.ts";
 import { passTime, settle, takeUpDefaultPlan } from "./pass-time.ts";
 import type { Answer, Asked, Position, Request, View } from "./request.ts";
@@ -78,8 +80,9 @@ export function viewOf(customer: Customer): View {
     holds: openHolds(customer).map(({ expiresAt, uses }) => ({
       expiresAt,
       items: uses.map(({ consume }) => {
-        const { quantity = 0, parts = [] } = customer.consumes[consume] ?? {};
-        return { quantity, credits: parts.reduce((sum, part) => sum + part.credits, 0) };
+        const { quantity = 0, parts = [], overage = [] } = customer.consumes[consume] ?? {};
+        const sum = (paid: readonly Paid[]): number => paid.reduce((total, part) => total + part.credits, 0);
+        return { quantity, credits: sum(parts), overage: sum(overage) };
       }),
     })),
   };
@@ -201,12 +204,13 @@ function takeAll(
 }
 
 function findReason(customer: Customer, item: AskedItem): string | null {
-  const { limit, balance } = positionOf(customer, item.feature);
+  const { limit } = positionOf(customer, item.feature);
   if (customer.isBlocked) return "customer_blocked";
   if (customer.plan === null) return "no_active_plan";
   if (termsFor(customer, item.feature) === undefined) return "feature_not_in_plan";
   if (limit !== null && limit.used + item.quantity > limit.quantity) return "limit_reached";
-  if (priceOf(customer, item) > balance) return "insufficient_credits";
+  const { pool } = pricedBy(customer, item.feature);
+  if (priceOf(customer, item) > spendableIn(customer, pool)) return "insufficient_credits";
   return null;
 }
 
@@ -238,6 +242,7 @@ function positionOf(customer: Customer, feature: Feature): Position {
     balance: balanceIn(customer, pool),
     resetsAt: (isGiven && plan?.periods.find((period) => period.pool === pool)?.end) || null,
     limit: limitOf(customer, feature),
+    overage: overageIn(customer, pool),
   };
 }
 
@@ -255,11 +260,14 @@ function take(
 ): number {
   const terms = termsFor(customer, item.feature);
   if (terms === undefined) throw new Error("a consume needs a feature that the customer may use");
-  const parts = burn(customer, terms.pool, priceOf(customer, item));
-  if (isHold) for (const part of parts) setAside(customer, part);
   const { feature, pool } = terms;
+  const price = priceOf(customer, item);
+  const overage = overageOf(customer, pool, Math.max(0, price - balanceIn(customer, pool)));
+  const parts = burn(customer, pool, price);
+  if (isHold) for (const part of parts) setAside(customer, part);
   const { quantity } = item;
-  const use = { request, at: customer.now, feature, pool, quantity, reversed: 0, terms, parts, uncovered: 0 };
+  const paid = { terms, parts, overage, uncovered: 0 };
+  const use = { request, at: customer.now, feature, pool, quantity, reversed: 0, ...paid };
   const index = customer.consumes.push(use) - 1;
   countUse(customer, item.feature, index);
   return index;

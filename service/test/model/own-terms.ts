@@ -25,13 +25,13 @@ export function override(catalog: Catalog, customer: Customer, request: Asked<"o
     };
   });
   const allowances: AllowanceOverride[] = [];
-  for (const { pool, period, credits } of request.allowances) {
+  for (const { pool, period, credits, overage } of request.allowances) {
     const known = before?.allowances.find((it) => it.pool === pool);
     const planned = planOf(catalog, customer)?.allowances.find((it) => it.pool === pool);
-    const isRepeated = known?.credits === credits;
+    const isRepeated = known?.credits === credits && known.overage === overage;
     const pinned = period ?? (isRepeated ? known?.period : undefined) ?? planned?.period ?? known?.period;
     if (pinned === undefined) return { kind: "period_unknown" };
-    allowances.push({ pool, period: pinned, credits });
+    allowances.push({ pool, period: pinned, credits, overage });
   }
   const wanted = features.length + allowances.length === 0 ? null : { features, allowances, endsAt };
   if (isDeepStrictEqual(before, wanted)) return { kind: "unchanged" };

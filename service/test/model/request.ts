@@ -53,6 +53,7 @@ export type Position = {
   balance: number;
   resetsAt: number | null;
   limit: null | { quantity: number; used: number; remaining: number; resetsAt: number | null };
+  overage: null | { credits: number | null; used: number; held: number; remaining: number | null };
 };
 
 export type Answer =
@@ -68,7 +69,13 @@ export type Answer =
   | { kind: "settled"; isLate: boolean; items: readonly SettledUse[] }
   | { kind: "denied"; reason: string; affordableQuantity: number }
   | { kind: "revoked"; credits: number }
-  | { kind: "reversed"; credits: number; quantity: number; items: readonly ReversedItem[] }
+  | {
+      kind: "reversed";
+      credits: number;
+      overageCredits: number;
+      quantity: number;
+      items: readonly ReversedItem[];
+    }
   | { kind: "too_much"; reversible: number }
   | {
       kind:
@@ -104,12 +111,14 @@ export type SettledUse = {
   quantity: number;
   creditsRequired: number;
   creditsCharged: number;
+  creditsFromHold: number;
+  overageCredits: number;
   creditsBeyondHold: number;
   creditsUncovered: number;
 };
 
 /** `item` is the index of the charge in its request. */
-export type ReversedItem = { item: number; quantity: number; credits: number };
+export type ReversedItem = { item: number; quantity: number; credits: number; overageCredits: number };
 
 /** Whether an operation was rejected. Then it writes nothing, not even changes that are due. */
 export function isRefusal({ kind }: Answer): boolean {
@@ -146,5 +155,5 @@ export type View = {
     expiresAt: number | null;
   }[];
   /** The open holds, with the credits of each item. */
-  holds: { expiresAt: number; items: { quantity: number; credits: number }[] }[];
+  holds: { expiresAt: number; items: { quantity: number; credits: number; overage: number }[] }[];
 };

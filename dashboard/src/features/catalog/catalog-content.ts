@@ -45,6 +45,7 @@ function readPlan(content: Content): PlanContent {
       credits: numberOf(allowance, "credits"),
       period: readPeriod(allowance),
       rollover: numberOf(allowance, "rollover"),
+      overage: allowance["overage"] === null ? null : numberOf(allowance, "overage"),
     })),
     features: listOf(content, "features").map((feature) => ({
       feature: textOf(feature, "feature") ?? "",

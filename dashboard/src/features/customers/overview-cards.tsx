@@ -177,7 +177,7 @@ function override({ allowances, features }: PlanVersion, overrides: Customer["ov
     allowances: allowances.map((allowance) => {
       const all = overrides?.allowances ?? {};
       const other = Object.hasOwn(all, allowance.pool) ? all[allowance.pool] : undefined;
-      return { ...allowance, own: other?.period === allowance.period ? other.credits : null };
+      return { ...allowance, own: other?.period === allowance.period ? (other.credits ?? null) : null };
     }),
     features: [
       ...features.map(({ feature, cost, limit }) => {

@@ -8,7 +8,7 @@ import {
 } from "../../format/terms.ts";
 import type { Feature, Plan, PlanDiff, PlanSummary } from "../catalog/queries.ts";
 
-type PoolAllowance = Allowance & { readonly pool: string };
+type PoolAllowance = Allowance & { readonly pool: string; readonly overage: number | null };
 export type PinnedFeature = {
   readonly feature: string;
   readonly pool: string;
@@ -80,7 +80,8 @@ export function diffTerms(before: Terms | null, after: Terms): TermsDiff {
 }
 
 export function isSameAllowance(a: PoolAllowance, b: PoolAllowance): boolean {
-  return a.pool === b.pool && a.credits === b.credits && a.period === b.period && a.rollover === b.rollover;
+  const isSame = a.credits === b.credits && a.period === b.period && a.rollover === b.rollover;
+  return isSame && a.pool === b.pool && a.overage === b.overage;
 }
 
 export function isSameLimit(a: Limit | null, b: Limit | null): boolean {

@@ -5,7 +5,14 @@ import { type DraftTerms, isSameAllowance, isSameLimit } from "./plan-terms.ts";
 /** Form values: one row per pool and feature, included or not. */
 export type PlanValues = {
   name: string;
-  allowances: { pool: string; isGiven: boolean; credits: number; period: Period; rollover: number }[];
+  allowances: {
+    pool: string;
+    isGiven: boolean;
+    credits: number;
+    period: Period;
+    rollover: number;
+    overage: number | null;
+  }[];
   features: { feature: string; isIncluded: boolean; period: Period | "none"; quantity: number }[];
 };
 
@@ -31,8 +38,13 @@ export function toValues(
     name: terms.name,
     allowances: [...poolKeys].map((pool) => {
       const given = terms.allowances.find((allowance) => allowance.pool === pool);
-      const { credits, period, rollover } = given ?? { credits: 1_000, period: "month", rollover: 0 };
-      return { pool, isGiven: given !== undefined, credits, period, rollover };
+      const { credits, period, rollover, overage } = given ?? {
+        credits: 1_000,
+        period: "month",
+        rollover: 0,
+        overage: 0,
+      };
+      return { pool, isGiven: given !== undefined, credits, period, rollover, overage };
     }),
     features: [...featureKeys].sort().map((feature) => {
       const included = terms.features.find((each) => each.feature === feature);
@@ -45,8 +57,8 @@ export function toValues(
 export function toTerms({ name, allowances, features }: PlanValues): DraftTerms {
   return {
     name: name.trim(),
-    allowances: allowances.flatMap(({ pool, isGiven, credits, period, rollover }) =>
-      isGiven ? [{ pool, credits, period, rollover: period === "once" ? 0 : rollover }] : [],
+    allowances: allowances.flatMap(({ pool, isGiven, credits, period, rollover, overage }) =>
+      isGiven ? [{ pool, credits, period, rollover: period === "once" ? 0 : rollover, overage }] : [],
     ),
     features: features.flatMap(({ feature, isIncluded, period, quantity }) =>
       isIncluded ? [{ feature, limit: period === "none" ? null : { quantity, period } }] : [],

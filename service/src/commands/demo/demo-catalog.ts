@@ -52,7 +52,7 @@ const daily = (feature: string, quantity: number) => ({
   limit: { quantity, period: "day" } as const,
 });
 const monthly = (credits: number, rollover = 0) => [
-  { pool: POOL.key, credits, period: "month", rollover } as const,
+  { pool: POOL.key, credits, period: "month", rollover, overage: 0 } as const,
 ];
 
 const PLANS: readonly PlanInput[] = [

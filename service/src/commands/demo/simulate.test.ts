@@ -84,7 +84,12 @@ function findFlaw(moments: readonly Moment[], catalog: Catalog): string | null {
     const { reverses = null, quantity = 0 } = entry.usage ?? {};
     // Entries are stored in order of sequence, without gaps.
     const consume = reverses === null ? undefined : entries[reverses - 1];
-    const reversed = consume && { ...consume, reversedQuantity: quantity, reversedCredits: entry.amount };
+    const reversed = consume && {
+      ...consume,
+      reversedQuantity: quantity,
+      reversedCredits: entry.amount,
+      reversedOverage: 0,
+    };
     const flaw = fold.add(entry, reversed ?? null);
     if (flaw !== null) return flaw;
   }

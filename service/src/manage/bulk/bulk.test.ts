@@ -11,7 +11,7 @@ async function setupMany(): Promise<Managed> {
   const { publish, here, service, tokens } = managed;
   await publish({
     key: "free",
-    allowances: [{ pool: "credits", credits: 10, period: "month", rollover: 0 }],
+    allowances: [{ pool: "credits", credits: 10, period: "month", rollover: 0, overage: 0 }],
   });
   const rows = [
     ...Array.from({ length: 300 }, (_, i) => `f${i},free`),

@@ -24,7 +24,7 @@ async function furnish({ manage, publish }: Managed): Promise<void> {
   await publish({
     key: "talk",
     name: "Talk",
-    allowances: [{ pool: "seconds", credits: 60, period: "once", rollover: 0 }],
+    allowances: [{ pool: "seconds", credits: 60, period: "once", rollover: 0, overage: 0 }],
     features: [
       { feature: "speech", limit: { quantity: 0, period: "year" } },
       { feature: "image.render", limit: null },
@@ -57,7 +57,7 @@ test("a catalog applied to another environment exports the same document there",
       {
         key: "talk",
         archived: true,
-        allowances: [{ pool: "seconds", credits: 60, period: "once", rollover: 0 }],
+        allowances: [{ pool: "seconds", credits: 60, period: "once", rollover: 0, overage: 0 }],
         features: [
           { feature: "image.render", limit: null },
           {

@@ -86,11 +86,12 @@ export function versionContent(
   version: Plan["versions"][number],
 ): Pick<PlanContent, "allowances" | "features"> {
   const featureKeys = featureKeysOf(catalog);
-  const allowances = version.allowances.map(({ pool, credits, period, rollover }) => ({
+  const allowances = version.allowances.map(({ pool, credits, period, rollover, overage }) => ({
     pool: poolKey(catalog, pool),
     credits,
     period,
     rollover,
+    overage,
   }));
   const features = [...version.features.values()].map(({ feature, limit, pool, cost }) => {
     const key = featureKeys.get(feature);

@@ -56,6 +56,15 @@ const rollover = Type.Integer({
   description: "For how many more periods unused credits stay usable. Default: 0.",
   examples: [0],
 });
+export const overageField = nullable(
+  Type.Integer({
+    minimum: 0,
+    maximum: 1_000_000_000_000,
+    description:
+      "Credits that can be used in each period beyond all credits, to be invoiced later. Null: unlimited. Default: 0.",
+    examples: [0],
+  }),
+);
 export const allowanceCredits = Type.Integer({
   minimum: 1,
   maximum: 1_000_000_000_000,
@@ -68,6 +77,7 @@ export const Allowance = Type.Object({
   credits: allowanceCredits,
   period: Period,
   rollover,
+  overage: overageField,
 });
 
 export const Limit = nullable(
@@ -93,6 +103,7 @@ export const allowanceInputs = Type.Array(
     credits: allowanceCredits,
     period: Period,
     rollover: Type.Optional(rollover),
+    overage: Type.Optional(overageField),
   }),
   {
     maxItems: ALLOWANCES_MAX,

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { setupManage } from "../../../test/manage.ts";
 
 const FEATURE = { name: "F", unit: null, pool: "credits", cost: { credits: 1, per: 1 } };
-const ALLOWANCE = { pool: "credits", credits: 1, period: "month", rollover: 0 };
+const ALLOWANCE = { pool: "credits", credits: 1, period: "month", rollover: 0, overage: 0 };
 const PLAN = { name: "P", allowances: [ALLOWANCE], features: [{ feature: "export", limit: null }] };
 const withCost = (cost: unknown) => ({ ...FEATURE, cost });
 const withAllowance = (change: object) => ({ ...PLAN, allowances: [{ ...ALLOWANCE, ...change }] });
@@ -47,7 +47,7 @@ const REFUSED: Refused[] = [
   ["PUT", "features/f", '{"name":"F","cost":{"credits":1e400}}', "cost.credits"],
   ["PUT", "plans/p/draft", withAllowance({ period: "hour" }), "allowances.0.period"],
   ["PUT", "plans/p/draft", withAllowance({ rollover: -1 }), "allowances.0.rollover"],
-  ["PUT", "plans/p/draft", withAllowance({ rollover: 13 }), "allowances.0.rollover"],
+  ["PUT", "plans/p/draft", withAllowance({ rollover: 13, overage: 0 }), "allowances.0.rollover"],
   ["PUT", "plans/p/draft", { ...PLAN, allowances: [ALLOWANCE, ALLOWANCE] }, "allowances.1.pool"],
   [
     "PUT",

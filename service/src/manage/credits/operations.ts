@@ -197,11 +197,13 @@ function reversing({ cellOf }: ManageParts): Operation {
           "Total returned credits of all items. Credits returned to an expired grant expire again immediately.",
         examples: [10],
       }),
+      overageCredits: Type.Integer({ description: "Total overage undone in all items.", examples: [0] }),
       items: Type.Array(
         Type.Object({
           item: Type.Integer({ examples: [0] }),
           quantity: Type.Integer({ examples: [1] }),
           credits: Type.Integer({ examples: [10] }),
+          overageCredits: Type.Integer({ examples: [0] }),
         }),
         {
           description:
@@ -223,8 +225,8 @@ function reversing({ cellOf }: ManageParts): Operation {
       });
       if (outcome.kind !== "reversed" && outcome.kind !== "already_reversed") throw toProblem(outcome);
       const customer = await readOrNotFound(cellOf, call);
-      const { kind, quantity: reversed, credits, items } = outcome;
-      return { outcome: kind, quantity: reversed, credits, items: [...items], customer };
+      const { kind, quantity: reversed, credits, overageCredits, items } = outcome;
+      return { outcome: kind, quantity: reversed, credits, overageCredits, items: [...items], customer };
     },
   });
 }

@@ -33,7 +33,7 @@ test("a reversal does exactly what its preview showed, and the preview writes no
   });
   expect(await database.count("cell.ledger")).toBe(entries);
   await manage("POST", path, { body: { quantity: 6 } });
-  expect(await balanceOf(managed)).toEqual([{ pool: "credits", balance: 70, held: 0 }]);
+  expect(await balanceOf(managed)).toEqual([{ pool: "credits", balance: 70, held: 0, overage: null }]);
 });
 
 test("revoking one of several merged grants keeps the credits of the others", async () => {
@@ -55,7 +55,7 @@ test("revoking one of several merged grants keeps the credits of the others", as
     ],
   });
   await manage("POST", path, { body: {} });
-  expect(await balanceOf(managed)).toEqual([{ pool: "credits", balance: 200, held: 0 }]);
+  expect(await balanceOf(managed)).toEqual([{ pool: "credits", balance: 200, held: 0, overage: null }]);
 });
 
 test("a preview shows which credits would return to revoked grants or to a plan the customer has left", async () => {
@@ -74,7 +74,9 @@ test("a preview shows which credits would return to revoked grants or to a plan 
     ],
   });
   await manage("POST", path, { body: {} });
-  expect(await balanceOf(managed)).toEqual([{ pool: "credits", balance: body["balanceAfter"], held: 0 }]);
+  expect(await balanceOf(managed)).toEqual([
+    { pool: "credits", balance: body["balanceAfter"], held: 0, overage: null },
+  ]);
   expect((await manage("POST", `${path}/preview`, { body: {} })).body["code"]).toBe("nothing_to_reverse");
   expect((await manage("POST", `${path.replace("ada", "nobody")}/preview`, { body: {} })).status).toBe(404);
 });
@@ -85,7 +87,7 @@ test("a preview shows that a lowered allowance takes back less", async () => {
   await manage("POST", "customers/ada/credits", { body: { credits: 50, kind: "purchase" } });
   const path = await charge(managed);
   await publish({
-    allowances: [{ pool: "credits", credits: 40, period: "month", rollover: 0 }],
+    allowances: [{ pool: "credits", credits: 40, period: "month", rollover: 0, overage: 0 }],
     reach: "now",
   });
   const { body } = await manage("POST", `${path}/preview`, { body: {} });

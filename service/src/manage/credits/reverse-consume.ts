@@ -120,7 +120,7 @@ async function reverse(
   const request = { consumes, quantity: wanted, grants, overrides };
   const outcome = decideReversal(catalog, wallet, request, clock);
   if (outcome.kind !== "reversed") return outcome;
-  const { quantity, credits, items, change } = outcome;
+  const { quantity, credits, overageCredits, items, change } = outcome;
   const annotation = { ...(reference === null ? {} : { reference }), ...(note === null ? {} : { note }) };
   const metadata = Object.keys(annotation).length === 0 ? null : JSON.stringify(annotation);
   const { before, after } = compareWallets(open, change.wallet);
@@ -139,7 +139,7 @@ async function reverse(
     ],
   };
   await saveEdits(tx, { ...context, clock }, [edit]);
-  return { kind: "reversed", quantity, credits, items };
+  return { kind: "reversed", quantity, credits, overageCredits, items };
 }
 
 /** Numbers of the grants that the charges took credits from. */

@@ -1,5 +1,7 @@
 import { type Static, Type } from "typebox";
+import { OverageView } from "../../edge/hold-fields.ts";
 import type { Catalog } from "../../entitlement/catalog.ts";
+import { overagePosition } from "../../entitlement/overage.ts";
 import { viewWallet } from "../../entitlement/view-wallet.ts";
 import { balanceOf, heldIn, type Wallet } from "../../entitlement/wallet.ts";
 import type { Instant } from "../../primitives/brand.ts";
@@ -56,6 +58,7 @@ export const Customer = Type.Object({
       pool: Type.String({ examples: ["credits"] }),
       balance: Type.Integer({ description: "Credits that can be spent.", examples: [1250] }),
       held: Type.Integer({ description: "Credits that open holds set aside.", examples: [0] }),
+      overage: nullable(OverageView),
     }),
   ),
 });
@@ -94,6 +97,7 @@ export function describeCustomer(record: CustomerRecord, catalog: Catalog, clock
       pool: key,
       balance: balanceOf(wallet, id),
       held: heldIn(wallet, id),
+      overage: overagePosition(wallet, version ?? null, id),
     })),
   };
 }

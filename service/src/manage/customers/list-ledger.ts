@@ -69,7 +69,12 @@ export const LedgerEntry = Type.Object({
   ),
   uncovered: Type.Integer({
     description:
-      "The part of a charge's price that no credits covered, or that a reversal undoes. The price is `uncovered - amount`. Only holds can have one.",
+      "The part of a charge's price that nothing covered, or that a reversal undoes. The price is `overage + uncovered - amount`. Only holds can have one.",
+    examples: [0],
+  }),
+  overage: Type.Integer({
+    description:
+      "The part of a charge's price that was used beyond all credits, to be invoiced later, or that a reversal undoes.",
     examples: [0],
   }),
   reversedQuantity: nullable(
@@ -219,6 +224,7 @@ function describeEntry(record: LedgerRecord, { customerNumber, names, keys, sinc
     item: place?.index ?? null,
     holdId: record.hold === null ? null : nameHold({ ...record.hold, customerNumber }),
     uncovered: record.uncovered,
+    overage: record.overage,
     reversedQuantity: record.reversedQuantity,
     reverses: reverses === null || reverses.recordedAt < since ? null : nameRequest(reverses),
     idempotencyKey: keyHash === null ? null : (keys.get(keyHash)?.key ?? null),

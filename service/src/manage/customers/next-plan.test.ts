@@ -11,7 +11,7 @@ const LATER = "2999-01-01T00:00:00.000Z";
 async function setup() {
   const managed = await setupManage();
   const { manage, publish } = managed;
-  const allowances = [{ pool: "credits", credits: 20, period: "month", rollover: 0 } as const];
+  const allowances = [{ pool: "credits", credits: 20, period: "month", rollover: 0, overage: 0 } as const];
   await publish({ key: "basic", name: "Basic", allowances });
   return {
     ...managed,

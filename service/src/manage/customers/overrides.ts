@@ -15,9 +15,9 @@ import { listOverridesPage } from "../../store/cell/overrides.ts";
 import { saveEdits } from "../../store/cell/wallet-changes.ts";
 import { featureKeysOf } from "../catalog/content.ts";
 import { unknownKey } from "../catalog/problems.ts";
-import { allowanceCredits, Cost, costInput, Limit, Period } from "../catalog/schema.ts";
+import { allowanceCredits, Cost, costInput, Limit, overageField, Period } from "../catalog/schema.ts";
 import type { Context } from "../context.ts";
-import { nullable, strictObject, timeField, timeOf, timeOrNull } from "../fields.ts";
+import { invalidField, nullable, strictObject, timeField, timeOf, timeOrNull } from "../fields.ts";
 import { refuseUnfinishedUpgrade } from "../refuse-unfinished-upgrade.ts";
 import { walletTransaction } from "../wallet-transaction.ts";
 
@@ -43,12 +43,24 @@ export const OverridesBody = strictObject({
     ),
   ),
   allowances: Type.Optional(
-    Type.Record(Type.String(), strictObject({ credits: allowanceCredits, period: Type.Optional(Period) }), {
-      maxProperties: OVERRIDES_MAX,
-      description:
-        "By pool key: credits instead of those of the plan's allowance, from its next period on. They replace only an allowance with the " +
-        "same `period`. Default: the period of the current plan's allowance in this pool; required if it has none.",
-    }),
+    Type.Record(
+      Type.String(),
+      strictObject(
+        {
+          credits: Type.Optional(allowanceCredits),
+          overage: Type.Optional(overageField),
+          period: Type.Optional(Period),
+        },
+        { minProperties: 1 },
+      ),
+      {
+        maxProperties: OVERRIDES_MAX,
+        description:
+          "By pool key: credits and overage instead of those of the plan's allowance. Credits change from its next period on, overage " +
+          "immediately. They replace only those of an allowance with the same `period`. Default: the period of the current plan's " +
+          "allowance in this pool; required if it has none.",
+      },
+    ),
   ),
   endsAt: Type.Optional(
     nullable(
@@ -83,7 +95,14 @@ export const Overrides = Type.Object(
         ),
       }),
     ),
-    allowances: Type.Record(Type.String(), Type.Object({ credits: allowanceCredits, period: Period })),
+    allowances: Type.Record(
+      Type.String(),
+      Type.Object({
+        credits: Type.Optional(allowanceCredits),
+        overage: Type.Optional(overageField),
+        period: Period,
+      }),
+    ),
     endsAt: nullable(timeField),
   },
   { description: "The customer's own terms, which take precedence over those of the plan." },
@@ -101,9 +120,9 @@ function describeTerms(catalog: Catalog, overrides: OverridesOfWallet): Override
     keys.get(override.feature),
     describeFeature(catalog, override),
   ]);
-  const allowances = overrides.allowances.map(({ pool, credits, period }) => [
+  const allowances = overrides.allowances.map(({ pool, credits, overage, period }) => [
     catalog.pools.get(pool)?.key,
-    { credits, period },
+    { ...(credits === null ? {} : { credits }), ...(overage === undefined ? {} : { overage }), period },
   ]);
   return {
     number: overrides.number,
@@ -224,10 +243,17 @@ function findNamed(
     },
   );
   const pools = new Map([...catalog.pools.values()].map(({ id, key }) => [key, id]));
-  const allowances = Object.entries(terms.allowances ?? {}).map(([key, { credits, period = null }]) => {
+  const allowances = Object.entries(terms.allowances ?? {}).map(([key, own]) => {
+    const { credits = null, period = null, overage } = own;
+    if (credits === null && overage === undefined)
+      throw invalidField({
+        field: `allowances.${key}`,
+        code: "empty",
+        message: "must have credits or overage",
+      });
     const pool = pools.get(key);
     if (pool === undefined) throw unknownKey({ noun: "pool", key });
-    return { pool, period, credits };
+    return { pool, period, credits, overage };
   });
   return { features, allowances, endsAt };
 }

@@ -51,7 +51,7 @@ test("the ledger's pages have no gap and add up to the balance", async () => {
   expect(items.map(({ sequence }) => sequence)).toEqual(items.map((_, index) => items.length - index));
   const { body } = await managed.manage("GET", "customers/ada");
   const sum = items.reduce((total, { amount }) => total + Number(amount), 0);
-  expect(body["balances"]).toEqual([{ pool: "credits", balance: sum, held: 0 }]);
+  expect(body["balances"]).toEqual([{ pool: "credits", balance: sum, held: 0, overage: null }]);
   expect(items[0]?.["balanceAfter"]).toBe(sum);
 });
 
@@ -75,6 +75,7 @@ test("a ledger entry shows what happened, and a charge its reversed quantity", a
     item: null,
     holdId: null,
     uncovered: 0,
+    overage: 0,
     reversedQuantity: 1,
     reverses: null,
     idempotencyKey: "first",

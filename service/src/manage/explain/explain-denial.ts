@@ -2,7 +2,7 @@ import type { Catalog } from "../../entitlement/catalog.ts";
 import { parseItems } from "../../entitlement/consumption.ts";
 import { decide, type Position } from "../../entitlement/decide.ts";
 import { findOverride } from "../../entitlement/overrides.ts";
-import { type StoredAnswer, type StoredPosition, unpackVerdict } from "../../entitlement/stored-answer.ts";
+import { positionIn } from "../../entitlement/stored-answer.ts";
 import type { FeatureOverride, Wallet } from "../../entitlement/wallet.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import type { Tx } from "../../postgres/statement.ts";
@@ -124,7 +124,7 @@ type PositionFacts = Pick<DenialExplanation, "reason" | "creditsRequired" | "bal
 /** Describes the numbers of a denial. The denial stores one of the two reset times; the response stored under its key has both. */
 function describePosition(denial: Denial, kept: KeptRequest | null): PositionFacts {
   const { reason, creditsRequired, balance, limit } = denial;
-  const position = kept === null ? null : positionIn(kept.answer, denial);
+  const position = kept === null ? null : positionIn(kept.answer, denial.request?.deniedItem ?? 0);
   const isLimit = reason === "limit_reached";
   const resetsAt = isLimit ? (position?.resetsAt ?? null) : denial.resetsAt;
   const limitResetsAt = isLimit ? denial.resetsAt : (position?.limit?.resetsAt ?? null);
@@ -138,12 +138,6 @@ function describePosition(denial: Denial, kept: KeptRequest | null): PositionFac
         ? null
         : { ...limit, remaining: remainingOf(limit), resetsAt: timeOrNull(limitResetsAt) },
   };
-}
-
-/** Finds the position of the denied item in the stored response. */
-function positionIn({ verdict }: StoredAnswer, { request }: Denial): StoredPosition | null {
-  if (verdict === null || request === null) return verdict?.single?.position ?? null;
-  return unpackVerdict(verdict).items[request.deniedItem]?.position ?? null;
 }
 
 function remainingOf({ quantity, used }: { readonly quantity: number; readonly used: number }): number {

@@ -83,6 +83,12 @@ const UNCOVERED = column(
   ({ uncovered }) => uncovered,
 );
 
+const OVERAGE = column(
+  "overage",
+  "part of the price that was used beyond all credits, or that a reversal undoes",
+  ({ overage }) => overage,
+);
+
 const ITEM = column(
   "item",
   "index in the request's `items`; empty if it is the only charge",
@@ -113,6 +119,7 @@ export const chargeSource: Source<Row> = {
     OVERRIDES,
     HOLD,
     UNCOVERED,
+    OVERAGE,
   ],
   readPosition: (values) => readNumbers(values),
   pages: (job, after) => readPages(job, after, "consume"),
@@ -152,6 +159,7 @@ export const ledgerSource: Source<Row> = {
     OVERRIDES,
     HOLD,
     UNCOVERED,
+    OVERAGE,
   ],
   readPosition: (values) => readNumbers(values),
   pages: (job, after) => readPages(job, after, null),

@@ -41,7 +41,7 @@ test("a customer's holds are listed with what became of them", async () => {
   ]);
   expect((await list("?status=open")).map(({ holdId }) => holdId)).toEqual([held]);
   const customer = (await manage("GET", "customers/ada")).body;
-  expect(customer["balances"]).toEqual([{ pool: "credits", balance: 37, held: 30 }]);
+  expect(customer["balances"]).toEqual([{ pool: "credits", balance: 37, held: 30, overage: null }]);
   const grants = (await manage("GET", "customers/ada/grants")).body["items"];
   expect(grants).toMatchObject([{ grant: 1, credits: 100, remaining: 37, held: 30 }]);
 });

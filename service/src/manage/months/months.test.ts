@@ -136,7 +136,7 @@ test("due changes are included, and the statement shows up to when it is complet
   expect(due.completeTo < due.to).toBe(true);
   expect(await database.count("cell.ledger")).toBe(count);
   const { body } = await manage("GET", "customers/ada");
-  expect(body["balances"]).toEqual([{ pool: "credits", balance: 130, held: 0 }]);
+  expect(body["balances"]).toEqual([{ pool: "credits", balance: 130, held: 0, overage: null }]);
   expect(due.lines.reduce((sum, { closing }) => sum + closing, 0)).toBe(130);
   // The next request writes the due changes, and the statement's lines stay the same.
   await consume({ customerId: "ada", feature: "export", idempotencyKey: "look" });

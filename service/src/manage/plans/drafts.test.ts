@@ -4,7 +4,7 @@ import { times } from "../../../test/two-services.ts";
 
 const DRAFT = {
   name: "Professional",
-  allowances: [{ credits: 300, period: "month", rollover: 1 }],
+  allowances: [{ credits: 300, period: "month", rollover: 1, overage: 0 }],
   features: [
     { feature: "video.render", limit: { quantity: 3, period: "week" } },
     { feature: "image.render", limit: { quantity: 9, period: "day" } },
@@ -31,7 +31,7 @@ test("a draft is saved, compared, replaced with the plan's ETag, and published",
     isDefault: false,
     versions: [{ number: 1 }],
     draft: {
-      allowances: [{ pool: "credits", credits: 300, period: "month", rollover: 1 }],
+      allowances: [{ pool: "credits", credits: 300, period: "month", rollover: 1, overage: 0 }],
       features: [{ feature: "export" }, { feature: "image.render" }, { feature: "video.render" }],
     },
   });
@@ -54,8 +54,8 @@ test("a draft is saved, compared, replaced with the plan's ETag, and published",
       changed: [
         {
           pool: "credits",
-          before: { ...allowance, credits: 100, rollover: 0 },
-          after: { ...allowance, credits: 300, rollover: 1 },
+          before: { ...allowance, credits: 100, rollover: 0, overage: 0 },
+          after: { ...allowance, credits: 300, rollover: 1, overage: 0 },
         },
       ],
     },

@@ -21,7 +21,7 @@ test("a plan with a missing feature or pool is not published and leaves no rows"
     database.query("select c.version, (select count(*) from cell.plans) from cell.catalogs as c");
   const before = await read();
   const feature = { ...PRO, key: "new", features: [{ feature: "nothing", limit: null }] };
-  const allowance = { pool: "nothing", credits: 1, period: "month", rollover: 0 } as const;
+  const allowance = { pool: "nothing", credits: 1, period: "month", rollover: 0, overage: 0 } as const;
   expect(await publishPlan(cell, context, feature)).toEqual({ kind: "feature_not_found", key: "nothing" });
   expect(await publishPlan(cell, context, { ...PRO, key: "new", allowances: [allowance] })).toEqual({
     kind: "pool_not_found",
@@ -44,7 +44,7 @@ test("customers on the default plan move to a new default plan, and assigned pla
   await publish({
     key: "free",
     name: "Free",
-    allowances: [{ pool: "credits", credits: 20, period: "month", rollover: 0 }],
+    allowances: [{ pool: "credits", credits: 20, period: "month", rollover: 0, overage: 0 }],
   });
   await setDefaultPlan(cell, context, { plan: "free" });
   expect((await renderAt(0, { customerId: "new" })).body).toMatchObject({ allowed: true, balance: 10 });

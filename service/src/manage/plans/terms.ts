@@ -57,11 +57,12 @@ export function readTerms({ name, allowances, features }: Static<typeof planTerm
 }
 
 export function readAllowances(path: string, given: Static<typeof allowanceInputs>): PlanTerms["allowances"] {
-  const allowances = given.map(({ pool = "credits", credits, period, rollover = 0 }) => ({
+  const allowances = given.map(({ pool = "credits", credits, period, rollover = 0, overage = 0 }) => ({
     pool,
     credits,
     period,
     rollover,
+    overage,
   }));
   refuseRepeats(path, "pool", allowances);
   return allowances;

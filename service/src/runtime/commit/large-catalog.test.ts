@@ -109,7 +109,7 @@ test("a customer who missed 40 published versions gets all of them from a proces
   const limited = (quantity: number) => [
     { feature: "image.render", limit: { quantity, period: "month" } as const },
   ];
-  const allowances = [{ pool: "credits", credits: 1_000, period: "month", rollover: 0 }] as const;
+  const allowances = [{ pool: "credits", credits: 1_000, period: "month", rollover: 0, overage: 0 }] as const;
   await publish({ reach: "now", features: limited(10), allowances });
   await assign("ben");
   expect((await consume(render("before", "ben"))).body["allowed"]).toBe(true);

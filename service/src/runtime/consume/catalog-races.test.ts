@@ -12,7 +12,7 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 test("no consume request is wrongly denied while plans are published and assigned", async () => {
   const two = await setupTwo();
   const { publish, assign, renderAt, database } = two;
-  const rich = [{ pool: "credits", credits: 1_000_000, period: "month", rollover: 0 }] as const;
+  const rich = [{ pool: "credits", credits: 1_000_000, period: "month", rollover: 0, overage: 0 }] as const;
   await publish({ reach: "now", allowances: rich });
   await publish({ key: "team", name: "Team", allowances: rich });
   const customers = times(10, (i) => `customer-${i}`);
@@ -35,7 +35,9 @@ async function editAll(
   customers: readonly string[],
   round: number,
 ): Promise<void> {
-  const allowances = [{ pool: "credits", credits: 1_000_000 + round, period: "month", rollover: 0 }] as const;
+  const allowances = [
+    { pool: "credits", credits: 1_000_000 + round, period: "month", rollover: 0, overage: 0 },
+  ] as const;
   for (const [index, customer] of customers.entries()) {
     const reach = index % 2 === 0 ? "now" : "next_period";
     await publish({ reach, allowances });
@@ -104,7 +106,7 @@ test("a version with reach `now` applies exactly once during 60 charges, and use
     await pause(20);
     await publish({
       reach: "now",
-      allowances: [{ pool: "credits", credits: 300, period: "month", rollover: 0 }],
+      allowances: [{ pool: "credits", credits: 300, period: "month", rollover: 0, overage: 0 }],
     });
     const replies = await Promise.all(consumes);
     const late = await Promise.all(times(30, (i) => renderAt(i, { customerId })));

@@ -64,7 +64,7 @@ const nullableTime = (description: string) =>
 
 const affordableQuantity = Type.Integer({
   description:
-    "Only if denied: how many units the balance and the limit allow now. With `items`, of the denied item, after the items before it.",
+    "Only if denied: how many units the balance, overage and limit allow now. With `items`, of the denied item, after the items before it.",
   examples: [4],
 });
 
@@ -110,13 +110,43 @@ const positionFields = {
     ],
     { description: "The plan's limit on this feature, if it has one." },
   ),
+  overage: Type.Optional(
+    Type.Object(
+      {
+        credits: Type.Union([Type.Integer(), Type.Null()], {
+          description: "How many credits the plan allows in each period. Null: unlimited.",
+          examples: [500],
+        }),
+        used: Type.Integer({ description: "Used in this period.", examples: [20] }),
+        remaining: Type.Union([Type.Integer(), Type.Null()], {
+          description: "Neither used nor held. Null: unlimited.",
+          examples: [480],
+        }),
+      },
+      {
+        additionalProperties: false,
+        description:
+          "Only if the plan allows overage: use beyond all credits, which you invoice later. Not part of the balance.",
+      },
+    ),
+  ),
+  overageCredits: Type.Optional(
+    Type.Integer({
+      description:
+        "Only if the plan allows overage: the part of `creditsRequired` that is overage, because the balance does not cover it. 0 when denied.",
+      examples: [0],
+    }),
+  ),
 };
 
 export const poolField = Type.String({
   description: "The key of the feature's pool.",
   examples: ["credits"],
 });
-const creditsCharged = Type.Integer({ examples: [10] });
+const creditsCharged = Type.Integer({
+  description: "Taken from the balance. The rest of `creditsRequired` is overage.",
+  examples: [10],
+});
 const consumeIdField = Type.Union([Type.String({ pattern: "^con_" }), Type.Null()], {
   description: "Identifies the charge, for example to reverse it. Null when denied.",
   examples: ["con_06fd5n0r000000000a00000001"],

@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from "typebox";
+import { OverageView } from "../../edge/hold-fields.ts";
 import { customerIdField } from "../../edge/request-fields.ts";
 import type { Catalog } from "../../entitlement/catalog.ts";
 import { type CustomerView, viewCustomer } from "../../entitlement/view-customer.ts";
@@ -61,6 +62,7 @@ const CustomerAnswer = Type.Object({
       pool: Type.String({ examples: ["credits"] }),
       balance: Type.Integer({ description: "Credits that can be spent.", examples: [1250] }),
       held: Type.Integer({ description: "Credits that open holds set aside.", examples: [0] }),
+      overage: nullable(OverageView),
       resetsAt: Type.Union([time, Type.Null()], { description: "When the plan grants the next allowance." }),
       nextExpiries: Type.Array(Type.Object({ expiresAt: time, credits: Type.Integer({ examples: [250] }) }), {
         description: "The next times at which credits expire, and how many: at most five.",
@@ -78,7 +80,8 @@ const CustomerAnswer = Type.Object({
         { description: "The price for this customer: `credits` for every `per` units, rounded up." },
       ),
       affordableQuantity: Type.Union([Type.Integer({ examples: [125] }), Type.Null()], {
-        description: "How many units the balance and the limit allow now. Null if nothing restricts them.",
+        description:
+          "How many units the balance, overage and limit allow now. Null if nothing restricts them.",
       }),
       limit: nullable(
         Type.Object({

@@ -97,7 +97,9 @@ test("the sums of a settlement are right, even if the price exceeds 53 bits", as
       ...{ key, name: key, unit: null, pool: "credits" },
       cost: { credits: 999_999_999, per: 1 },
     });
-  const allowances = [{ pool: "credits", credits: 10 ** 12, period: "month" as const, rollover: 0 }];
+  const allowances = [
+    { pool: "credits", credits: 10 ** 12, period: "month" as const, rollover: 0, overage: 0 },
+  ];
   await publish({
     key: "big",
     name: "Big",

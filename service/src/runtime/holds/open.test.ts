@@ -81,6 +81,7 @@ test("extending sets a new total and a new end, never lower ones", async () => {
     feature: "text.generate",
     quantity: 20_000,
     creditsHeld: 60,
+    overageCredits: 0,
     balance: 40,
     expiresAt: expect.stringMatching(/Z$/),
   });

@@ -136,7 +136,7 @@ test("a new version and a new plan while holds are open: they are settled on the
     const [, , ...replies] = await Promise.all([
       publish({
         reach: "now",
-        allowances: [{ pool: "credits", credits: 100, period: "month", rollover: 0 }],
+        allowances: [{ pool: "credits", credits: 100, period: "month", rollover: 0, overage: 0 }],
       }),
       assign(customerId, "max"),
       ...ids.map((holdId, i) => at(i).settle(holdId, { customerId, quantity: 1 })),

@@ -135,6 +135,7 @@ export const ClosedAnswer = Type.Object(
     late,
     creditsCharged: paid.creditsCharged,
     creditsReleased,
+    overageCredits: paid.overageCredits,
     creditsBeyondHold: paid.creditsBeyondHold,
     creditsUncovered: paid.creditsUncovered,
     items: Type.Array(
@@ -177,6 +178,7 @@ export const ExtendAnswer = Type.Object(
     feature: Type.String({ examples: ["chat.tokens"] }),
     quantity: Type.Integer({ description: "The total that is held now.", examples: [4_000] }),
     creditsHeld: Type.Integer({ description: "Credits that are set aside now.", examples: [40] }),
+    overageCredits: Type.Integer({ description: "Overage that is set aside now.", examples: [0] }),
     balance: Type.Integer({ description: "Credits in the pool that can be spent now.", examples: [60] }),
     expiresAt: Type.String({ format: "date-time", examples: ["2026-12-01T00:30:00.000Z"] }),
   },

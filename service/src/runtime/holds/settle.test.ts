@@ -15,6 +15,7 @@ test("settling charges what was used and frees the rest", async () => {
     late: false,
     creditsCharged: 12,
     creditsReleased: 18,
+    overageCredits: 0,
     creditsBeyondHold: 0,
     creditsUncovered: 0,
     items: [
@@ -23,6 +24,7 @@ test("settling charges what was used and frees the rest", async () => {
         quantity: 4_000,
         creditsRequired: 12,
         creditsCharged: 12,
+        overageCredits: 0,
         creditsBeyondHold: 0,
         creditsUncovered: 0,
         pool: "credits",

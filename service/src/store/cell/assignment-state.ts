@@ -11,7 +11,15 @@ import { readPeriod } from "./overrides-state.ts";
 
 // The formats of an assignment and of counters in `wallets.state`, which wallet-state.ts describes.
 
-type AllowanceState = [number, number | null, number, number, own?: number];
+type AllowanceState = [
+  number,
+  number | null,
+  number,
+  number,
+  own?: number | null,
+  overageUsed?: number,
+  overageHeld?: number,
+];
 type CounterState = [number, number | null, number, number, fromHold?: number];
 type EarlierState = [number, number, fromHold?: number];
 export type OwnCounterState = [
@@ -54,7 +62,9 @@ export function writeAssignment(assignment: Assignment, hasHolds: boolean): Assi
   ];
 }
 
-function writeAllowance({ pool, end, grant, base, own }: GrantedAllowance): AllowanceState {
+function writeAllowance(allowance: GrantedAllowance): AllowanceState {
+  const { pool, end, grant, base, own, overageUsed, overageHeld } = allowance;
+  if (overageUsed > 0 || overageHeld > 0) return [pool, end, grant, base, own, overageUsed, overageHeld];
   return own === null ? [pool, end, grant, base] : [pool, end, grant, base, own];
 }
 
@@ -108,12 +118,14 @@ export function readAssignment(state: AssignmentState): Assignment {
     anchor: brandAs<Instant>(anchor),
     endsAt: readEnd(endsAt),
     isDefault: isDefault === 1,
-    allowances: allowances.map(([pool, end, grant, base, own = null]) => ({
+    allowances: allowances.map(([pool, end, grant, base, own = null, overageUsed = 0, overageHeld = 0]) => ({
       pool: brandAs<PoolId>(pool),
       end: readEnd(end),
       grant,
       base,
       own,
+      overageUsed,
+      overageHeld,
     })),
     counters: counters.map(readCounter),
   };

@@ -167,9 +167,10 @@ export async function insertPlanVersion(
 const INSERT_ALLOWANCES = statement(
   "plan_allowances.insert",
   `
-  insert into cell.plan_allowances (environment_id, plan_version_id, pool_id, credits, period, rollover)
-  select $1, $2, a.pool_id, a.credits, a.period, a.rollover
-  from unnest($3::integer[], $4::bigint[], $5::text[], $6::smallint[]) as a (pool_id, credits, period, rollover)`,
+  insert into cell.plan_allowances (environment_id, plan_version_id, pool_id, credits, period, rollover, overage)
+  select $1, $2, a.pool_id, a.credits, a.period, a.rollover, a.overage
+  from unnest($3::integer[], $4::bigint[], $5::text[], $6::smallint[], $7::bigint[])
+    as a (pool_id, credits, period, rollover, overage)`,
 );
 
 export function insertAllowances(
@@ -185,6 +186,7 @@ export function insertAllowances(
     bigints(allowances.map(({ credits }) => credits)),
     texts(allowances.map(({ period }) => period)),
     smallints(allowances.map(({ rollover }) => rollover)),
+    bigints(allowances.map(({ overage }) => overage)),
   ]);
 }
 

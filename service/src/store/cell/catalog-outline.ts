@@ -43,7 +43,8 @@ const LOAD = statement(
         'publishedAt', (extract(epoch from v.published_at) * 1000)::bigint,
         'allowances', (
           select coalesce(json_agg(json_build_object(
-            'pool', a.pool_id, 'credits', a.credits, 'period', a.period, 'rollover', a.rollover
+            'pool', a.pool_id, 'credits', a.credits, 'period', a.period, 'rollover', a.rollover,
+            'overage', a.overage
           ) order by a.pool_id), '[]')
           from cell.plan_allowances as a
           where a.environment_id = v.environment_id

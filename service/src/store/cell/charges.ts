@@ -25,6 +25,8 @@ const CHARGE = describeRow({
   quantity: integer("e.quantity"),
   // Not -amount, which is -0 if nothing was charged.
   credits: derive(integer("e.amount"), (amount) => 0 - amount),
+  /** What was used beyond all credits. */
+  overage: integer("coalesce(e.overage, 0)"),
   balanceAfter: integer("e.balance_after"),
   pool: id<PoolId>("e.pool_id"),
   planVersion: id<PlanVersionId>("e.plan_version_id"),
@@ -53,7 +55,7 @@ function chargeStatement(name: string, which: string): Statement {
       select
         l.kind, l.environment_id, l.customer_number, l.sequence, l.recorded_at, l.feature_id, l.quantity, l.amount,
         l.balance_after, l.pool_id, l.plan_version_id, l.key_hash, l.metadata, l.item, l.items, l.member_id,
-        l.overrides_number, l.hold_number
+        l.overrides_number, l.hold_number, l.overage
       from cell.ledger as l
       where l.environment_id = $1
         and l.customer_number = $2

@@ -82,7 +82,7 @@ const LIST_ENTRIES = statement(
     select
       l.customer_number, l.sequence, l.kind, l.pool_id, l.feature_id, l.quantity, l.amount, l.balance_after, l.recorded_at,
       l.effective_at, l.plan_version_id, l.metadata, l.key_hash, l.reverses, l.parts, l.item, l.items,
-      l.overrides_number, l.member_id, l.environment_id, l.hold_number, l.uncovered
+      l.overrides_number, l.member_id, l.environment_id, l.hold_number, l.uncovered, l.overage
     from cell.ledger as l
     where l.environment_id = $4
       and l.customer_number = r.customer_number

@@ -12,10 +12,11 @@ import { readPeriod } from "./overrides-state.ts";
 // The format of `hold_changes.state`:
 //
 //   [isCharged 0|1, planVersion, assignment, [item…]]           isCharged: whether the hold is charged when it expires
-//   item   [feature, quantity, pool, cost, overrides | null, limit | null, [part…]]
+//   item   [feature, quantity, pool, cost, overrides | null, limit | null, [part…], overage…]
 //   cost   [credits, per]
 //   limit  [quantity, period | null]                            period only if an override set the limit
 //   part   [grant, credits, isRevoked?]                         isRevoked: 1, only if it is true
+//   overage  [grant, credits]
 
 type PartState = [number, number, isRevoked?: 1];
 type ItemState = [
@@ -26,6 +27,7 @@ type ItemState = [
   number | null,
   [number, string | null] | null,
   PartState[],
+  ...overage: [number, number][],
 ];
 type HoldState = [0 | 1, number, number, ItemState[]];
 
@@ -67,7 +69,7 @@ export function decodeHolds(text: string): Hold[] {
   }));
 }
 
-function writeItem({ feature, quantity, pool, cost, overrides, limit, parts }: HeldItem): ItemState {
+function writeItem({ feature, quantity, pool, cost, overrides, limit, parts, overage }: HeldItem): ItemState {
   return [
     feature,
     quantity,
@@ -78,10 +80,11 @@ function writeItem({ feature, quantity, pool, cost, overrides, limit, parts }: H
     parts.map(
       ({ grant, credits, isRevoked }): PartState => (isRevoked ? [grant, credits, 1] : [grant, credits]),
     ),
+    ...overage.map(({ grant, credits }): [number, number] => [grant, credits]),
   ];
 }
 
-function readItem([feature, quantity, pool, cost, overrides, limit, parts]: ItemState): HeldItem {
+function readItem([feature, quantity, pool, cost, overrides, limit, parts, ...overage]: ItemState): HeldItem {
   const [credits, per] = cost;
   return {
     feature: brandAs<FeatureId>(feature),
@@ -91,5 +94,6 @@ function readItem([feature, quantity, pool, cost, overrides, limit, parts]: Item
     overrides,
     limit: limit && { quantity: limit[0], own: limit[1] === null ? null : readPeriod(limit[1]) },
     parts: parts.map(([grant, held, isRevoked]) => ({ grant, credits: held, isRevoked: isRevoked === 1 })),
+    overage: overage.map(([grant, beyond]) => ({ grant, credits: beyond })),
   };
 }

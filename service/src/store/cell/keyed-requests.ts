@@ -154,7 +154,13 @@ function readSingle(columns: readonly unknown[]): StoredItem | null {
         };
   return {
     creditsRequired: readInteger(credits),
-    position: { balance: readInteger(balance), resetsAt: readNullable(resetsAt, readInstant), limit },
+    overageCredits: 0,
+    position: {
+      balance: readInteger(balance),
+      resetsAt: readNullable(resetsAt, readInstant),
+      limit,
+      overage: null,
+    },
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Entry, EntryKind, Part } from "../../entitlement/entry.ts";
 import type { ShortHash } from "../../entitlement/fingerprint.ts";
+import type { OveragePart } from "../../entitlement/wallet.ts";
 import { readInstant } from "../../postgres/column.ts";
 import { columnsOf, Insert } from "../../postgres/insert.ts";
 import {
@@ -92,6 +93,8 @@ export const ENTRY = {
   place: PLACE,
   /** The part of a charge's price that no credits covered, or that a reversal undoes. */
   uncovered: integer("coalesce(e.uncovered, 0)"),
+  /** The part of a charge's price that was used beyond all credits, or that a reversal undoes. */
+  overage: integer("coalesce(e.overage, 0)"),
   /** The hold whose end wrote the entry. */
   hold: orNull(
     describeRow({
@@ -157,13 +160,19 @@ const APPEND = new Insert<LedgerRow>("ledger.append", "ledger", {
     columns.integer("overrides_number", ({ entry }) => entry.usage?.overrides ?? null),
     columns.integer("hold_number", ({ entry }) => entry.hold),
     columns.bigint("uncovered", ({ entry }) => entry.usage?.uncovered || null),
+    columns.bigint("overage", ({ entry }) => sumOf(entry.usage?.overage ?? []) || null),
+    columns.text("overage_parts", ({ entry }) => formatOverage(entry.usage?.overage ?? []) || null),
   ],
   hasRare: ({ entry: { usage, effectiveAt, hold }, metadata, memberId }, recordedAt) =>
     metadata !== null ||
     memberId !== null ||
     hold !== null ||
     effectiveAt !== recordedAt ||
-    (usage !== null && (usage.reverses !== null || usage.place !== null || usage.overrides !== null)),
+    (usage !== null &&
+      (usage.reverses !== null ||
+        usage.place !== null ||
+        usage.overrides !== null ||
+        usage.overage.length > 0)),
 });
 
 export function appendToLedger(tx: Tx, rows: readonly LedgerRow[], recordedAt: Instant): Promise<Rows> {
@@ -175,6 +184,18 @@ export function formatParts(parts: readonly Part[]): string {
   let text = "";
   for (const { grant, amount } of parts) text += `${text === "" ? "" : ","}${grant}:${amount}`;
   return text;
+}
+
+export function formatOverage(parts: readonly OveragePart[]): string {
+  return formatParts(parts.map(({ grant, credits }) => ({ grant, amount: credits })));
+}
+
+export function parseOverage(text: string): OveragePart[] {
+  return parseParts(text).map(({ grant, amount }) => ({ grant, credits: amount }));
+}
+
+function sumOf(parts: readonly OveragePart[]): number {
+  return parts.reduce((sum, { credits }) => sum + credits, 0);
 }
 
 export function parseParts(text: string): Part[] {

@@ -17,30 +17,36 @@ import { brandAs, type FeatureId, type Instant, type PoolId } from "../../primit
 //   added      [pool, cost]
 //   cost       [credits, per]
 //   limit      [quantity, period, anchor]
-//   allowance  [pool, period, credits]
+//   allowance  [pool, period, credits | null, overage?]           credits null: as in the plan; overage null: unlimited
 
 type CostState = [number, number];
 type LimitState = [number, string, number];
 type AddedState = [number, CostState];
 type FeatureState = [number, 0 | 1 | null, CostState | null, LimitState | null | 0, AddedState | null];
-export type TermsState = [FeatureState[], [number, string, number][]];
+export type TermsState = [FeatureState[], [number, string, number | null, overage?: number | null][]];
 
 type Terms = Pick<OverrideTerms, "features" | "allowances">;
 
 export const PERIODS: readonly PeriodKind[] = ["day", "week", "month", "year", "once"];
 
 export function writeTerms({ features, allowances }: Terms): TermsState {
-  return [features.map(writeFeature), allowances.map(({ pool, period, credits }) => [pool, period, credits])];
+  return [
+    features.map(writeFeature),
+    allowances.map(({ pool, period, credits, overage }) =>
+      overage === undefined ? [pool, period, credits] : [pool, period, credits, overage],
+    ),
+  ];
 }
 
 export function readTerms([features, allowances]: TermsState): Terms {
   return {
     features: features.map(readFeature),
     allowances: allowances.map(
-      ([pool, period, credits]): AllowanceOverride => ({
+      ([pool, period, credits, overage]): AllowanceOverride => ({
         pool: brandAs<PoolId>(pool),
         period: readPeriod(period),
         credits,
+        overage,
       }),
     ),
   };

@@ -13,6 +13,8 @@ export type PlanTerms = {
     readonly credits: number;
     readonly period: PeriodKind;
     readonly rollover: number;
+    /** Null if unlimited. */
+    readonly overage: number | null;
   }[];
   readonly features: readonly {
     readonly feature: string;
@@ -53,11 +55,13 @@ const DRAFT = derive(
   ({ key, terms: { name, allowances, features }, changedAt }): PlanDraft => ({
     key,
     name,
-    allowances: allowances.map(({ pool, credits, period, rollover }) => ({
+    // Drafts of release 0.1 have no overage.
+    allowances: allowances.map(({ pool, credits, period, rollover, overage = 0 }) => ({
       pool,
       credits,
       period,
       rollover,
+      overage,
     })),
     features: features.map(({ feature, limit }) => ({ feature, limit })),
     changedAt,

@@ -4,7 +4,7 @@ import { statement, type Tx } from "../../postgres/statement.ts";
 import type { FeatureId, Instant, PlanVersionId, PoolId } from "../../primitives/brand.ts";
 import { ITEMS_MAX } from "../../primitives/consume-id.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
-import { MEMBER, PLACE, parseParts } from "./ledger.ts";
+import { MEMBER, PLACE, parseOverage, parseParts } from "./ledger.ts";
 import type { WalletName } from "./wallets.ts";
 
 // Reads the charges of a request that are to be reversed, and the reversals that they already have.
@@ -21,6 +21,7 @@ const CONSUME = describeRow({
   place: PLACE,
   memberId: MEMBER,
   parts: derive(text("e.parts"), parseParts),
+  overage: derive(text("coalesce(e.overage_parts, '')"), parseOverage),
   reversedQuantity: integer(`coalesce((
       select sum(r.quantity)
       from cell.ledger as r
@@ -64,6 +65,7 @@ const REVERSAL = describeRow({
   item: integer("coalesce(r.item, 0)"),
   quantity: integer("r.quantity"),
   credits: integer("r.amount"),
+  overageCredits: integer("coalesce(r.overage, 0)"),
 });
 
 const LIST_REVERSALS = statement(

@@ -4,6 +4,7 @@ import type { GrantFacts } from "../../entitlement/revoke-grant.ts";
 import { bigints, integers } from "../../postgres/binary-array.ts";
 import { readBoolean, readInstant, readInteger, readNullable, readText } from "../../postgres/column.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
+import { assert } from "../../primitives/assert.ts";
 import {
   brandAs,
   type CustomerNumber,
@@ -13,7 +14,7 @@ import {
   type PoolId,
 } from "../../primitives/brand.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
-import { entryKindOf, parseParts } from "./ledger.ts";
+import { entryKindOf, parseOverage, parseParts } from "./ledger.ts";
 import { grantKindOf } from "./wallet-state.ts";
 import type { WalletName } from "./wallets.ts";
 
@@ -42,6 +43,8 @@ const LIST_ENTRIES = statement(
     e.items,
     e.overrides_number,
     e.uncovered,
+    e.overage_parts,
+    e.overage,
     e.hold_number
   from unnest($1::integer[], $2::bigint[], $3::bigint[], $4::bigint[]) with ordinality
     as n (environment_id, customer_number, after, until, position)
@@ -82,13 +85,16 @@ function readEntry(row: readonly unknown[]): Entry {
     effectiveAt: readInstant(effectiveAt),
     parts: parseParts(readText(parts)),
     usage: readUsage(row, 8),
-    hold: readNullable(row[17], readInteger),
+    hold: readNullable(row[19], readInteger),
   };
 }
 
-/** Reads nine columns, starting at `at`. */
+/** Reads eleven columns, starting at `at`. Throws if the overage is not the sum of its parts. */
 function readUsage(row: readonly unknown[], at: number): Usage | null {
   if (row[at] === null) return null;
+  const overage = readNullable(row[at + 9], (parts) => parseOverage(readText(parts))) ?? [];
+  const sum = overage.reduce((total, { credits }) => total + credits, 0);
+  assert(sum === (readNullable(row[at + 10], readInteger) ?? 0), "the overage is the sum of its parts");
   return {
     feature: brandAs<FeatureId>(readInteger(row[at])),
     quantity: readInteger(row[at + 1]),
@@ -98,6 +104,7 @@ function readUsage(row: readonly unknown[], at: number): Usage | null {
     place: row[at + 5] === null ? null : { index: readInteger(row[at + 5]), of: readInteger(row[at + 6]) },
     overrides: readNullable(row[at + 7], readInteger),
     uncovered: readNullable(row[at + 8], readInteger) ?? 0,
+    overage,
   };
 }
 
@@ -122,6 +129,7 @@ const LIST_REVERSED = statement(
     e.parts,
     r.quantity,
     r.amount,
+    r.overage,
     e.feature_id,
     e.quantity,
     e.plan_version_id,
@@ -131,11 +139,13 @@ const LIST_REVERSED = statement(
     e.items,
     e.overrides_number,
     e.uncovered,
+    e.overage_parts,
+    e.overage,
     e.hold_number
   from unnest($1::bigint[], $2::bigint[]) with ordinality as n (customer_number, sequence, position)
   join cell.ledger as e on e.customer_number = n.customer_number and e.sequence = n.sequence
   cross join lateral (
-    select sum(r.quantity) as quantity, sum(r.amount) as amount
+    select sum(r.quantity) as quantity, sum(r.amount) as amount, sum(coalesce(r.overage, 0)) as overage
     from cell.ledger as r
     where r.customer_number = n.customer_number
       and r.reverses = n.sequence
@@ -157,15 +167,16 @@ export async function listReversed(
 }
 
 function readReversed(row: readonly unknown[]): ReversedConsume {
-  const [, kind, pool, parts, reversedQuantity, reversedCredits] = row;
+  const [, kind, pool, parts, reversedQuantity, reversedCredits, reversedOverage] = row;
   return {
     kind: entryKindOf(readInteger(kind)),
     pool: brandAs<PoolId>(readInteger(pool)),
     parts: parseParts(readText(parts)),
-    usage: readUsage(row, 6),
-    hold: readNullable(row[15], readInteger),
+    usage: readUsage(row, 7),
+    hold: readNullable(row[18], readInteger),
     reversedQuantity: readInteger(reversedQuantity),
     reversedCredits: readInteger(reversedCredits),
+    reversedOverage: readInteger(reversedOverage),
   };
 }
 

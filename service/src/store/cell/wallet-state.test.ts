@@ -55,7 +55,10 @@ const OVERRIDES: Overrides = {
       added: { pool: POOL, cost: { credits: 1, per: 2 } },
     },
   ],
-  allowances: [{ pool: POOL, period: "month", credits: 1 }],
+  allowances: [
+    { pool: POOL, period: "month", credits: 1, overage: undefined },
+    { pool: POOL, period: "day", credits: null, overage: null },
+  ],
 };
 
 test("a wallet with current or past overrides is read as it was written", () => {
@@ -63,8 +66,10 @@ test("a wallet with current or past overrides is read as it was written", () => 
     ...{ number: 1, plan: brandAs<PlanId>(3), version: brandAs<PlanVersionId>(4), anchor: instant(1) },
     ...{ endsAt: null, isDefault: false },
     allowances: [
-      { pool: POOL, end: null, grant: 1, base: 5, own: null },
-      { pool: POOL, end: instant(7), grant: 2, base: 5, own: 0 },
+      { pool: POOL, end: null, grant: 1, base: 5, own: null, overageUsed: 0, overageHeld: 0 },
+      { pool: POOL, end: instant(7), grant: 2, base: 5, own: 0, overageUsed: 0, overageHeld: 0 },
+      { pool: POOL, end: null, grant: 3, base: 5, own: null, overageUsed: 4, overageHeld: 0 },
+      { pool: POOL, end: null, grant: 4, base: 5, own: 2, overageUsed: 0, overageHeld: 9 },
     ],
     counters: [{ feature: FEATURE, end: null, used: 1, fromSequence: 1, fromHold: 1 }],
   };

@@ -43,6 +43,7 @@ import { readTerms, type TermsState, writeTerms } from "./overrides-state.ts";
 //
 //   [3, …, planAsOf | null, isCut 0|1, planEvent, next | null, overridesCount, overrides | null, [ownCounter…]]
 //   allowance   [pool, end, grant, base, own?]                    own only if overrides gave it
+//               [pool, end, grant, base, own | null, overageUsed, overageHeld]   only if overage is used or held, in any form
 //   overrides   [number, endsAt, terms]                           terms as in overrides-state.ts
 //   ownCounter  [feature, end, used, fromSequence, period, earlier | null]
 //   earlier     [assignment, fromSequence]

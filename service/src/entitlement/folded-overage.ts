@@ -1,0 +1,34 @@
+import type { Entry } from "./entry.ts";
+import { sumOfOverage } from "./overage.ts";
+import type { Hold, Wallet } from "./wallet.ts";
+
+/** A customer's overage, recomputed from the ledger and the open holds. Methods return a description of the first error, or null. */
+export class FoldedOverage {
+  /** By the grant of the allowance that counts it. */
+  readonly #used = new Map<number, number>();
+
+  add({ kind, usage }: Entry): string | null {
+    for (const { grant, credits } of usage?.overage ?? []) {
+      if (credits <= 0) return `has an invalid overage for grant ${grant}: ${credits}`;
+      const used = (this.#used.get(grant) ?? 0) + (kind === "reverse" ? -credits : credits);
+      if (used < 0) return `undoes ${credits} overage of grant ${grant}, which has used less`;
+      this.#used.set(grant, used);
+    }
+    return null;
+  }
+
+  /** Checks the counts of the current plan and of paused plans. */
+  compare({ assignment, paused }: Wallet, open: readonly Hold[]): string | null {
+    const plans = [...(assignment === null ? [] : [assignment]), ...paused.map((plan) => plan.assignment)];
+    const held = open.flatMap(({ items }) => items.flatMap((item) => item.overage));
+    for (const { grant, overageUsed, overageHeld } of plans.flatMap(({ allowances }) => allowances)) {
+      const used = this.#used.get(grant) ?? 0;
+      if (overageUsed !== used)
+        return `grant ${grant} has ${overageUsed} overage used in the wallet, ${used} according to its ledger`;
+      const inHolds = sumOfOverage(held.filter((part) => part.grant === grant));
+      if (overageHeld !== inHolds)
+        return `grant ${grant} has ${overageHeld} overage held in the wallet, ${inHolds} according to its holds`;
+    }
+    return null;
+  }
+}

@@ -1,0 +1,118 @@
+import { assert } from "../primitives/assert.ts";
+import type { PoolId } from "../primitives/brand.ts";
+import type { Allowance, PlanVersion } from "./catalog.ts";
+import type { Assignment, GrantedAllowance, OveragePart, Wallet } from "./wallet.ts";
+
+// Use beyond the credits of an allowance, which the billing system invoices later. It is counted beside the granted allowance, by the
+// number of its grant: a new period starts a new count, and a paused plan keeps its own.
+
+/** A customer's overage of one pool in the current period. */
+export type OveragePosition = {
+  /** How much the plan allows in each period. Null if unlimited. */
+  readonly credits: number | null;
+  readonly used: number;
+  /** What open holds have set aside of it. */
+  readonly held: number;
+  /** Null if unlimited. */
+  readonly remaining: number | null;
+};
+
+/** Stands for "unlimited" in computations, so that no count exceeds 53 bits. */
+const UNLIMITED = 2 ** 52;
+
+/** Null if the plan allows no overage in this pool. */
+export function overagePosition(
+  wallet: Wallet,
+  version: PlanVersion | null,
+  pool: PoolId,
+): OveragePosition | null {
+  const allowance = version?.allowances.find((other) => other.pool === pool);
+  const granted = findGranted(wallet, pool);
+  if (allowance === undefined || granted === undefined) return null;
+  const credits = overageOf(wallet, allowance);
+  if (credits === 0) return null;
+  const { overageUsed: used, overageHeld: held } = granted;
+  const remaining = credits === null ? null : Math.max(0, credits - used - held);
+  return { credits, used, held, remaining };
+}
+
+/** How much more can be used. */
+export function overageLeft(position: OveragePosition | null): number {
+  if (position === null) return 0;
+  return position.remaining ?? Math.max(0, UNLIMITED - position.used - position.held);
+}
+
+/** The overage of an allowance, or the customer's own. Null if unlimited. A change applies immediately. */
+function overageOf({ overrides }: Pick<Wallet, "overrides">, { pool, period, overage }: Allowance) {
+  const own = overrides?.allowances.find((other) => other.pool === pool && other.period === period);
+  return own?.overage === undefined ? overage : own.overage;
+}
+
+/** New overage in the current period. */
+export function overageParts(wallet: Wallet, pool: PoolId, credits: number): readonly OveragePart[] {
+  if (credits === 0) return [];
+  const granted = findGranted(wallet, pool);
+  assert(granted !== undefined, "overage belongs to an allowance");
+  return [{ grant: granted.grant, credits }];
+}
+
+function findGranted({ assignment }: Wallet, pool: PoolId): GrantedAllowance | undefined {
+  return assignment?.allowances.find((other) => other.pool === pool);
+}
+
+/** Adds parts to the counts of their allowances, or with -1 subtracts them. A part of an earlier period no longer counts anywhere. */
+export function countOverage(
+  wallet: Wallet,
+  parts: readonly OveragePart[],
+  { used = 0, held = 0 }: { readonly used?: number; readonly held?: number },
+): Wallet {
+  if (parts.length === 0) return wallet;
+  const counted = (assignment: Assignment): Assignment => ({
+    ...assignment,
+    allowances: assignment.allowances.map((granted): GrantedAllowance => {
+      let { overageUsed, overageHeld } = granted;
+      for (const { grant, credits } of parts) {
+        if (grant !== granted.grant) continue;
+        overageUsed += used * credits;
+        overageHeld += held * credits;
+      }
+      assert(overageUsed >= 0 && overageHeld >= 0, "no more overage is undone than was counted");
+      return { ...granted, overageUsed, overageHeld };
+    }),
+  });
+  return {
+    ...wallet,
+    assignment: wallet.assignment === null ? null : counted(wallet.assignment),
+    paused: wallet.paused.map((plan) => ({ ...plan, assignment: counted(plan.assignment) })),
+  };
+}
+
+/** Splits parts after the first `credits` credits. */
+export function splitOverage(
+  parts: readonly OveragePart[],
+  credits: number,
+): { readonly first: readonly OveragePart[]; readonly left: readonly OveragePart[] } {
+  const first: OveragePart[] = [];
+  const left: OveragePart[] = [];
+  let open = Math.max(0, credits);
+  for (const part of parts) {
+    const taken = Math.min(open, part.credits);
+    open -= taken;
+    if (taken > 0) first.push({ ...part, credits: taken });
+    if (part.credits > taken) left.push({ ...part, credits: part.credits - taken });
+  }
+  return { first, left };
+}
+
+/** All parts in order. Overage of the same allowance is one part. */
+export function joinOverage(parts: readonly OveragePart[], more: readonly OveragePart[]): OveragePart[] {
+  const joined = new Map<number, number>();
+  for (const { grant, credits } of [...parts, ...more]) joined.set(grant, (joined.get(grant) ?? 0) + credits);
+  return [...joined].map(([grant, credits]) => ({ grant, credits }));
+}
+
+export function sumOfOverage(parts: readonly OveragePart[]): number {
+  let credits = 0;
+  for (const part of parts) credits += part.credits;
+  return credits;
+}
