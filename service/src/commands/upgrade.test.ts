@@ -188,6 +188,8 @@ test("migrate --check prints pending migrations and their locks, and changes not
     expect.stringMatching(/^ {2}locks cell\.ledger /),
     "cell/000038-holds.sql",
     "  locks no existing table",
+    "cell/000039-api-keys-in-the-audit.sql",
+    expect.stringMatching(/^ {2}locks cell\.audit /),
   ]);
   expect(await database.count("cell.migrations", "number = 24")).toBe(0);
 });

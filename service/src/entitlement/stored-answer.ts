@@ -18,18 +18,20 @@ export const ANSWER_FORMAT_DENIAL = 3;
 export const ANSWER_FORMAT_ITEMS = 4;
 /** A request for a hold, all of it in `details`. */
 export const ANSWER_FORMAT_HOLD = 5;
-/** Answer formats 3 to 5 need this data format. Releases that cannot render them do not support it. */
+/** A reversal: in `details`, all of the response but the caller's own fields, as JSON text. */
+export const ANSWER_FORMAT_REVERSAL = 6;
+/** Answer formats 3 to 6 need this data format. Releases that cannot render them do not support it. */
 export const DATA_FORMAT_OF_ITEMS = 2;
 
 export type StoredAnswer = {
   readonly format: number;
-  /** The ID of the event, charge, hold or denial. */
+  /** The ID of the event, charge, hold or denial. A reversal has the ID of its charge. */
   readonly subjectId: Uuid;
   /** Null for an event. */
   readonly verdict: StoredVerdict | null;
 };
 
-/** A verdict as stored in columns. `single` is set for a request with one feature, `details` is the JSON of formats 3 to 5. */
+/** A verdict as stored in columns. `single` is set for a request with one feature, `details` is the JSON of formats 3 to 6. */
 export type StoredVerdict = {
   readonly reason: Reason | null;
   readonly single: StoredItem | null;

@@ -54,7 +54,7 @@ export const poolKeyField = Type.String({ ...keyField, examples: ["credits"] });
 export const nameField = Type.String({ minLength: 1, maxLength: 120, examples: ["Image rendering"] });
 
 export const actorField = Type.Object({
-  kind: Type.Enum(["member", "token", "command", "system"]),
+  kind: Type.Enum(["member", "token", "api_key", "command", "system"]),
   id: nullable(Type.String({ examples: ["3"] })),
   name: nullable(
     Type.String({
@@ -64,7 +64,12 @@ export const actorField = Type.Object({
   ),
 });
 
-export const createdByField = nullable({ ...actorField, description: "Null if unknown." });
+export const createdByField = nullable(
+  Type.Object(
+    { ...actorField.properties, kind: Type.Enum(["member", "token", "command", "system"]) },
+    { description: "Null if unknown." },
+  ),
+);
 
 /** Parses a time from a validated string field. Undefined and null are returned unchanged. */
 export function readTime<T extends string | null | undefined>(
