@@ -40,9 +40,12 @@ export type KeyedReversal = {
   readonly fingerprint: Fingerprint;
 };
 
-/** The key under which the response is stored. A caller's key cannot contain a space, so it never equals the key of a whole charge. */
+/**
+ * The key under which the response is stored. A caller's key cannot contain a space, so it never equals the key of a whole charge. A
+ * retry with another note is the same request.
+ */
 export function keyReversal(reversal: Reversal, idempotencyKey: string | null): KeyedReversal {
-  const { customerId, consumeId, part, note } = reversal;
+  const { customerId, consumeId, part } = reversal;
   const text = idempotencyKey ?? `reverse ${consumeId}`;
   const feature = part?.feature ?? null;
   return {
@@ -52,12 +55,22 @@ export function keyReversal(reversal: Reversal, idempotencyKey: string | null): 
       ["consumeId", JSON.stringify(consumeId)],
       ["customerId", JSON.stringify(customerId)],
       ["feature", feature === null ? null : JSON.stringify(feature)],
-      // A whole charge is reversed once, whatever the note says.
-      ["note", part === null || note === null ? null : JSON.stringify(note)],
       ["quantity", part === null ? null : String(part.quantity)],
     ]),
   };
 }
+
+/** What the response shows of each charge. */
+type ReversedItem = {
+  readonly feature: FeatureKey;
+  readonly quantity: number;
+  readonly creditsReturned: number;
+  readonly pool: string;
+  readonly balance: number;
+};
+
+/** The JSON of answer format 6. */
+type Details = { readonly creditsReturned: number; readonly items: readonly ReversedItem[] };
 
 type Reversed = {
   readonly subjectId: Uuid;
@@ -73,7 +86,7 @@ export function storeReversal(
   catalog: Catalog,
   { subjectId, consumes, total, wallet }: Reversed,
 ): StoredAnswer {
-  const items = total.items.map(({ item, quantity, credits }) => {
+  const items = total.items.map(({ item, quantity, credits }): ReversedItem => {
     const consume = consumes.find(({ place }) => (place?.index ?? 0) === item);
     assert(consume !== undefined, "a reversal names charges of its request");
     return {
@@ -84,7 +97,16 @@ export function storeReversal(
       balance: balanceOf(wallet, consume.pool),
     };
   });
-  const details = JSON.stringify({ creditsReturned: total.credits, items });
-  const verdict = { reason: null, single: null, details };
+  const details: Details = { creditsReturned: total.credits, items };
+  const verdict = { reason: null, single: null, details: JSON.stringify(details) };
   return { format: ANSWER_FORMAT_REVERSAL, subjectId, verdict };
+}
+
+/** What a stored reversal has reversed first. A reversal of a part has only one item. */
+export function firstReversed({ verdict }: StoredAnswer): Pick<ReversedItem, "feature" | "quantity"> {
+  assert(verdict?.details != null, "a reversal has details");
+  const { items }: Details = JSON.parse(verdict.details);
+  const [first] = items;
+  assert(first !== undefined, "a reversal has at least one item");
+  return first;
 }

@@ -64,12 +64,7 @@ export const actorField = Type.Object({
   ),
 });
 
-export const createdByField = nullable(
-  Type.Object(
-    { ...actorField.properties, kind: Type.Enum(["member", "token", "command", "system"]) },
-    { description: "Null if unknown." },
-  ),
-);
+export const createdByField = nullable({ ...actorField, description: "Null if unknown." });
 
 /** Parses a time from a validated string field. Undefined and null are returned unchanged. */
 export function readTime<T extends string | null | undefined>(

@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
-import { type Reply, startTestService } from "../../../test/harness.ts";
+import { connectTo, type Reply, startTestService } from "../../../test/harness.ts";
 import { expectVerified } from "../../../test/holds.ts";
 import { send } from "../../../test/manage.ts";
 import { type Reversals, setupReversals } from "../../../test/reversals.ts";
 import { rounds } from "../../../test/rounds.ts";
 import { times } from "../../../test/two-services.ts";
+import { hashKey } from "../../entitlement/key-hash.ts";
 
 type Two = Reversals & {
   /** Reverses with the API key, at one of two services on one database. */
@@ -103,4 +104,28 @@ test("one key for reversals and charges of several customers at once is used onc
     expect(await balance()).toBe(100);
   }
   await expectVerified(database);
+});
+
+test("a key that another request stores at the same moment is rejected, and reverses nothing", async () => {
+  const { charge, reverse, balance, database } = await setupReversals();
+  const consumeId = await charge({ feature: "image.render" });
+  const other = await connectTo(database);
+  await other.query("begin");
+  // The key of the charge above, once more under another name.
+  await other.query(
+    `insert into cell.keyed_requests (
+       project_id, key_hash, environment_id, recorded_at, fingerprint, subject_id, endpoint, answer_format, key, credits, balance
+     )
+     select
+       project_id, $1, environment_id, recorded_at, fingerprint, subject_id, endpoint, answer_format, 'same', credits, balance
+     from cell.keyed_requests`,
+    [hashKey("same")],
+  );
+  const reversing = reverse(consumeId, { quantity: 1, idempotencyKey: "same" });
+  const waiting =
+    "select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%keyed_requests%'";
+  await expect.poll(async () => (await database.query(waiting)).length, { interval: 20 }).toBe(1);
+  await other.query("commit");
+  expect((await reversing).body).toMatchObject({ status: 409, conflict: "endpoint" });
+  expect(await balance()).toBe(90);
 });
