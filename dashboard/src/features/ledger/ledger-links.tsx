@@ -55,6 +55,7 @@ export function GrantLink({
 const KINDS = {
   member: "A member",
   token: "A management token",
+  api_key: "An API key",
   command: "A server command",
   system: "Purser",
 } as const satisfies Record<Actor["kind"], string>;
