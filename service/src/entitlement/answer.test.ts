@@ -12,6 +12,7 @@ import {
   ANSWER_FORMAT_DENIAL,
   ANSWER_FORMAT_EVENT,
   ANSWER_FORMAT_ITEMS,
+  ANSWER_FORMAT_REVERSAL,
 } from "./stored-answer.ts";
 
 const SUBJECT = Buffer.from("019a7f5c0000700080000000000000ff", "hex");
@@ -90,8 +91,19 @@ test("format 4 is always rendered as exactly these bytes", () => {
   );
 });
 
+test("a reversal has these bytes forever", () => {
+  expect(ANSWER_FORMAT_REVERSAL).toBe(6);
+  const details =
+    '{"creditsReturned":10,"items":[{"feature":"image","quantity":1,"creditsReturned":10,"pool":"credits","balance":90}]}';
+  const verdict = { reason: null, single: null, details };
+  expect(renderAnswer({ format: 6, subjectId: SUBJECT, verdict }, ASKED)).toBe(
+    `{"consumeId":"con_01k9znr000e00800000000007z","customerId":${JSON.stringify(ASKED.customerId)},` +
+      '"creditsReturned":10,"items":[{"feature":"image","quantity":1,"creditsReturned":10,"pool":"credits","balance":90}]}',
+  );
+});
+
 test("reading an unknown response format throws an error", () => {
-  for (const format of [0, 6]) {
+  for (const format of [0, 7]) {
     expect(() => renderAnswer({ format, subjectId: SUBJECT, verdict: null }, null)).toThrow(
       UnknownAnswerFormat,
     );
