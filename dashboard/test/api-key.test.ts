@@ -60,7 +60,7 @@ test("a key with another name, fewer scopes or its own expiry is not a successor
 });
 
 test("form values become a request body", () => {
-  const scopes = { check: true, consume: false, events: true };
+  const scopes = { check: true, consume: false, events: true, reverse: false };
   expect(toKeyBody({ name: " Backend ", scopes, lasts: "" }, NOW)).toEqual({
     name: "Backend",
     scopes: ["check", "events"],
@@ -77,7 +77,8 @@ test("the example call has the smallest effect that the scopes allow", () => {
   expect(of(["check", "consume", "events"], "image.render")).toContain("/v1/check");
   expect(of(["check", "events"], null)).toContain("/v1/events");
   expect(of(["check"], null)).toContain("/v1/check");
-  expect(of(["consume"], "image.render")).toMatch(/v1\/consume.*image\.render.*idempotencyKey/s);
+  expect(of(["reverse"], "image.render")).toMatch(/v1\/consume\/con_….reverse' /);
+  expect(of(["consume", "reverse"], "image.render")).toMatch(/v1\/consume.*image\.render.*idempotencyKey/s);
 });
 
 test("a creator is shown by name, or by kind and ID", () => {

@@ -82,7 +82,11 @@ test("held credits are named apart from the balance, and durations are short", (
 });
 
 test("every endpoint has a path and an outcome", () => {
-  expect(ENDPOINTS.map(pathOf).slice(3)).toEqual([
+  expect(ENDPOINTS.map(pathOf)).toEqual([
+    "/v1/check",
+    "/v1/consume",
+    "/v1/consume/{consumeId}/reverse",
+    "/v1/events",
     "/v1/holds",
     "/v1/holds/{holdId}/extend",
     "/v1/holds/{holdId}/settle",
@@ -91,7 +95,10 @@ test("every endpoint has a path and an outcome", () => {
   const names = ENDPOINTS.map(
     (endpoint) => outcomeOf({ endpoint, status: 200, code: null, reason: null }).name,
   );
-  expect(names.slice(3)).toEqual(["Held", "Extended", "Settled", "Released"]);
+  expect(names).toEqual([
+    ...["Available", "Allowed", "Reversed", "Recorded"],
+    ...["Held", "Extended", "Settled", "Released"],
+  ]);
   const late = { endpoint: "holds/settle", status: 409, code: "hold_released", reason: null } as const;
   expect(outcomeOf(late)).toMatchObject({ kind: "rejected", why: "Hold already released" });
 });

@@ -41,6 +41,7 @@ test("a created key is shown once with a working call, and listed without its se
   const page = await signIn(managed.service.url, KEYS);
   await page.getByRole("button", { name: "Create key" }).click();
   await page.getByLabel("Name").fill("Image rendering");
+  expect(await page.getByLabel("reverse").isChecked()).toBe(false);
   await page.getByLabel("events").uncheck();
   await page.getByRole("button", { name: "API call" }).click();
   await page.getByText(`"scopes":["check","consume"]`).waitFor();

@@ -255,6 +255,27 @@ test("a rejected reuse of a key with items is compared by items", () => {
   ]);
 });
 
+test("a key that reversed a part of a charge is described and compared by that part", () => {
+  const answer = {
+    creditsReturned: 20,
+    items: [{ feature: "image.render", quantity: 2, creditsReturned: 20 }],
+  };
+  const history: KeyHistory = { ...STORY, endpoint: "consume/reverse", answer };
+  expect(describeKey(history)).toBe("Reversed 2 × image.render and returned 20 credits to ada.");
+  const rows = compareReuse(history, reuse(["consumeId"])).map(({ field, first, differs }) => [
+    field,
+    first,
+    differs,
+  ]);
+  expect(rows).toEqual([
+    ["endpoint", "consume/reverse", false],
+    ["customerId", "ada", false],
+    ["consumeId", CHARGE.consumeId, true],
+    ["feature", "image.render", false],
+    ["quantity", "2", false],
+  ]);
+});
+
 test("one sentence describes what a key did, and its uses are counted by kind", () => {
   expect(describeKey(STORY)).toBe("Charged ada 10 credits for 1 × image.render.");
   const charges = [CHARGE, { ...CHARGE, item: 1, credits: 6 }];

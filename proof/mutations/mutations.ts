@@ -140,6 +140,14 @@ export const MUTATIONS: readonly Mutation[] = [
     tests: ["service/src/runtime/holds/settle.test.ts"],
   },
   {
+    name: "repeated reversal that is decided again",
+    file: "service/src/manage/credits/reverse-by-api-key.ts",
+    edits: [
+      { find: "if (found !== undefined && !isEnded) {", replace: "if (found !== undefined && isEnded) {" },
+    ],
+    tests: ["service/src/runtime/reversals/reversals.test.ts"],
+  },
+  {
     name: "hold that outlives its end",
     file: `${CORE}/hold.ts`,
     edits: [{ find: "hold.expiresAt <= now", replace: "hold.expiresAt + 3_600_000 <= now" }],

@@ -21,6 +21,7 @@ import { NO_SNIFF, protectReplies } from "./edge/protect.ts";
 import { chooseRequestId } from "./edge/request-id.ts";
 import { refuseUnstorableText } from "./edge/storable.ts";
 import type { Tracing } from "./edge/tracing.ts";
+import { reverseByApiKey } from "./manage/credits/reverse-by-api-key.ts";
 import { NAMED_SCHEMAS } from "./manage/named-schemas.ts";
 import { toRoute } from "./manage/operation.ts";
 import { manageOperations } from "./manage/operations.ts";
@@ -37,6 +38,7 @@ import { openHoldRoute } from "./runtime/holds/open-route.ts";
 import { listHoldsRoute, readHoldRoute } from "./runtime/holds/read-routes.ts";
 import type { FeatureFinder } from "./runtime/missing-feature.ts";
 import type { RequestLog } from "./runtime/request-log.ts";
+import { reverseRoute } from "./runtime/reversals/route.ts";
 
 export type ServerParts = {
   readonly config: Pick<Config, "trustProxy" | "publicUrl">;
@@ -77,6 +79,11 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
       ...consumeRoute({ lanesOf, missing: missingFeature }),
       onResponse: log.observe("consume"),
     });
+    const { cellOf, idempotencyDays } = parts.manage;
+    const reverse = reverseRoute(({ cell, ...context }, reversal, keyed) =>
+      reverseByApiKey({ cell: cellOf(cell), idempotencyDays }, context, reversal, keyed),
+    );
+    runtime.route({ ...reverse, onResponse: log.observe("consume/reverse") });
     runtime.route({ ...eventsRoute(lanesOf), onResponse: log.observe("events") });
     runtime.route({
       ...openHoldRoute({ lanesOf, missing: missingFeature }),

@@ -1,6 +1,6 @@
 /** The creator of a token, key or link. */
 export type Creator = {
-  readonly kind: "member" | "token" | "command" | "system";
+  readonly kind: "member" | "token" | "api_key" | "command" | "system";
   readonly id: string | null;
   readonly name: string | null;
 };

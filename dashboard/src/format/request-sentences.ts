@@ -5,6 +5,7 @@ import { countOf, formatCount } from "./numbers.ts";
 export const ENDPOINTS = [
   "check",
   "consume",
+  "consume/reverse",
   "events",
   "holds",
   "holds/extend",
@@ -16,7 +17,8 @@ export type Endpoint = (typeof ENDPOINTS)[number];
 
 /** "/v1/consume", "/v1/holds/{holdId}/settle". */
 export function pathOf(endpoint: Endpoint): string {
-  return `/v1/${endpoint.replace("/", "/{holdId}/")}`;
+  const id = endpoint === "consume/reverse" ? "consumeId" : "holdId";
+  return `/v1/${endpoint.replace("/", `/{${id}}/`)}`;
 }
 
 type Asked = {
@@ -47,6 +49,7 @@ export function outcomeOf({ endpoint, status, code, reason }: Asked): Outcome {
 const WENT_WELL = {
   check: "Available",
   consume: "Allowed",
+  "consume/reverse": "Reversed",
   events: "Recorded",
   holds: "Held",
   "holds/extend": "Extended",
@@ -62,6 +65,9 @@ export function describeProblem(code: string): string {
 export const PROBLEMS: ReadonlyMap<string, string> = new Map([
   ["idempotency_key_reused", "Key already used for another request"],
   ["feature_not_found", "Unknown feature"],
+  ["charge_not_found", "Unknown charge"],
+  ["charge_too_old", "Charge older than 35 days"],
+  ["nothing_to_reverse", "Charge already reversed"],
   ["hold_not_found", "Unknown hold"],
   ["hold_settled", "Hold already settled"],
   ["hold_released", "Hold already released"],
@@ -108,6 +114,7 @@ function asWords(reason: string): string {
 type Opened = Parameters<typeof describeOpening>[0];
 
 type Story = {
+  readonly endpoint?: string | null;
   readonly customerId: string | null;
   readonly charge: { readonly feature: string; readonly quantity: number } | null;
   /** All charges of the request. */
@@ -124,8 +131,14 @@ type Story = {
 };
 
 /** The effect of an idempotency key, in one sentence. */
-export function describeKey({ customerId, charge, charges, denial, hold, answer, event }: Story): string {
+export function describeKey(story: Story): string {
+  const { endpoint, customerId, charge, charges, denial, hold, answer, event } = story;
   const who = customerId ?? "an erased customer";
+  const reversed = endpoint === "consume/reverse" ? reversedBy(answer) : null;
+  if (reversed !== null) {
+    const { feature, quantity, creditsReturned } = reversed;
+    return `Reversed ${formatCount(quantity)} × ${feature} and returned ${countOf(creditsReturned, "credit")} to ${who}.`;
+  }
   if (charge !== null) {
     const credits = charges.reduce((sum, each) => sum + each.credits, 0);
     const asked =
@@ -137,6 +150,14 @@ export function describeKey({ customerId, charge, charges, denial, hold, answer,
   if (hold !== null) return `${describeOpening(openedOf(hold, answer), who)} ${describeResult(hold)}`;
   if (event !== null) return `Recorded ${formatCount(event.quantity)} × ${event.event} for ${who}.`;
   return "This key was used before the start of your history window.";
+}
+
+type ReversedPart = { readonly feature: string; readonly quantity: number; readonly creditsReturned: number };
+
+/** What a key reversed, from its stored response. A key can only reverse a part of one charge. */
+export function reversedBy(answer: Story["answer"]): ReversedPart | null {
+  const items = answer?.["items"];
+  return Array.isArray(items) ? (items[0] ?? null) : null;
 }
 
 /** The hold as it was opened. Only a hold of one feature can be extended, and its stored response has the original numbers. */

@@ -188,7 +188,9 @@ test("migrate --check prints pending migrations and their locks, and changes not
     expect.stringMatching(/^ {2}locks cell\.ledger /),
     "cell/000038-holds.sql",
     "  locks no existing table",
-    "cell/000039-overage.sql",
+    "cell/000039-api-keys-in-the-audit.sql",
+    expect.stringMatching(/^ {2}locks cell\.audit /),
+    "cell/000041-overage.sql",
     expect.stringMatching(/^ {2}locks cell\.plan_allowances /),
     expect.stringMatching(/^ {2}locks cell\.ledger /),
   ]);

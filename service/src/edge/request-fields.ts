@@ -52,3 +52,10 @@ export const idempotencyKeyField = (note: string): TString =>
     description: `${note} Visible ASCII only.`,
     examples: ["job-7f3a-charge"],
   });
+
+export const noteField = Type.String({
+  minLength: 1,
+  maxLength: 1000,
+  description: "A note shown in the dashboard.",
+  examples: ["For the outage on 3 November"],
+});

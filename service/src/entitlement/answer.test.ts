@@ -13,6 +13,7 @@ import {
   ANSWER_FORMAT_EVENT,
   ANSWER_FORMAT_ITEMS,
   ANSWER_FORMAT_OVERAGE,
+  ANSWER_FORMAT_REVERSAL,
 } from "./stored-answer.ts";
 
 const SUBJECT = Buffer.from("019a7f5c0000700080000000000000ff", "hex");
@@ -96,6 +97,17 @@ test("format 4 is always rendered as exactly these bytes", () => {
   const denied = { ...allowed, reason: "insufficient_credits" as const, details: `[1,40,${items}]` };
   expect(renderAnswer({ format: 4, subjectId: SUBJECT, verdict: denied }, asked)).toMatch(
     /^\{"allowed":false,"reason":"insufficient_credits","deniedItem":1,"affordableQuantity":40,"customerId":.*"creditsCharged":0.*"consumeId":null\}$/,
+  );
+});
+
+test("a reversal has these bytes forever", () => {
+  expect(ANSWER_FORMAT_REVERSAL).toBe(6);
+  const details =
+    '{"creditsReturned":10,"overageCredits":0,"items":[{"feature":"image","quantity":1,"creditsReturned":10,"overageCredits":0,"pool":"credits","balance":90}]}';
+  const verdict = { reason: null, single: null, details };
+  expect(renderAnswer({ format: 6, subjectId: SUBJECT, verdict }, ASKED)).toBe(
+    `{"consumeId":"con_01k9znr000e00800000000007z","customerId":${JSON.stringify(ASKED.customerId)},` +
+      '"creditsReturned":10,"overageCredits":0,"items":[{"feature":"image","quantity":1,"creditsReturned":10,"overageCredits":0,"pool":"credits","balance":90}]}',
   );
 });
 

@@ -10,6 +10,7 @@ import {
   ANSWER_FORMAT_HOLD,
   ANSWER_FORMAT_ITEMS,
   ANSWER_FORMAT_OVERAGE,
+  ANSWER_FORMAT_REVERSAL,
   readAffordable,
   type StoredAnswer,
   type StoredItem,
@@ -59,6 +60,11 @@ export function renderAnswer(answer: StoredAnswer, asked: Asked | null): string 
     case ANSWER_FORMAT_HOLD: {
       assert(verdict !== null && asked !== null, "a request for a hold has a verdict");
       return renderHold(unpackHold(verdict), asked, subjectId);
+    }
+    case ANSWER_FORMAT_REVERSAL: {
+      assert(verdict?.details != null && asked !== null, "a reversal has details");
+      const named = { consumeId: publicId("con", subjectId), customerId: asked.customerId };
+      return `${JSON.stringify(named).slice(0, -1)},${verdict.details.slice(1)}`;
     }
     default:
       throw new UnknownAnswerFormat(`answer format ${format}`);

@@ -19,6 +19,8 @@ export const ANSWER_FORMAT_DENIAL = 3;
 export const ANSWER_FORMAT_ITEMS = 4;
 /** A request for a hold, all of it in `details`. */
 export const ANSWER_FORMAT_HOLD = 5;
+/** A reversal: in `details`, all of the response but the caller's own fields, as JSON text. */
+export const ANSWER_FORMAT_REVERSAL = 6;
 /** A consume request for one feature of a plan that allows overage, all of it in `details`. */
 export const ANSWER_FORMAT_OVERAGE = 7;
 /** Answer formats 3 to 7 need this data format. Releases that cannot render them do not support it. */
@@ -26,7 +28,7 @@ export const DATA_FORMAT_OF_ITEMS = 2;
 
 export type StoredAnswer = {
   readonly format: number;
-  /** The ID of the event, charge, hold or denial. */
+  /** The ID of the event, charge, hold or denial. A reversal has the ID of its charge. */
   readonly subjectId: Uuid;
   /** Null for an event. */
   readonly verdict: StoredVerdict | null;

@@ -54,7 +54,7 @@ export const poolKeyField = Type.String({ ...keyField, examples: ["credits"] });
 export const nameField = Type.String({ minLength: 1, maxLength: 120, examples: ["Image rendering"] });
 
 export const actorField = Type.Object({
-  kind: Type.Enum(["member", "token", "command", "system"]),
+  kind: Type.Enum(["member", "token", "api_key", "command", "system"]),
   id: nullable(Type.String({ examples: ["3"] })),
   name: nullable(
     Type.String({

@@ -1,6 +1,6 @@
-/** The author of a change: a person, a management token, a command, or the service itself. */
+/** The author of a change: a person, a management token, an API key, a command, or the service itself. */
 export type Actor = {
-  readonly kind: "member" | "token" | "command" | "system";
+  readonly kind: "member" | "token" | "api_key" | "command" | "system";
   readonly id: string | null;
   readonly requestId: string | null;
 };

@@ -249,7 +249,7 @@ async function write(cell: Pool, entries: readonly Entry[], tallies: readonly Ta
 }
 
 function isNew({ endpoint }: { endpoint: LoggedEndpoint }): boolean {
-  return endpoint.startsWith("holds");
+  return endpoint.startsWith("holds") || endpoint === "consume/reverse";
 }
 
 async function knowsNewEndpoints(tx: Tx): Promise<boolean> {

@@ -19,6 +19,9 @@ export type Asking = {
   readonly span: RequestSpan | null;
 };
 
+/** A caller with an API key, unlike a person who sends a request from the dashboard. */
+type Authenticated = Asking & { readonly key: Pick<ApiKey, "id"> };
+
 const CODES_OF_ALL = [
   "invalid_request",
   "api_key_missing",
@@ -59,7 +62,7 @@ type RuntimeRoute<P extends TSchema, Q extends TSchema, B extends TSchema> = {
   readonly answer: TSchema & { readonly description: string };
   /** Problem codes in addition to `CODES_OF_ALL`. */
   readonly codes: readonly ProblemCode[];
-  readonly handle: (caller: Asking, call: Call<P, Q, B>) => Promise<Answer>;
+  readonly handle: (caller: Authenticated, call: Call<P, Q, B>) => Promise<Answer>;
 };
 
 export function runtimeRoute<P extends TSchema, Q extends TSchema, B extends TSchema>(

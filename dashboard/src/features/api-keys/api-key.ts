@@ -11,6 +11,7 @@ export const SCOPES: readonly { scope: Scope; hint: string }[] = [
   { scope: "check", hint: "Check availability. Changes nothing." },
   { scope: "consume", hint: "Authorize and charge credits." },
   { scope: "events", hint: "Record usage. Charges nothing." },
+  { scope: "reverse", hint: "Undo charges of the last 35 days, which returns credits." },
 ];
 
 export const LASTING = [
@@ -95,7 +96,7 @@ function isSuccessor(other: ApiKey, key: ApiKey, now: number): boolean {
   );
 }
 
-/** A complete curl call for a new key with the smallest effect its scopes allow: check, then events, then consume. */
+/** A complete curl call for a new key with the smallest effect its scopes allow: check, then events, consume and reverse. */
 export function keyCall(
   { scopes }: Pick<ApiKey, "scopes">,
   { origin, secret, feature }: { origin: string; secret: string; feature: string | null },
@@ -107,7 +108,9 @@ export function keyCall(
       ? ["check", asked]
       : scopes.includes("events")
         ? ["events", { customerId: "customer_42", event: "hello", quantity: 1, idempotencyKey }]
-        : ["consume", { ...asked, idempotencyKey }];
+        : scopes.includes("consume")
+          ? ["consume", { ...asked, idempotencyKey }]
+          : ["consume/con_…/reverse", { customerId: "customer_42" }];
   return [
     `curl '${origin}/v1/${path}'`,
     `-H 'Authorization: Bearer ${secret}'`,

@@ -26,7 +26,11 @@ export function CreateKeyDialog({ onClose }: { onClose: () => void }) {
   // Prefetch for the curl call beside the secret.
   useQuery(anyFeatureQuery(scope));
   const { register, handleSubmit, watch } = useForm<KeyForm>({
-    defaultValues: { name: "", scopes: { check: true, consume: true, events: true }, lasts: "" },
+    defaultValues: {
+      name: "",
+      scopes: { check: true, consume: true, events: true, reverse: false },
+      lasts: "",
+    },
   });
   const wanted = watch();
   const hasScope = Object.values(wanted.scopes).some(Boolean);

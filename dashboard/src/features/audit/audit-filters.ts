@@ -8,7 +8,7 @@ function readDay(value: unknown): string | undefined {
 }
 
 const FILTERS = {
-  actor: text(60, /^((member|token):[1-9][0-9]{0,8}|command|system)$/),
+  actor: text(60, /^((member|token|api_key):[1-9][0-9]{0,8}|command|system)$/),
   action: text(120),
   customerId: text(),
   from: readDay,

@@ -170,6 +170,8 @@ function nameOfActor({ actor: { kind, id, name } }: Entry): string {
       return known ?? "A member";
     case "token":
       return known === null ? "A token" : `Token ${known}`;
+    case "api_key":
+      return known === null ? "An API key" : `API key ${known}`;
     case "command":
       return known === null ? "A server command" : `Command ${known}`;
     case "system":

@@ -55,15 +55,16 @@ export function GrantLink({
 const KINDS = {
   member: "A member",
   token: "A management token",
+  api_key: "An API key",
   command: "A server command",
   system: "Purser",
 } as const satisfies Record<Actor["kind"], string>;
 
 export function ActorName({ actor: { kind, id, name } }: { actor: Actor }) {
-  const known = name ?? id ?? KINDS[kind];
-  return (
-    <span title={known === KINDS[kind] ? known : `${known}: ${KINDS[kind].toLowerCase()}`}>{known}</span>
-  );
+  const what = KINDS[kind];
+  const known = name ?? id ?? what;
+  const title = known === what ? known : `${known}: ${what.charAt(0).toLowerCase()}${what.slice(1)}`;
+  return <span title={title}>{known}</span>;
 }
 
 /** Scrolls to the linked row and focuses it. */

@@ -1,5 +1,6 @@
 import type { RequestItem } from "../../format/denial-sentences.ts";
 import { formatCount } from "../../format/numbers.ts";
+import { reversedBy } from "../../format/request-sentences.ts";
 import type { KeyHistory } from "./queries.ts";
 
 type Use = KeyHistory["uses"][number];
@@ -41,12 +42,14 @@ export function compareReuse(history: KeyHistory, use: Use): Compared[] {
       quantity === null ? null : formatCount(quantity),
     ),
   ];
+  const isReversal = history.endpoint === "consume/reverse";
   const several = isOtherEndpoint ? [] : [unlogged("items", items === null ? null : listItems(items))];
   return [
     line("endpoint", history.endpoint, use.endpoint),
     line("customerId", history.customerId ?? UNKNOWN, use.customerId ?? "unknown customer"),
+    ...(isReversal && !isOtherEndpoint ? [unlogged("consumeId", history.charge?.consumeId ?? null)] : []),
     ...(items !== null || differs.includes("items") ? several : single),
-    ...(isOtherEndpoint
+    ...(isOtherEndpoint || isReversal
       ? []
       : [
           ...(asked.memberId !== null || differs.includes("memberId")
@@ -69,7 +72,9 @@ export function compareReuse(history: KeyHistory, use: Use): Compared[] {
 type FirstItem = { readonly name: string | null; readonly quantity: number | null };
 
 /** The only feature or event of the request. A hold can have been extended, but its stored response has the original quantity. */
-function firstItemOf({ charge, denial, hold, event, answer }: KeyHistory): FirstItem {
+function firstItemOf({ endpoint, charge, denial, hold, event, answer }: KeyHistory): FirstItem {
+  const reversed = endpoint === "consume/reverse" ? reversedBy(answer) : null;
+  if (reversed !== null) return { name: reversed.feature, quantity: reversed.quantity };
   if (event !== null) return { name: event.event, quantity: event.quantity };
   const decided = charge ?? denial;
   if (decided !== null) return { name: decided.feature, quantity: decided.quantity };
@@ -91,10 +96,10 @@ function onExpiryOf({ onExpiry }: { onExpiry: "release" | "charge" }, differs: r
   return onExpiry === "release" ? "charge" : "release";
 }
 
-/** The items of the request, which its stored response repeats; null if it had none. */
-export function itemsOf({ answer }: KeyHistory): readonly RequestItem[] | null {
+/** The items of the request, which its stored response repeats; null if it had none. A reversal names at most one feature. */
+export function itemsOf({ endpoint, answer }: KeyHistory): readonly RequestItem[] | null {
   const items = answer?.["items"];
-  return Array.isArray(items) ? items : null;
+  return Array.isArray(items) && endpoint !== "consume/reverse" ? items : null;
 }
 
 function listItems(items: readonly RequestItem[]): string {

@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import { describeRequired } from "../../format/denial-sentences.ts";
 import { HOLD_STATUS_NAMES, ON_EXPIRY_NAMES } from "../../format/holds.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
-import { describeReason, pathOf } from "../../format/request-sentences.ts";
+import { describeReason, pathOf, reversedBy } from "../../format/request-sentences.ts";
 import { CustomerLink } from "../../frame/links.tsx";
 import { useScope } from "../../frame/use-scope.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -30,7 +30,9 @@ export function KeyEffect({ history }: { history: KeyHistory }) {
             {
               name: "Outcome",
               value:
-                charge !== null ? (
+                history.endpoint === "consume/reverse" ? (
+                  <Badge tone="good">Reversed</Badge>
+                ) : charge !== null ? (
                   <Badge tone="good">Charged</Badge>
                 ) : denial !== null ? (
                   <Badge tone="bad">Denied</Badge>
@@ -48,6 +50,7 @@ export function KeyEffect({ history }: { history: KeyHistory }) {
               : [{ name: "Endpoint", value: <Mono>{`POST ${pathOf(history.endpoint)}`}</Mono> }]),
             { name: "Customer", value: <CustomerLink customerId={history.customerId} missing="Erased" /> },
             ...(memberId === null ? [] : [{ name: "Member", value: memberId }]),
+            ...reversalItems(history),
             ...chargeItems(history),
             ...denialItems(history),
             ...holdItems(history),
@@ -85,6 +88,17 @@ function chargeItems({ charge, charges, customerId }: KeyHistory): Item[] {
           },
         ]),
     { name: "Ledger entry", value: <LedgerLink customerId={customerId} consumeId={consumeId} /> },
+  ];
+}
+
+/** What the key reversed. The charge itself follows. */
+function reversalItems({ endpoint, answer }: KeyHistory): Item[] {
+  const reversed = endpoint === "consume/reverse" ? reversedBy(answer) : null;
+  if (reversed === null) return [];
+  const { feature, quantity, creditsReturned } = reversed;
+  return [
+    { name: "Reversed by this key", value: <Mono>{`${feature} × ${formatCount(quantity)}`}</Mono> },
+    { name: "Returned", value: countOf(creditsReturned, "credit") },
   ];
 }
 

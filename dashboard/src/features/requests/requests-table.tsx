@@ -32,7 +32,7 @@ export function RequestsTable({
       hidesWhenNarrow: true,
       cell: ({ endpoint, feature, event }) => (
         <span className="flex items-baseline gap-2">
-          <span className="w-22 text-muted">{endpoint}</span>
+          <span className="w-26 text-muted">{endpoint}</span>
           {(feature ?? event) === null ? (
             <Muted />
           ) : (

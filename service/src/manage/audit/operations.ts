@@ -50,8 +50,8 @@ export const Entry = Type.Object({
 const filterQuery = {
   actor: Type.Optional(
     Type.String({
-      pattern: "^((member|token):[1-9][0-9]{0,8}|command|system)$",
-      description: "`member:` or `token:` followed by an ID, or `command` or `system`.",
+      pattern: "^((member|token|api_key):[1-9][0-9]{0,8}|command|system)$",
+      description: "`member:`, `token:` or `api_key:` followed by an ID, or `command` or `system`.",
       examples: ["member:3"],
     }),
   ),
@@ -232,8 +232,8 @@ function earlier(a: string | null, b: string | null): string | null {
 
 function readActor(text: string | undefined): AuditSearch["filter"]["actor"] {
   const [kind, id = null] = text?.split(":") ?? [];
-  if (kind === "member" || kind === "token" || kind === "command" || kind === "system") return { kind, id };
-  return null;
+  if (kind === "member" || kind === "token" || kind === "api_key") return { kind, id };
+  return kind === "command" || kind === "system" ? { kind, id } : null;
 }
 
 function describeEntry(entry: AuditEntry): Static<typeof Entry> {

@@ -2,19 +2,25 @@ import { type Static, Type } from "typebox";
 import type { Pool } from "../../postgres/pool.ts";
 import { single } from "../../postgres/transaction.ts";
 import type { GrantActor } from "../../store/cell/audit.ts";
+import { listApiKeyNames } from "../../store/control/api-key-list.ts";
 import { listTokenNames } from "../../store/control/management-tokens.ts";
 import { listMemberNames } from "../../store/control/members.ts";
 import { nullable } from "../fields.ts";
 
 export const ActorName = Type.Object({
-  kind: Type.String({ description: "`member`, `token`, `command` or `system`.", examples: ["member"] }),
+  kind: Type.String({
+    description: "`member`, `token`, `api_key`, `command` or `system`.",
+    examples: ["member"],
+  }),
   id: nullable(Type.String({ examples: ["3"] })),
-  name: nullable(Type.String({ description: "Set for members and tokens.", examples: ["Olga Owner"] })),
+  name: nullable(
+    Type.String({ description: "Set for members, tokens and API keys.", examples: ["Olga Owner"] }),
+  ),
 });
 
 export type ActorName = Static<typeof ActorName>;
 
-/** Adds the names of members and tokens in this workspace. */
+/** Adds the names of members, tokens and API keys in this workspace. */
 export async function nameActors(
   control: Pool,
   workspaceId: number,
@@ -26,11 +32,12 @@ export async function nameActors(
   const names = await single(control, async (tx) => ({
     member: await listMemberNames(tx, { workspaceId, ids: idsOf("member") }),
     token: await listTokenNames(tx, { workspaceId, ids: idsOf("token") }),
+    api_key: await listApiKeyNames(tx, { workspaceId, ids: idsOf("api_key") }),
   }));
   return actors.map((actor) => {
     if (actor === null) return null;
     const { kind, id } = actor;
-    const known = kind === "member" || kind === "token" ? names[kind] : null;
+    const known = kind === "member" || kind === "token" || kind === "api_key" ? names[kind] : null;
     return { kind, id, name: known?.get(Number(id)) ?? null };
   });
 }

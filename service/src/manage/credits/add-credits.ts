@@ -1,5 +1,7 @@
 import { type Static, Type } from "typebox";
 import type { ProblemCode } from "../../edge/problem.ts";
+import { noteField } from "../../edge/request-fields.ts";
+import { BALANCE_TOO_LARGE } from "../../edge/reversal-problem.ts";
 import { type CreditsOutcome, addCredits as decideCredits } from "../../entitlement/add-credits.ts";
 import { compareWallets, viewWallet } from "../../entitlement/view-wallet.ts";
 import { balanceOf, type GrantKind } from "../../entitlement/wallet.ts";
@@ -26,13 +28,6 @@ const referenceField = Type.String({
     "A reference, such as a payment ID, makes the call safe to repeat. It identifies one grant in the environment permanently. " +
     "Sending the same reference again adds nothing, even with a different expiry or price.",
   examples: ["pi_3MtwBwLkdIwHu7ix"],
-});
-
-export const noteField = Type.String({
-  minLength: 1,
-  maxLength: 1000,
-  description: "A note shown in the dashboard.",
-  examples: ["For the outage on 3 November"],
 });
 
 export const CreditsBody = strictObject({
@@ -65,11 +60,6 @@ export function readCredits(customerId: CustomerId, body: Static<typeof CreditsB
 
 type CreditsRefusal = { readonly code: ProblemCode; readonly detail: string };
 
-export const BALANCE_TOO_LARGE = {
-  code: "balance_too_large",
-  detail: "The balance would exceed the largest supported number.",
-} as const satisfies CreditsRefusal;
-
 /** Explains why credits cannot be added. The call and its preview share this function. */
 export function explainRefusal(
   kind: Exclude<AddCreditsOutcome["kind"], "added" | "already_added">,
@@ -92,7 +82,7 @@ export function explainRefusal(
           "The customer has 50 open grants. You can only add credits with the same kind and expiry as an open grant.",
       };
     case "balance_too_large":
-      return BALANCE_TOO_LARGE;
+      return { code: kind, detail: BALANCE_TOO_LARGE };
     default:
       return assertNever(kind);
   }

@@ -1,5 +1,7 @@
 import { Type } from "typebox";
 import { Problem } from "../../edge/problem.ts";
+import { noteField } from "../../edge/request-fields.ts";
+import { reversalProblem } from "../../edge/reversal-problem.ts";
 import { assertNever } from "../../primitives/assert.ts";
 import { ITEMS_MAX } from "../../primitives/consume-id.ts";
 import { Customer } from "../customers/describe-customer.ts";
@@ -13,14 +15,7 @@ import {
 import { invalidField, nullable, strictObject } from "../fields.ts";
 import { contextOf, type Operation, operation, principalOf, scopeOf } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
-import {
-  addCredits,
-  BALANCE_TOO_LARGE,
-  CreditsBody,
-  explainRefusal,
-  noteField,
-  readCredits,
-} from "./add-credits.ts";
+import { addCredits, CreditsBody, explainRefusal, readCredits } from "./add-credits.ts";
 import { CreditsPreview, previewCredits } from "./preview-credits.ts";
 import { type PreviewOutcome, previewReversal, ReversalPreview } from "./preview-reversal.ts";
 import { type ReverseOutcome, reverseConsume, revokeGrant } from "./reverse-consume.ts";
@@ -280,17 +275,9 @@ function toProblem(outcome: Refusal): Problem {
         detail: "This reference was already used to reverse another item or quantity of this charge.",
       });
     case "nothing_left":
-      return new Problem("nothing_to_reverse", {
-        detail: "This charge is already fully reversed.",
-        extra: { reversible: 0 },
-      });
     case "too_much":
-      return new Problem("nothing_to_reverse", {
-        detail: `At most ${outcome.reversible} of this charge's quantity can still be reversed.`,
-        extra: { reversible: outcome.reversible },
-      });
     case "balance_too_large":
-      return new Problem(BALANCE_TOO_LARGE.code, { detail: BALANCE_TOO_LARGE.detail });
+      return reversalProblem(outcome);
     default:
       return assertNever(outcome);
   }

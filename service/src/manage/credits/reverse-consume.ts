@@ -1,3 +1,4 @@
+import type { ShortHash } from "../../entitlement/fingerprint.ts";
 import {
   type ConsumeFacts,
   reverseConsume as decideReversal,
@@ -60,7 +61,7 @@ export function reverseConsume(cell: Pool, context: Context, input: ReverseInput
     const all = await listConsumes(tx, { ...id, environmentId, customerNumber });
     await refuseUnknown();
     const chosen = chooseConsumes(all, input);
-    return "kind" in chosen ? chosen : reverse(tx, context, open, chosen, input);
+    return "kind" in chosen ? chosen : reverseChosen(tx, context, open, chosen, input);
   };
   const { customerId } = input;
   return customerId === undefined
@@ -107,20 +108,27 @@ async function findEarlier(
   return isSame ? { kind: "already_reversed", ...totalOf(earlier) } : { kind: "reference_reused" };
 }
 
-async function reverse(
+type Reversing = Pick<ReverseInput, "consumeId" | "item" | "quantity" | "reference" | "note"> & {
+  /** The idempotency key of a backend's request. */
+  readonly keyHash?: ShortHash;
+};
+
+/** Reverses charges of a locked wallet, for an operator or for a backend. */
+export async function reverseChosen(
   tx: Tx,
   context: Context,
   open: OpenWallet,
   consumes: readonly StoredConsume[],
-  { consumeId, item = null, quantity: wanted, reference = null, note = null }: ReverseInput,
-): Promise<ReverseOutcome> {
+  input: Reversing,
+): Promise<ReversalOutcome> {
+  const { consumeId, item = null, quantity: wanted, reference = null, note = null, keyHash = null } = input;
   const { catalog, wallet, clock } = open;
   const grants = await listGrantsOfSlots(tx, open, slotsOf(consumes));
   const overrides = await listOverrides(tx, open, overridesOf(consumes));
   const request = { consumes, quantity: wanted, grants, overrides };
   const outcome = decideReversal(catalog, wallet, request, clock);
   if (outcome.kind !== "reversed") return outcome;
-  const { quantity, credits, overageCredits, items, change } = outcome;
+  const { quantity, credits, change } = outcome;
   const annotation = { ...(reference === null ? {} : { reference }), ...(note === null ? {} : { note }) };
   const metadata = Object.keys(annotation).length === 0 ? null : JSON.stringify(annotation);
   const { before, after } = compareWallets(open, change.wallet);
@@ -130,7 +138,7 @@ async function reverse(
   const edit = {
     ...open,
     change,
-    annotation: { entry: { kind: "reverse" as const, keyHash: null, memberId, metadata } },
+    annotation: { entry: { kind: "reverse" as const, keyHash, memberId, metadata } },
     audits: [
       {
         ...{ action: "consume.reversed", subject: consumeId, before },
@@ -139,7 +147,7 @@ async function reverse(
     ],
   };
   await saveEdits(tx, { ...context, clock }, [edit]);
-  return { kind: "reversed", quantity, credits, overageCredits, items };
+  return outcome;
 }
 
 /** Numbers of the grants that the charges took credits from. */

@@ -90,7 +90,12 @@ export const LedgerEntry = Type.Object({
       examples: ["con_01m7e9sv4w0000000000a00002"],
     }),
   ),
-  idempotencyKey: nullable(Type.String({ description: "Set only for charges.", examples: ["render-7f3a"] })),
+  idempotencyKey: nullable(
+    Type.String({
+      description: "Set only for charges, and for reversals of a quantity with an API key.",
+      examples: ["render-7f3a"],
+    }),
+  ),
   memberId: shownMember,
   metadata: nullable(
     Type.Record(Type.String(), Type.Unknown(), {

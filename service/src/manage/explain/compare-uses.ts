@@ -34,9 +34,11 @@ export function differingFields(asked: AskedBefore, sent: LogRecord): string[] {
   // Log entries from before 0.2 have neither items nor members.
   const items = sent.refused.items ?? null;
   const isSingle = items === null && asked.items === null;
+  const isReversal = asked.endpoint === "consume/reverse";
+  const isUnnamed = isReversal && sent.subject === null;
   const differing = [
     ...(!isErased && sent.customerNumber !== asked.customerNumber ? ["customerId"] : []),
-    ...(isSingle && sent.subject !== asked.subject ? [isEvent ? "event" : "feature"] : []),
+    ...(isSingle && !isUnnamed && sent.subject !== asked.subject ? [isEvent ? "event" : "feature"] : []),
     ...(isSingle && quantity !== asked.quantity ? ["quantity"] : []),
     ...(items !== asked.items ? ["items"] : []),
     ...(!isErased && memberHash !== asked.memberHash ? ["memberId"] : []),
@@ -47,6 +49,8 @@ export function differingFields(asked: AskedBefore, sent: LogRecord): string[] {
       : []),
     ...(asked.duration !== null && hold?.onExpiry !== asked.duration.onExpiry ? ["onExpiry"] : []),
   ];
+  // The charge is in the path, which is not logged.
+  if (isReversal && differing.length === 0) return ["consumeId"];
   // An event whose timestamp equals its recording time looks as if it had no timestamp.
   return differing.length === 0 && isEvent && !isErased ? ["timestamp"] : differing;
 }

@@ -8,6 +8,7 @@ import { formatTimestamp } from "../../primitives/timestamp.ts";
 import type { Charge } from "../../store/cell/charges.ts";
 import type { Denial } from "../../store/cell/denials.ts";
 import type { StoredEvent } from "../../store/cell/event-list.ts";
+import { KEYED_ENDPOINTS } from "../../store/cell/keyed-requests.ts";
 import { deniedItemsFields, describeDeniedItems } from "../customers/denied-items.ts";
 import { nullable, shownMember, shownOverrides, timeField } from "../fields.ts";
 import { LoggedRequest, reasonField } from "../requests/describe-request.ts";
@@ -69,7 +70,7 @@ export const KeyStory = Type.Object({
       "`kept`: the response is stored. `ended`: the key expired and can be used again. `not_kept`: the key was used but nothing was stored, " +
       "so it can be used again. `other_environment`: the key was used in the project's other environment and cannot be used here.",
   }),
-  endpoint: nullable(Type.Enum(["consume", "events", "holds"])),
+  endpoint: nullable(Type.Enum([...KEYED_ENDPOINTS])),
   recordedAt: nullable(timeField),
   customerId: nullable(Type.String({ examples: ["customer_42"] })),
   answer: nullable(

@@ -2,6 +2,7 @@ import { type Asked, renderAnswer, UnknownAnswerFormat } from "../../entitlement
 import { getFeatureKey } from "../../entitlement/catalog.ts";
 import { type ConsumptionItem, canonicalItems, parseItems } from "../../entitlement/consumption.ts";
 import { hashKey, hashMember } from "../../entitlement/key-hash.ts";
+import { firstReversed } from "../../entitlement/reversal.ts";
 import { isAnswerToItems, type StoredAnswer } from "../../entitlement/stored-answer.ts";
 import { viewHold } from "../../entitlement/view-hold.ts";
 import type { Pool } from "../../postgres/pool.ts";
@@ -226,6 +227,12 @@ function toAsked(
     const { event, quantity, occurredAt, recordedAt } = subject.row;
     const timestamp = occurredAt === recordedAt ? null : occurredAt;
     return { ...shared, subject: event, quantity, items: null, duration: null, timestamp };
+  }
+  if (endpoint === "consume/reverse") {
+    // The member and the metadata are those of the charge.
+    const { feature, quantity } = firstReversed(answer);
+    const own = { memberHash: null, metadata: null, items: null, duration: null, timestamp: null };
+    return { ...shared, ...own, subject: feature, quantity };
   }
   const asked = itemsOf(subject);
   const items = isAnswerToItems(answer) ? canonicalItems(asked) : null;

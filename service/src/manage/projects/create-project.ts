@@ -4,7 +4,7 @@ import { transaction } from "../../postgres/transaction.ts";
 import type { Actor } from "../../primitives/actor.ts";
 import type { EnvironmentId, ProjectId } from "../../primitives/brand.ts";
 import type { EnvironmentKind } from "../../primitives/secret.ts";
-import { SCOPES } from "../../store/control/api-keys.ts";
+import { SCOPES_DEFAULT } from "../../store/control/api-keys.ts";
 import { insertControlAudit } from "../../store/control/audit.ts";
 import { lockMembership } from "../../store/control/members.ts";
 import {
@@ -79,7 +79,7 @@ async function createFirstKey(
   where: { projectId: ProjectId; environmentId: EnvironmentId; kind: EnvironmentKind },
   secret?: string,
 ): Promise<CreatedApiKey> {
-  const input = { ...where, name: "First key", scopes: SCOPES, createdBy: actor };
+  const input = { ...where, name: "First key", scopes: SCOPES_DEFAULT, createdBy: actor };
   const key = await createApiKey(tx, input, secret);
   await auditCreatedKey(tx, actor, key);
   return key;

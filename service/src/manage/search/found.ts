@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { KEYED_ENDPOINTS } from "../../store/cell/keyed-requests.ts";
 import { nullable, timeField } from "../fields.ts";
 
 const whereFields = {
@@ -54,7 +55,7 @@ export const Found = Type.Object({
       ...whereFields,
       recordedAt: timeField,
       idempotencyKey: Type.String({ examples: ["job-7f3a-charge"] }),
-      endpoint: Type.Enum(["consume", "events", "holds"]),
+      endpoint: Type.Enum([...KEYED_ENDPOINTS]),
     }),
     { description: "Idempotency keys that equal the search text." },
   ),

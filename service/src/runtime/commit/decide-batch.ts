@@ -1,3 +1,4 @@
+import { findConflict } from "../../entitlement/key-conflict.ts";
 import { ANSWER_FORMAT_EVENT } from "../../entitlement/stored-answer.ts";
 import { decideEvent } from "../../entitlement/usage-event.ts";
 import { assertNever } from "../../primitives/assert.ts";
@@ -9,15 +10,7 @@ import { type BatchFacts, BatchPlan } from "./batch-plan.ts";
 import { decideConsume } from "./decide-consume.ts";
 import { decideHoldChange } from "./decide-hold.ts";
 import { refuse } from "./decide-one.ts";
-import {
-  type EventRequest,
-  type KeyConflict,
-  needsNewFormat,
-  type Outcome,
-  type Pending,
-  type RuntimeRequest,
-  type Undecided,
-} from "./request.ts";
+import { type EventRequest, needsNewFormat, type Outcome, type Pending, type Undecided } from "./request.ts";
 
 /** Decides requests in arrival order. A request whose key appeared earlier in the same batch finds that response in `answered`. */
 export function decideBatch(batch: readonly Pending[], facts: BatchFacts): BatchPlan {
@@ -65,19 +58,13 @@ export function keyId(key: KeyName): string {
 
 /** The same request gets the original response. A different request gets 409, without details about the original. */
 function answerAgain(pending: Pending, earlier: KeyedRequest): Outcome {
-  const conflict = findConflict(pending.request, earlier);
+  const { endpoint, environmentId, keyed } = pending.request;
+  const conflict = findConflict({ endpoint, environmentId, fingerprint: keyed?.fingerprint }, earlier);
   if (conflict !== null) return { kind: "key_reused", conflict };
   // After an unknown outcome, this request may have written the row itself. In that case this is the first response, not a
   // replay.
   const isOwn = pending.name?.id.equals(earlier.answer.subjectId) ?? false;
   return { kind: "answered", answer: earlier.answer, replayed: !isOwn };
-}
-
-function findConflict(request: RuntimeRequest, earlier: KeyedRequest): KeyConflict | null {
-  if (request.endpoint !== earlier.endpoint) return "endpoint";
-  if (request.environmentId !== earlier.environmentId) return "environment";
-  if (request.keyed?.fingerprint !== earlier.fingerprint) return "payload";
-  return null;
 }
 
 /** Decides an event that has a new key or none. */

@@ -2,6 +2,7 @@ import type { RequestSpan } from "../../edge/tracing.ts";
 import type { Consumption, ConsumptionItem, HoldDuration } from "../../entitlement/consumption.ts";
 import type { Reason } from "../../entitlement/decide.ts";
 import type { Fingerprint } from "../../entitlement/fingerprint.ts";
+import type { KeyConflict } from "../../entitlement/key-conflict.ts";
 import type { ExceededLimit, Metadata, MetadataLimits } from "../../entitlement/metadata.ts";
 import type { StoredAnswer } from "../../entitlement/stored-answer.ts";
 import type { EventDecision, UsageEvent } from "../../entitlement/usage-event.ts";
@@ -87,8 +88,6 @@ export type HoldProblem =
   | "hold_items_mismatch"
   | "hold_too_long"
   | "too_many_holds";
-
-export type KeyConflict = "endpoint" | "environment" | "payload";
 
 export type Outcome =
   | { kind: "answered"; answer: StoredAnswer; replayed: boolean }

@@ -21,7 +21,8 @@ import {
 } from "../../primitives/brand.ts";
 import { REASON_NUMBER, reasonOf } from "./denials.ts";
 
-export type Endpoint = "consume" | "events" | "holds";
+export const KEYED_ENDPOINTS = ["consume", "events", "holds", "consume/reverse"] as const;
+export type Endpoint = (typeof KEYED_ENDPOINTS)[number];
 
 /** A key belongs to the project, whichever API key or environment it was sent with. */
 export type KeyName = {
@@ -37,11 +38,15 @@ export type KeyedRequest = KeyName & {
   readonly answer: StoredAnswer;
 };
 
-const ENDPOINT_NUMBER = { consume: 2, events: 3, holds: 4 } as const satisfies Record<Endpoint, number>;
+const ENDPOINT_NUMBER = {
+  consume: 2,
+  events: 3,
+  holds: 4,
+  "consume/reverse": 5,
+} as const satisfies Record<Endpoint, number>;
 
 export function endpointOf(number: number): Endpoint {
-  if (number === ENDPOINT_NUMBER.holds) return "holds";
-  return number === ENDPOINT_NUMBER.events ? "events" : "consume";
+  return KEYED_ENDPOINTS.find((endpoint) => ENDPOINT_NUMBER[endpoint] === number) ?? "consume";
 }
 
 const LOCK = statement(

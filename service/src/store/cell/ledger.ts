@@ -32,7 +32,7 @@ import type { WalletName } from "./wallets.ts";
 
 export type LedgerRow = WalletName & {
   readonly entry: Entry;
-  /** The idempotency key, the member and the caller's metadata. Set only for a consume entry. */
+  /** The idempotency key, the member and the caller's metadata. Set only for a consume entry or a reversal. */
   readonly keyHash: ShortHash | null;
   readonly memberId: MemberId | null;
   readonly metadata: string | null;

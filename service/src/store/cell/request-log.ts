@@ -19,6 +19,7 @@ import { type Uuid, uuidV7 } from "../../primitives/uuid.ts";
 export const LOGGED_ENDPOINTS = [
   "check",
   "consume",
+  "consume/reverse",
   "events",
   "holds",
   "holds/extend",

@@ -1,3 +1,4 @@
+import { readInteger, readText } from "../../postgres/column.ts";
 import {
   boolean,
   describeRow,
@@ -104,6 +105,24 @@ export function findApiKeysCreatedBy(
   { workspaceId, memberId, ids }: { workspaceId: number; memberId: number; ids: readonly number[] },
 ): Promise<ApiKeyRecord[]> {
   return listRows(tx, FIND_CREATED_BY, [workspaceId, memberId, ids], KEY);
+}
+
+const LIST_NAMES = statement(
+  "api_keys.list_names",
+  `
+  select k.id, k.name
+  from control.api_keys as k
+  join control.projects as p on p.id = k.project_id
+  where k.id = any($2::integer[])
+    and p.workspace_id = $1`,
+);
+
+export async function listApiKeyNames(
+  tx: Tx,
+  { workspaceId, ids }: { workspaceId: number; ids: readonly number[] },
+): Promise<Map<number, string>> {
+  const { rows } = await tx.run(LIST_NAMES, [workspaceId, ids]);
+  return new Map(rows.map(([id, name]) => [readInteger(id), readText(name)]));
 }
 
 const LOCK = statement(

@@ -4,8 +4,10 @@ import { statement, type Tx } from "../../postgres/statement.ts";
 import type { EnvironmentId, ProjectId } from "../../primitives/brand.ts";
 import { environmentKind } from "./scopes.ts";
 
-export const SCOPES = ["check", "consume", "events"] as const;
+export const SCOPES = ["check", "consume", "events", "reverse"] as const;
 export type KeyScope = (typeof SCOPES)[number];
+/** The scopes of a project's first keys. A key that can reverse charges has to be asked for. */
+export const SCOPES_DEFAULT: readonly KeyScope[] = ["check", "consume", "events"];
 
 export function scopes(sql: string): Part<readonly KeyScope[]> {
   return derive(text(`array_to_string(${sql}, ',')`), (joined) => {

@@ -118,7 +118,13 @@ function readContent(value: unknown): AuditContent {
   return { ...value };
 }
 
-const ACTOR_KINDS = ["member", "token", "command", "system"] as const satisfies readonly Actor["kind"][];
+const ACTOR_KINDS = [
+  "member",
+  "token",
+  "api_key",
+  "command",
+  "system",
+] as const satisfies readonly Actor["kind"][];
 
 function readActorKind(value: unknown): Actor["kind"] {
   const kind = ACTOR_KINDS.find((known) => known === value);

@@ -3,7 +3,10 @@ import type { Actor } from "../../primitives/actor.ts";
 import { assert } from "../../primitives/assert.ts";
 
 /** The creator of a token, key or link. */
-export type Creator = Pick<Actor, "kind" | "id"> & {
+export type Creator = {
+  /** An API key creates none of them. */
+  readonly kind: Exclude<Actor["kind"], "api_key">;
+  readonly id: string | null;
   /** Current name; removed members keep their last one. Null for a command or the service itself. */
   readonly name: string | null;
 };

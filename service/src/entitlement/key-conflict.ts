@@ -1,0 +1,18 @@
+import type { EnvironmentId } from "../primitives/brand.ts";
+import type { Fingerprint } from "./fingerprint.ts";
+
+/** What differs between two requests with the same idempotency key. */
+export type KeyConflict = "endpoint" | "environment" | "payload";
+
+type Sent = {
+  readonly endpoint: string;
+  readonly environmentId: EnvironmentId;
+  readonly fingerprint: Fingerprint | undefined;
+};
+
+/** Spec 4.1 rule 2: a key names one request in the project. Null if it is the same request. */
+export function findConflict(sent: Sent, earlier: Sent): KeyConflict | null {
+  if (sent.endpoint !== earlier.endpoint) return "endpoint";
+  if (sent.environmentId !== earlier.environmentId) return "environment";
+  return sent.fingerprint === earlier.fingerprint ? null : "payload";
+}
