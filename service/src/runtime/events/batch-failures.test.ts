@@ -7,6 +7,7 @@ import {
   type Reply,
   setup,
   startTestService,
+  type TestDatabase,
 } from "../../../test/harness.ts";
 import { times } from "../../../test/two-services.ts";
 import { Wire } from "../../../test/wire.ts";
@@ -87,13 +88,18 @@ test("an event that the database rejects fails alone, also if an invalid one is 
 test("while 10,000 events wait, another batch is rejected as a whole, and single events still succeed", async () => {
   const { database, service, project, record } = await setup();
   const send = (body: unknown) => post(`${service.url}/v1/events/batch`, project.test.key.secret, body);
+  const countWaiting = async (): Promise<number> => {
+    const text = await (await fetch(`${service.metricsUrl}/metrics`)).text();
+    return Number(/^purser_bulk_queue_events (\d+)/m.exec(text)?.[1]);
+  };
   await send(batchOf("held", 1));
   const holder = await connectTo(database);
   await holder.query("begin; select from cell.keyed_requests for update");
-  const waiting = [send(batchOf("held", 1))];
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  // One event for each of the two lanes, which then wait for the lock.
+  const waiting = times(2, () => send(batchOf("held", 1)));
+  await expect.poll(() => countLockWaits(database), { interval: 10 }).toBe(2);
   waiting.push(...times(10, (i) => send(batchOf(`full-${i}`, 1_000))));
-  await new Promise((resolve) => setTimeout(resolve, 400));
+  await expect.poll(countWaiting, { interval: 10 }).toBe(10_000);
   const [refused, single] = await Promise.all([send(batchOf("late", 5)), record(EVENT)]);
   expect(refused).toMatchObject({ status: 503, body: { code: "overloaded" } });
   expect(single.status).toBe(200);
@@ -101,6 +107,10 @@ test("while 10,000 events wait, another batch is rejected as a whole, and single
   await Promise.all(waiting);
   expect(await database.count("cell.keyed_requests", "key like 'late-%'")).toBe(0);
 });
+
+function countLockWaits(database: TestDatabase): Promise<number> {
+  return database.count("pg_stat_activity", "wait_event_type = 'Lock' and datname = current_database()");
+}
 
 /** A service whose workspace allows this many requests per second. */
 async function setupWithRate(rate: number) {
