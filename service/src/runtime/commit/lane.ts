@@ -99,10 +99,12 @@ export class Lane {
   }
 
   #enqueue(pendings: readonly Pending[]): void {
-    if (this.#isDown || this.#isClosed) return refuse(pendings, { kind: "unavailable" });
-    if (this.#queue.isFull) return refuse(pendings, { kind: "overloaded" });
-    for (const pending of pendings) this.#queue.push(pending);
-    this.#wake();
+    if (this.#isDown || this.#isClosed) refuse(pendings, { kind: "unavailable" });
+    else if (this.#queue.isFull) refuse(pendings, { kind: "overloaded" });
+    else {
+      for (const pending of pendings) this.#queue.push(pending);
+      this.#wake();
+    }
   }
 
   #wake(): void {
