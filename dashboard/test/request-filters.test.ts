@@ -31,6 +31,12 @@ test("outcomes are Denied for denials, Rejected for 4xx and Failed for 5xx", () 
   expect(outcomeOf(asked)).toEqual({ kind: "ok", name: "Allowed", why: null });
   expect(outcomeOf({ ...asked, endpoint: "check" }).name).toBe("Available");
   expect(outcomeOf({ ...asked, endpoint: "events" }).name).toBe("Recorded");
+  const batch = {
+    ...asked,
+    endpoint: "events/batch",
+    counts: { accepted: 98, replayed: 1, rejected: 2 },
+  } as const;
+  expect(outcomeOf(batch)).toEqual({ kind: "ok", name: "Recorded", why: "98 events, 1 replay, 2 rejected" });
   expect(outcomeOf({ ...asked, reason: "limit_reached" })).toMatchObject({ kind: "denied", why: /limit/i });
   expect(outcomeOf({ ...asked, status: 404, code: "feature_not_found" })).toEqual({
     kind: "rejected",

@@ -205,6 +205,7 @@ function reuse(
     id: "log_1",
     requestId: "req_1",
     traceId: null,
+    counts: null,
     recordedAt: "2026-11-15T10:01:00.000Z",
     endpoint: "consume",
     status: 409,

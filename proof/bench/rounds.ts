@@ -1,4 +1,4 @@
-import { CUSTOMERS } from "../harness/calls.ts";
+import { BATCH_EVENTS, CUSTOMERS } from "../harness/calls.ts";
 import { median, ms, rate, rounded } from "../harness/figures.ts";
 import type { PostgresServer } from "../harness/postgres.ts";
 import {
@@ -11,7 +11,7 @@ import {
 import { type Load, type Measured, Purser } from "./purser/purser.ts";
 import { openBenchServer, recycleLog } from "./server.ts";
 
-export const PARTS = ["consume", "two", "hot", "check", "events", "holds"] as const;
+export const PARTS = ["consume", "two", "hot", "check", "events", "batch", "holds"] as const;
 export type Part = (typeof PARTS)[number];
 
 type Options = {
@@ -35,6 +35,10 @@ type Figures = {
   readonly check_per_s: number;
   readonly consume_per_s: number;
   readonly events_ratio: number;
+  /** Events in batches of 100, relative to single events. */
+  readonly batch_ratio: number;
+  /** Events in batches of 100, relative to bare multi-row inserts into the same tables. */
+  readonly batch_bare_ratio: number;
   /** Holds that are opened and settled, relative to charges: two calls for one charge. */
   readonly hold_settle_ratio: number;
   /** Charges to a customer with 1,000 open holds, relative to the same customer without holds. */
@@ -52,6 +56,8 @@ const DECIMALS: Readonly<Record<keyof Figures, (value: number) => number>> = {
   check_per_s: Math.round,
   consume_per_s: Math.round,
   events_ratio: rounded,
+  batch_ratio: rounded,
+  batch_bare_ratio: rounded,
   hold_settle_ratio: rounded,
   open_holds_ratio: rounded,
   consume_p99_half_ms: rounded,
@@ -64,6 +70,11 @@ const CHECK: Load = { call: "check", customers: CUSTOMERS };
 const HOLDS: Load = { call: "holds", customers: CUSTOMERS };
 const OPEN_HOLDS = 1_000;
 const EVENTS: Load = { call: "events", customers: CUSTOMERS };
+const BATCH: Load = { call: "batch", customers: CUSTOMERS };
+/** Fewer than of single events: more would wait in the queue and be rejected. */
+const BATCH_CONNECTIONS = 16;
+/** Connections of the bare inserts. A process commits batches on one connection. */
+const BATCH_CLIENTS = 2;
 
 /** Charges, checks and events over HTTP and on bare PostgreSQL, in turns on one server. Parts not measured are null. */
 export async function benchAll(options: Options): Promise<object> {
@@ -73,6 +84,7 @@ export async function benchAll(options: Options): Promise<object> {
     ...(parts.has("hot") ? await measureHot(round) : {}),
     ...(parts.has("check") ? await measureCheck(round) : {}),
     ...(parts.has("events") ? await measureEventsRatio(round) : {}),
+    ...(parts.has("batch") ? await measureBatch(round) : {}),
     ...(parts.has("holds") ? await measureHolds(round) : {}),
   });
   const { rounds, purser } = await runRounds(options, measure);
@@ -183,6 +195,21 @@ async function measureEvents(round: Round): Promise<EventsRound> {
 async function measureEventsRatio(round: Round): Promise<Partial<Figures>> {
   const { perSecond, bare } = await measureEvents(round);
   return { events_ratio: perSecond / bare };
+}
+
+async function measureBatch(round: Round): Promise<Partial<Figures>> {
+  const { purser, print, seconds } = round;
+  const events = await purser.measure(EVENTS, { ...round, processes: 1 });
+  print(describe("events", events));
+  const batch = await purser.measure(BATCH, { ...round, connections: BATCH_CONNECTIONS, processes: 1 });
+  const perSecond = batch.perSecond * BATCH_EVENTS;
+  const ratio = perSecond / events.perSecond;
+  const bare = await purser.runBareBatches({ seconds, clients: BATCH_CLIENTS });
+  print(
+    `  events in batches of ${BATCH_EVENTS}: ${rate(perSecond)} (p50 ${ms(batch.p50Ms)}, p99 ${ms(batch.p99Ms)} for a batch), ` +
+      `${ratio.toFixed(2)} of single events, ${(perSecond / bare).toFixed(2)} of bare inserts of ${rate(bare)}`,
+  );
+  return { batch_ratio: ratio, batch_bare_ratio: perSecond / bare };
 }
 
 async function measureHolds(round: Round): Promise<Partial<Figures>> {

@@ -1,7 +1,14 @@
 import { Agent, type IncomingMessage, request } from "node:http";
 import { pickFrom } from "../harness/random.ts";
 import type { Call, CallOutcome, ClientRequest, History } from "./history.ts";
-import { fingerprintOf, isRepeatable, pathOf, type RepeatableRequest, toBody } from "./requests.ts";
+import {
+  fingerprintOf,
+  isRepeatable,
+  type KeyedEvent,
+  pathOf,
+  type RepeatableRequest,
+  toBody,
+} from "./requests.ts";
 
 /** The API processes of one installation. A client may call any of them. */
 export type Target = {
@@ -35,6 +42,19 @@ export class Client {
     return this.#history.record(this.#call(request));
   }
 
+  /** Sends events in one request. Each is recorded as a call of its own, with its own result. */
+  sendBatch(events: readonly KeyedEvent[]): Promise<Call[]> {
+    for (const event of events) this.#remembered[this.#sent++ % REMEMBERED_MAX] = event;
+    const body = `{"events":[${events.map(toBody).join(",")}]}`;
+    const sent = this.#post("/v1/events/batch", body);
+    const calls = events.map(async (request, index): Promise<Call> => {
+      const { outcome, ...times } = await sent;
+      const own = outcome.kind === "ok" ? toResult(outcome.body, index) : outcome;
+      return { ...times, request, fingerprint: fingerprintOf(request), outcome: own };
+    });
+    return Promise.all(calls.map((call) => this.#history.record(call)));
+  }
+
   /** A request that is safe to repeat and that this client sent earlier, possibly before a crash. */
   findEarlier(): RepeatableRequest | null {
     return pickFrom(this.#remembered);
@@ -45,14 +65,18 @@ export class Client {
   }
 
   async #call(request: ClientRequest): Promise<Call> {
+    const sent = await this.#post(pathOf(request), toBody(request));
+    return { ...sent, request, fingerprint: fingerprintOf(request) };
+  }
+
+  async #post(path: string, body: string): Promise<Omit<Call, "request" | "fingerprint">> {
     const { name: service, port } = this.#pickService();
     const startMs = performance.now();
-    const outcome = await post({ port, secret: this.#target.secret }, this.#agent, request);
+    const outcome = await post({ port, secret: this.#target.secret, path }, this.#agent, body);
     const endMs = performance.now();
     if (outcome.kind === "info" && outcome.reason === "ECONNREFUSED")
       this.#avoidUntilMs.set(service, endMs + AVOID_MS);
-    const fingerprint = fingerprintOf(request);
-    return { client: this.#name, service, request, fingerprint, startMs, endMs, outcome };
+    return { client: this.#name, service, startMs, endMs, outcome };
   }
 
   /** Picks at random, as a load balancer would. */
@@ -68,11 +92,10 @@ export class Client {
 
 /** Sends a request once and returns what its caller can know about it. Never rejects. */
 function post(
-  { port, secret }: { port: number; secret: string },
+  { port, secret, path }: { port: number; secret: string; path: string },
   agent: Agent,
-  what: ClientRequest,
+  body: string,
 ): Promise<CallOutcome> {
-  const body = toBody(what);
   return new Promise((resolve) => {
     const settle = (outcome: CallOutcome): void => {
       clearTimeout(timer);
@@ -83,7 +106,7 @@ function post(
       {
         host: "127.0.0.1",
         port,
-        path: pathOf(what),
+        path,
         method: "POST",
         agent,
         headers: {
@@ -112,6 +135,18 @@ function toOutcome(response: IncomingMessage, text: string): CallOutcome {
   if (!response.complete) return { kind: "info", status: null, reason: "truncated" };
   if (status === 200)
     return { kind: "ok", body: text, isReplay: response.headers["idempotent-replayed"] === "true" };
+  return toError(status, text);
+}
+
+/** The outcome of one event, in the form of a single event's response. */
+function toResult(text: string, index: number): CallOutcome {
+  const { accepted, eventId, replayed, error } = JSON.parse(text).results[index];
+  if (accepted === true)
+    return { kind: "ok", body: JSON.stringify({ accepted, eventId }), isReplay: replayed };
+  return toError(error.status, JSON.stringify(error));
+}
+
+function toError(status: number, text: string): CallOutcome {
   const code = findField(text, "code") ?? "";
   if (status >= 400 && status < 500)
     return { kind: "fail", status, code, conflict: findField(text, "conflict") };

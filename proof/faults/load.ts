@@ -6,6 +6,7 @@ import { changeHold, holdersIn, KnownHolds, makeEnd } from "./known-holds.ts";
 import {
   isRepeatable,
   type KeyedRequest,
+  makeBatch,
   makeCheck,
   makeConsume,
   makeCounterpart,
@@ -101,7 +102,7 @@ const atOnce = (weight: number, follow: Follow): Scenario => ({
   },
 });
 
-/** Two in three requests with a key take credits, the others are events. */
+/** Two in three requests with a key take credits, the others are events. Batches add events. */
 const SCENARIOS: readonly Scenario[] = [
   one(9, () => makeEvent()),
   one(45, ({ traffic }) => makeKeyed(traffic)),
@@ -125,6 +126,16 @@ const SCENARIOS: readonly Scenario[] = [
     },
   },
   one(1, ({ traffic }) => makeInvalid(traffic)),
+  // A batch of events, in half of all cases through two clients at once.
+  {
+    weight: 2,
+    async play({ client, other, traffic }) {
+      if (!traffic.hasItems) return [await client.send(makeKeyed(traffic))];
+      const batch = makeBatch(client.findEarlier());
+      const senders = integerBetween(0, 2) === 0 ? [client, other] : [client];
+      return (await Promise.all(senders.map((sender) => sender.sendBatch(batch)))).flat();
+    },
+  },
   {
     weight: 16,
     async play(turn) {

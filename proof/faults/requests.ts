@@ -51,6 +51,8 @@ const LONG_ONE_IN = 4;
 
 /** Percentage of keyed requests that are events. Including events without a key, a third of all requests are events. */
 const EVENT_PERCENT = 28;
+/** Exclusive. The batch lanes commit up to 300 events at a time; smaller batches keep the history short. */
+const BATCH_EVENTS_MAX = 12;
 const TOO_OLD = "2020-01-01T00:00:00Z";
 
 /** All have a small allowance. The hot and the rich customers also have more credits of both pools than a run can spend. */
@@ -96,7 +98,8 @@ export function nextMarker(): string {
   return `marker-${made}`;
 }
 
-export type KeyedRequest = ConsumeRequest | HoldRequest | (EventRequest & { readonly key: string });
+export type KeyedEvent = EventRequest & { readonly key: string };
+export type KeyedRequest = ConsumeRequest | HoldRequest | KeyedEvent;
 
 /** A request that has the same effect if it is sent again. */
 export type RepeatableRequest = KeyedRequest | HoldChangeRequest;
@@ -191,9 +194,22 @@ function makeItem(feature: keyof typeof QUANTITY_MAX): Item {
   return { feature, quantity: integerBetween(1, QUANTITY_MAX[feature]) };
 }
 
-function makeKeyedEvent(): EventRequest & { readonly key: string } {
+function makeKeyedEvent(): KeyedEvent {
   const event = makeEvent();
   return { ...event, key: `key-${made}` };
+}
+
+/** New events, one of them twice, another payload under the key of a third, an invalid one, and one that was sent before. */
+export function makeBatch(earlier: RepeatableRequest | null): KeyedEvent[] {
+  const events = Array.from({ length: integerBetween(2, BATCH_EVENTS_MAX) }, makeKeyedEvent);
+  const [first, second = makeKeyedEvent()] = events;
+  return [
+    ...events,
+    ...(first === undefined ? [] : [first]),
+    { ...makeKeyedEvent(), key: second.key },
+    { ...makeKeyedEvent(), isTooOld: true },
+    ...(earlier?.endpoint === "events" ? [earlier] : []),
+  ];
 }
 
 export function isKeyed(request: ClientRequest): request is KeyedRequest {

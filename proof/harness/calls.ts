@@ -7,9 +7,15 @@ export type Call = {
   readonly body: string;
   /** A string in every successful response. Null if counting the rows afterwards also proves success. */
   readonly proof: string | null;
+  /** For a batch: how many events each request has. `body` is one of them. */
+  readonly events?: number;
 };
 
-export type CallName = "consume" | "check" | "events" | "holds";
+export type CallName = "consume" | "check" | "events" | "batch" | "holds";
+
+export const BATCH_EVENTS = 100;
+const EVENT =
+  '{"customerId":"customer_%d","event":"tokens.generated","quantity":1250,"metadata":{"model":"small"},"idempotencyKey":"%s"}';
 
 export const CALLS: Readonly<Record<CallName, Call>> = {
   consume: {
@@ -28,11 +34,8 @@ export const CALLS: Readonly<Record<CallName, Call>> = {
     body: `{"customerId":"customer_%d","feature":"${FEATURE}","quantity":1,"idempotencyKey":"%s"}`,
     proof: '"allowed":true',
   },
-  events: {
-    path: "/v1/events",
-    body: '{"customerId":"customer_%d","event":"tokens.generated","quantity":1250,"metadata":{"model":"small"},"idempotencyKey":"%s"}',
-    proof: null,
-  },
+  events: { path: "/v1/events", body: EVENT, proof: null },
+  batch: { path: "/v1/events/batch", body: EVENT, proof: null, events: BATCH_EVENTS },
 };
 
 /** Accepts denials as well. */

@@ -32,6 +32,7 @@ import { checkRoute } from "./runtime/check/route.ts";
 import type { Lanes } from "./runtime/commit/lanes.ts";
 import { consumeRoute } from "./runtime/consume/route.ts";
 import { readCustomerRoute } from "./runtime/customers/route.ts";
+import { batchRoute, countEvents } from "./runtime/events/batch-route.ts";
 import { eventsRoute } from "./runtime/events/route.ts";
 import { extendHoldRoute, releaseHoldRoute, settleHoldRoute } from "./runtime/holds/change-routes.ts";
 import { openHoldRoute } from "./runtime/holds/open-route.ts";
@@ -66,13 +67,15 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   protectReplies(app, { isTls: parts.certificate !== null, isTrustedProxy: proxies.isTrusted });
   observeRequests(app, parts);
   answerErrors(app, {
-    methodsOf: new Map(["check", "consume", "events", "holds"].map((name) => [`/v1/${name}`, "POST"])),
+    methodsOf: new Map(
+      ["check", "consume", "events", "events/batch", "holds"].map((name) => [`/v1/${name}`, "POST"]),
+    ),
     publicUrl: parts.config.publicUrl,
   });
   await describeApi(app, { version: VERSION, named: NAMED_SCHEMAS });
 
   await app.register(async (runtime) => {
-    admitRuntimeCallers(runtime, { keys: parts.keys, isTrustedProxy: proxies.isTrusted });
+    const limitItems = admitRuntimeCallers(runtime, { keys: parts.keys, isTrustedProxy: proxies.isTrusted });
     const { lanesOf, readerOf, missingFeature, requestLog: log } = parts;
     runtime.route({ ...checkRoute({ readerOf, missing: missingFeature }), onResponse: log.observe("check") });
     runtime.route({
@@ -85,6 +88,11 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
     );
     runtime.route({ ...reverse, onResponse: log.observe("consume/reverse") });
     runtime.route({ ...eventsRoute(lanesOf), onResponse: log.observe("events") });
+    runtime.route({
+      ...batchRoute({ lanesOf, publicUrl: parts.config.publicUrl }),
+      preHandler: limitItems(countEvents),
+      onResponse: log.observe("events/batch"),
+    });
     runtime.route({
       ...openHoldRoute({ lanesOf, missing: missingFeature }),
       onResponse: log.observe("holds"),

@@ -88,6 +88,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
   const readiness = new Readiness();
   const metrics = new Metrics({
     queueLengths: () => lanes.queueLengths(),
+    bulkQueueLength: () => lanes.bulkQueueLength,
     pools: () => ({
       keys: countsOf(pool, "keys"),
       manage: countsOf(managePool, "manage"),

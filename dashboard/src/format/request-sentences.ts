@@ -7,6 +7,7 @@ export const ENDPOINTS = [
   "consume",
   "consume/reverse",
   "events",
+  "events/batch",
   "holds",
   "holds/extend",
   "holds/settle",
@@ -17,8 +18,7 @@ export type Endpoint = (typeof ENDPOINTS)[number];
 
 /** "/v1/consume", "/v1/holds/{holdId}/settle". */
 export function pathOf(endpoint: Endpoint): string {
-  const id = endpoint === "consume/reverse" ? "consumeId" : "holdId";
-  return `/v1/${endpoint.replace("/", `/{${id}}/`)}`;
+  return `/v1/${endpoint.replace("holds/", "holds/{holdId}/").replace("consume/", "consume/{consumeId}/")}`;
 }
 
 type Asked = {
@@ -26,24 +26,41 @@ type Asked = {
   readonly status: number;
   readonly code: string | null;
   readonly reason: string | null;
+  /** Set for a batch of events. */
+  readonly counts?: Counts | null;
 };
+
+type Counts = { readonly accepted: number; readonly replayed: number; readonly rejected: number };
 
 /** `denied` is a decision, `rejected` a client error, `failed` a server error. */
 type Outcome = {
   readonly kind: "ok" | "denied" | "rejected" | "failed";
   readonly name: string;
-  /** Null if the request succeeded. */
+  /** Null if the request succeeded, except for a batch: how many events it had. */
   readonly why: string | null;
 };
 
 /** Outcome of a request for display. */
-export function outcomeOf({ endpoint, status, code, reason }: Asked): Outcome {
+export function outcomeOf({ endpoint, status, code, reason, counts = null }: Asked): Outcome {
   if (reason !== null) return { kind: "denied", name: "Denied", why: describeReason(reason) };
   if (status >= 500)
     return { kind: "failed", name: "Failed", why: describeProblem(code ?? "internal_error") };
   if (status >= 400)
     return { kind: "rejected", name: "Rejected", why: describeProblem(code ?? "invalid_request") };
-  return { kind: "ok", name: WENT_WELL[endpoint], why: null };
+  return {
+    kind: "ok",
+    name: WENT_WELL[endpoint],
+    why: counts === null ? null : describeCounts(counts),
+  };
+}
+
+/** "98 events, 1 replay, 2 rejected". */
+function describeCounts({ accepted, replayed, rejected }: Counts): string {
+  return [
+    countOf(accepted, "event"),
+    ...(replayed === 0 ? [] : [countOf(replayed, "replay")]),
+    ...(rejected === 0 ? [] : [`${formatCount(rejected)} rejected`]),
+  ].join(", ");
 }
 
 const WENT_WELL = {
@@ -51,6 +68,7 @@ const WENT_WELL = {
   consume: "Allowed",
   "consume/reverse": "Reversed",
   events: "Recorded",
+  "events/batch": "Recorded",
   holds: "Held",
   "holds/extend": "Extended",
   "holds/settle": "Settled",

@@ -50,7 +50,8 @@ export function KeyLink({
 type Request = Pick<
   Item<"listRequests">,
   "endpoint" | "status" | "code" | "reason" | "isReplay" | "idempotencyKey"
->;
+> &
+  Partial<Pick<Item<"listRequests">, "counts">>;
 
 const TONES = { ok: "good", denied: "bad", rejected: "warn", failed: "bad" } as const;
 

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { CUSTOMERS } from "../../harness/calls.ts";
+import { BATCH_EVENTS, CUSTOMERS } from "../../harness/calls.ts";
 import type { PostgresServer } from "../../harness/postgres.ts";
 import { type Counts, count, expectGrowth, growth } from "../server.ts";
 
@@ -119,6 +119,30 @@ export function runBareEvents(
 ): Promise<number> {
   const rows = { keys: "select count(*) from keys", events: "select count(*) from events" };
   return runPgbench(server, EVENTS, { ...options, script, rows, expected: { keys: 1, events: 1 } });
+}
+
+/** Events per second, inserted into Purser's own tables by transactions of two multi-row statements. Customers must exist. */
+export async function runBareBatches(
+  server: PostgresServer,
+  database: string,
+  options: { seconds: number; clients: number },
+): Promise<number> {
+  const ids = {
+    first: "select min(number) from cell.customers",
+    environment: "select min(environment_id) from cell.customers",
+    project: "select min(project_id) from cell.keyed_requests",
+  };
+  const perSecond = await runPgbench(server, database, {
+    ...options,
+    script: "event-batch",
+    variables: { ...(await count(server, database, ids)), customers: CUSTOMERS, events: BATCH_EVENTS },
+    rows: {
+      keys: "select count(*) from cell.keyed_requests",
+      events: "select count(*) from cell.events",
+    },
+    expected: { keys: BATCH_EVENTS, events: BATCH_EVENTS },
+  });
+  return perSecond * BATCH_EVENTS;
 }
 
 type PgbenchOptions = {

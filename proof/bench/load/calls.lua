@@ -11,6 +11,8 @@ local head = "POST " .. path .. fields
 -- For holds: each hold that a response returns is settled by the next request.
 local settles = os.getenv("SETTLES") == "1"
 local held = {}
+-- For batches: events of each request.
+local events = tonumber(os.getenv("EVENTS"))
 local count = 0
 local threads = {}
 bad = 0
@@ -24,13 +26,23 @@ function init()
   math.randomseed(tonumber(os.getenv("SEED")))
 end
 
+local function item()
+  count = count + 1
+  return string.format(template, math.random(1, customers), prefix .. count)
+end
+
+local function batch()
+  local items = {}
+  for i = 1, events do items[i] = item() end
+  return '{"events":[' .. table.concat(items, ",") .. "]}"
+end
+
 function request()
   local hold = table.remove(held)
   if hold then
     return "POST " .. path .. "/" .. hold.id .. "/settle" .. fields .. #hold.body .. "\r\n\r\n" .. hold.body
   end
-  count = count + 1
-  local body = string.format(template, math.random(1, customers), prefix .. count)
+  local body = events > 0 and batch() or item()
   return head .. #body .. "\r\n\r\n" .. body
 end
 

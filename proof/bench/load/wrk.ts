@@ -39,6 +39,7 @@ export async function runWrk(options: WrkOptions): Promise<WrkResult> {
         CALL_PATH: options.call.path,
         BODY: options.call.body,
         PROOF: options.call.proof ?? "",
+        EVENTS: String(options.call.events ?? 0),
         SETTLES: options.call === CALLS.holds ? "1" : "0",
         CUSTOMERS: String(options.customers),
         // New keys for each run. Reused keys would measure replays.

@@ -2,10 +2,11 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import { CALLS, type CallName, FEATURE } from "../../harness/calls.ts";
+import { BATCH_EVENTS, CALLS, type CallName, FEATURE } from "../../harness/calls.ts";
 import { type OpenLoopResult, runOpenLoop } from "../../harness/open-loop.ts";
 import type { PostgresServer } from "../../harness/postgres.ts";
 import { Service, THIS_TREE, verify } from "../../harness/purser.ts";
+import { runBareBatches } from "../bare/bare.ts";
 import { runWrk, type WrkResult } from "../load/wrk.ts";
 import { type Counts, count, expectGrowth, growth } from "../server.ts";
 
@@ -28,6 +29,7 @@ const ROWS_OF_CALL: Readonly<Record<CallName, Counts>> = {
   consume: { entries: 1, denials: 0, events: 0, keys: 1 },
   check: { entries: 0, denials: 0, events: 0, keys: 0 },
   events: { entries: 0, denials: 0, events: 1, keys: 1 },
+  batch: { entries: 0, denials: 0, events: BATCH_EVENTS, keys: BATCH_EVENTS },
   /** A hold and its settlement are two calls. */
   holds: { entries: 0.5, denials: 0, events: 0, keys: 0.5 },
 };
@@ -159,6 +161,11 @@ export class Purser {
     return result;
   }
 
+  /** Events per second of multi-row inserts into this database, without Purser. */
+  runBareBatches(options: { seconds: number; clients: number }): Promise<number> {
+    return runBareBatches(this.#server, this.#database, options);
+  }
+
   /** Calls `work` while a customer has this many open holds. */
   async withHolds<T>(customerId: string, holds: number, work: () => Promise<T>): Promise<T> {
     const run = randomUUID();
@@ -248,6 +255,7 @@ export class Purser {
 /** How many calls have stored something. Null for checks, which store nothing. */
 function storedCalls(call: CallName, grown: Counts): number | null {
   if (call === "check") return null;
+  if (call === "batch") return (grown["keys"] ?? Number.NaN) / BATCH_EVENTS;
   return (grown["keys"] ?? Number.NaN) + (call === "holds" ? (grown["entries"] ?? Number.NaN) : 0);
 }
 

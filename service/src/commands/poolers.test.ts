@@ -91,10 +91,10 @@ test("the operations guide states how many connections a process opens", () => {
   const sizing = read("sizing");
   const [, forLanes, forPools] = /`LANES` \+ (\d+) connections .* at most (\d+) more/.exec(sizing) ?? [];
   const pooled = Object.values(POOLS).reduce((sum, { sizeMax }) => sum + sizeMax, 0);
-  // The 2 connections are for the blocking lane and the reader.
-  expect([forLanes, forPools]).toEqual(["2", String(pooled)]);
-  expect(sizing).toContain(`| at most ${1 + 2 + pooled} |`);
-  expect(sizing).toContain(`| at most ${4 * (1 + 2 + pooled)} |`);
+  // The 4 connections are for the blocking lane, the two lanes of batches, and the reader.
+  expect([forLanes, forPools]).toEqual(["4", String(pooled)]);
+  expect(sizing).toContain(`| at most ${1 + 4 + pooled} |`);
+  expect(sizing).toContain(`| at most ${4 * (1 + 4 + pooled)} |`);
   const [, forEach] = /`default_pool_size` .* `LANES` \+ (\d+) for each process/.exec(read("poolers")) ?? [];
-  expect(forEach).toBe(String(pooled + 2));
+  expect(forEach).toBe(String(pooled + 4));
 });

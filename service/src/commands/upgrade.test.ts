@@ -145,7 +145,7 @@ test("migrate --check prints pending migrations and their locks, and changes not
   await database.query(
     `alter table cell.identity drop column data_format;
      drop table cell.verifications;
-     alter table cell.request_log drop column trace_id;
+     alter table cell.request_log drop column trace_id, drop column counts;
      alter table cell.ledger
      drop column items, drop column item, drop column member_id, drop column overrides_number, drop column hold_number,
      drop column uncovered;
@@ -190,6 +190,8 @@ test("migrate --check prints pending migrations and their locks, and changes not
     "  locks no existing table",
     "cell/000039-api-keys-in-the-audit.sql",
     expect.stringMatching(/^ {2}locks cell\.audit /),
+    "cell/000040-batches-in-the-log.sql",
+    expect.stringMatching(/^ {2}locks cell\.request_log /),
     "cell/000041-overage.sql",
     expect.stringMatching(/^ {2}locks cell\.plan_allowances /),
     expect.stringMatching(/^ {2}locks cell\.ledger /),

@@ -1,10 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { assert } from "../primitives/assert.ts";
 import { MANAGEMENT_TOKEN_PREFIX } from "../primitives/secret.ts";
 import type { ApiKey, KeyScope } from "../store/control/api-keys.ts";
 import { type ApiKeyCache, TooManyUnknownKeys } from "./api-key-cache.ts";
 import { type ProxyTrust, refuseBrowsers, refusePlainHttp } from "./guard.ts";
 import { Problem } from "./problem.ts";
-import { TokenBuckets } from "./token-bucket.ts";
+import { type Limits, TokenBuckets } from "./token-bucket.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -16,11 +17,18 @@ declare module "fastify" {
 const BEARER = /^Bearer +(\S+)$/i;
 const LIMITED_KEYS_MAX = 10_000;
 
-/** Before the body is read: rejects browsers and plain HTTP, and checks the API key, its scope and its rate limit. */
+type ItemLimit = (
+  countOf: (body: unknown) => number,
+) => (request: FastifyRequest, reply: FastifyReply, done: () => void) => void;
+
+/**
+ * Before the body is read: rejects browsers and plain HTTP, and checks the API key, its scope and its rate limit. Returns a
+ * `preHandler` hook for routes whose body has several items that count as a request each.
+ */
 export function admitRuntimeCallers(
   app: FastifyInstance,
   parts: { keys: ApiKeyCache; isTrustedProxy: ProxyTrust },
-): void {
+): ItemLimit {
   const buckets = new TokenBuckets<number>(LIMITED_KEYS_MAX);
   app.addHook("onRequest", (request, reply, done) => {
     refuseBrowsers(request);
@@ -29,7 +37,7 @@ export function admitRuntimeCallers(
       // Set first, so that rejections below appear in the request log.
       request.apiKey = key;
       requireScope(key, scopeOf(request));
-      limitRate(key, reply, buckets);
+      limitRate(key, reply, buckets, (limits, nowMs) => buckets.take(key.id, limits, nowMs));
     };
     const found = authenticate(request, parts.keys);
     // Most keys are cached; a promise for each of those calls would cost a turn of the microtask queue.
@@ -39,6 +47,14 @@ export function admitRuntimeCallers(
       done();
     }
   });
+  return (countOf) => (request, reply, done) => {
+    const { apiKey: key } = request;
+    assert(key !== null, "the items of an admitted request are counted");
+    // The request itself was counted as the first item.
+    const more = countOf(request.body) - 1;
+    limitRate(key, reply, buckets, (limits, nowMs) => buckets.takeAll(key.id, more, limits, nowMs));
+    done();
+  };
 }
 
 function scopeOf(request: FastifyRequest): KeyScope {
@@ -69,16 +85,24 @@ function authenticate(request: FastifyRequest, keys: ApiKeyCache): ApiKey | Prom
  * Limits each key to a bucket of one second's worth of requests, refilled at the workspace's rate. Headers follow the IETF draft on
  * rate limit fields.
  */
-function limitRate(key: ApiKey, reply: FastifyReply, buckets: TokenBuckets<number>): void {
-  const rate = key.requestsPerSecondMax;
+function limitRate(
+  { id, requestsPerSecondMax: rate }: ApiKey,
+  reply: FastifyReply,
+  buckets: TokenBuckets<number>,
+  take: (limits: Limits, nowMs: number) => number | null,
+): void {
   if (rate === null) return;
-  const left = buckets.take(key.id, { size: rate, perSecond: rate }, performance.now());
+  const limits = { size: rate, perSecond: rate };
+  const nowMs = performance.now();
+  const left = take(limits, nowMs);
+  // More than a second only while the bucket is in deficit.
+  const waitSeconds = Math.max(1, Math.ceil(buckets.waitMs(id, limits, nowMs) / 1_000));
   reply.header("ratelimit-policy", `"key-per-process";q=${rate};w=1`);
-  reply.header("ratelimit", `"key-per-process";r=${Math.floor(left ?? 0)};t=1`);
+  reply.header("ratelimit", `"key-per-process";r=${Math.max(0, Math.floor(left ?? 0))};t=${waitSeconds}`);
   if (left !== null) return;
   throw new Problem("rate_limited", {
     detail: `This API key may make ${rate} requests a second on each Purser process.`,
-    retryAfterSeconds: 1,
+    retryAfterSeconds: waitSeconds,
   });
 }
 

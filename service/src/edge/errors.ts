@@ -1,4 +1,10 @@
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type {
+  FastifyError,
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  FastifySchemaValidationError,
+} from "fastify";
 import { toFieldErrors } from "./field-errors.ts";
 import { refuseBrowsers } from "./guard.ts";
 import { BODY_BYTES_MAX } from "./parse.ts";
@@ -36,10 +42,7 @@ export function answerErrors(
 
 export function toProblem(error: FastifyError | Problem, bodyBytesMax = BODY_BYTES_MAX): Problem {
   if (error instanceof Problem) return error;
-  if (error.validation !== undefined) {
-    const errors = toFieldErrors(error.validation);
-    return new Problem("invalid_request", { detail: describe(errors), errors });
-  }
+  if (error.validation !== undefined) return invalidRequest(error.validation);
   switch (error.code) {
     case "FST_ERR_CTP_BODY_TOO_LARGE":
       return new Problem("body_too_large", { detail: `A body may have at most ${bodyBytesMax} bytes.` });
@@ -55,6 +58,17 @@ export function toProblem(error: FastifyError | Problem, bodyBytesMax = BODY_BYT
     return new Problem("invalid_request", { detail: "The request could not be read." });
   }
   return internalError();
+}
+
+/** Validates a part of a body as if it were a whole body. Throws a `Problem` if it is not valid. */
+export function refuseInvalid(request: FastifyRequest, schema: object, value: unknown): void {
+  const validate = request.getValidationFunction(schema) ?? request.compileValidationSchema(schema);
+  if (!validate(value)) throw invalidRequest(validate.errors ?? []);
+}
+
+function invalidRequest(found: readonly FastifySchemaValidationError[]): Problem {
+  const errors = toFieldErrors(found);
+  return new Problem("invalid_request", { detail: describe(errors), errors });
 }
 
 export function internalError(): Problem {

@@ -15,8 +15,11 @@ export type PoolCounts = {
 /** Values that are read at each scrape. */
 type Sources = {
   readonly queueLengths: () => readonly number[];
+  readonly bulkQueueLength: () => number;
   readonly pools: () => Readonly<Record<string, PoolCounts>>;
 };
+
+const NO_SOURCES: Sources = { queueLengths: () => [], bulkQueueLength: () => 0, pools: () => ({}) };
 
 /** The metrics of `/metrics`. Label values come from fixed sets, so that callers cannot create new series. */
 export class Metrics {
@@ -37,7 +40,7 @@ export class Metrics {
   readonly #verifyTimes: Gauge<"kind">;
   #usageCompleteAtMs: number | null = null;
 
-  constructor({ queueLengths, pools }: Sources = { queueLengths: () => [], pools: () => ({}) }) {
+  constructor({ queueLengths, bulkQueueLength, pools }: Sources = NO_SOURCES) {
     const registers = [this.#registry];
     // Called only once, because each call adds a garbage collection observer that is never removed.
     if (!isObserved) collectDefaultMetrics({ register: PROCESS });
@@ -142,6 +145,12 @@ export class Metrics {
       help: "Requests waiting in the lanes",
       registers,
       collect: () => gauge.set(queueLengths().reduce((sum, length) => sum + length, 0)),
+    });
+    const bulk: Gauge = new Gauge({
+      name: "purser_bulk_queue_events",
+      help: "Events of batches waiting in their own lane",
+      registers,
+      collect: () => bulk.set(bulkQueueLength()),
     });
     this.#observePools(pools);
   }

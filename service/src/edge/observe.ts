@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
+import type { BatchCounts } from "../primitives/batch-counts.ts";
 import type { ApiKey } from "../store/control/api-keys.ts";
 import type { RequestLine } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
@@ -19,6 +20,8 @@ declare module "fastify" {
     problemCode: ProblemCode | null;
     /** The reason for a denial. Null if the request was not denied. */
     denialReason: string | null;
+    /** Null unless the response is to a batch. */
+    batchCounts: BatchCounts | null;
   }
 }
 
@@ -33,6 +36,7 @@ export function observeRequests(app: FastifyInstance, { log, metrics, tracing }:
   app.decorateRequest("admitAgain", null);
   app.decorateReply("problemCode", null);
   app.decorateReply("denialReason", null);
+  app.decorateReply("batchCounts", null);
   app.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);
     done();

@@ -1,5 +1,5 @@
 import type { FastifyReply } from "fastify";
-import { Type } from "typebox";
+import { type TObjectOptions, Type } from "typebox";
 
 /** Every error that the API returns. Codes are stable; each has a page under docs/errors. */
 export const PROBLEMS = {
@@ -146,18 +146,23 @@ const conflictField = Type.Enum(["payload", "endpoint", "environment"], {
   description: "What differs from the earlier request with this idempotency key.",
 });
 
-function problemSchema(status: number, codes: readonly ProblemCode[]) {
-  return Type.Object({
+/** `status` is null for a problem within a 200 response, such as one event of a batch. */
+export function problemSchema(
+  status: number | null,
+  codes: readonly ProblemCode[],
+  options: TObjectOptions = {},
+) {
+  const fields = {
     type: Type.String({
       description:
         "The page that explains this error: an absolute URL if the installation has a `PUBLIC_URL`, otherwise a path.",
     }),
     title: Type.String(),
-    status: Type.Literal(status),
+    status: status === null ? Type.Integer() : Type.Literal(status),
     detail: Type.String({ description: "A message for people. Do not parse it." }),
     code: Type.Enum([...codes], { description: "A stable code for programs." }),
     requestId: Type.String({ description: "The request ID, which is also in the header X-Request-Id." }),
-    ...(status === 400
+    ...(codes.includes("invalid_request")
       ? {
           errors: Type.Optional(
             Type.Array(Type.Object({ field: Type.String(), code: Type.String(), message: Type.String() })),
@@ -176,5 +181,6 @@ function problemSchema(status: number, codes: readonly ProblemCode[]) {
     ...(codes.includes("idempotency_key_reused")
       ? { conflict: codes.length === 1 ? conflictField : Type.Optional(conflictField) }
       : {}),
-  });
+  };
+  return Type.Object(fields, options);
 }

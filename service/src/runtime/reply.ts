@@ -3,6 +3,7 @@ import { Problem } from "../edge/problem.ts";
 import { type Asked, renderAnswer, renderCheck, UnknownAnswerFormat } from "../entitlement/answer.ts";
 import type { StoredAnswer } from "../entitlement/stored-answer.ts";
 import { assert, assertNever } from "../primitives/assert.ts";
+import type { BatchCounts } from "../primitives/batch-counts.ts";
 import { formatTimestamp } from "../primitives/timestamp.ts";
 import type { CheckOutcome } from "./check/reader.ts";
 import type { HoldProblem, Outcome } from "./commit/request.ts";
@@ -13,6 +14,8 @@ export type Answer = {
   readonly isReplay: boolean;
   /** Null unless denied. */
   readonly reason: string | null;
+  /** Only for a batch: how many of its events were accepted, replayed and rejected. */
+  readonly counts?: BatchCounts;
 };
 
 /** Turns an outcome into a response, or throws its problem. */
@@ -45,9 +48,13 @@ export function toCheckAnswer(
   return { text: renderCheck(outcome, asked), isReplay: false, reason: outcome.reason };
 }
 
-export function replyWithAnswer(reply: FastifyReply, { text, isReplay, reason }: Answer): FastifyReply {
+export function replyWithAnswer(
+  reply: FastifyReply,
+  { text, isReplay, reason, counts }: Answer,
+): FastifyReply {
   if (isReplay) reply.header("idempotent-replayed", "true");
   reply.denialReason = reason;
+  if (counts !== undefined) reply.batchCounts = counts;
   return reply.header("content-type", "application/json; charset=utf-8").send(text);
 }
 

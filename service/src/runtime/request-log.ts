@@ -51,7 +51,7 @@ type Where = Pick<Caller, "environmentId" | "cell">;
 /** A request and its response. */
 export type Answered = Pick<
   LoggedRequest,
-  "requestId" | "traceId" | "status" | "code" | "reason" | "isReplay" | "durationMs"
+  "requestId" | "traceId" | "status" | "code" | "reason" | "isReplay" | "durationMs" | "counts"
 > & { readonly body: unknown };
 
 type RequestLogOptions = {
@@ -136,6 +136,7 @@ export class RequestLog {
       code,
       reason,
       isReplay: answered.isReplay,
+      counts: answered.counts,
       customerId: textOf(body["customerId"], 255),
       subject: textOf(endpoint === "events" ? body["event"] : firstFeature(body), 120),
       idempotencyKey: textOf(body["idempotencyKey"], 255),
@@ -213,6 +214,7 @@ function toAnswered(request: FastifyRequest, reply: FastifyReply): Answered {
     code: reply.problemCode,
     reason: reply.denialReason,
     isReplay: reply.hasHeader("idempotent-replayed"),
+    counts: reply.batchCounts,
     durationMs: reply.elapsedTime,
   };
 }
@@ -249,7 +251,7 @@ async function write(cell: Pool, entries: readonly Entry[], tallies: readonly Ta
 }
 
 function isNew({ endpoint }: { endpoint: LoggedEndpoint }): boolean {
-  return endpoint.startsWith("holds") || endpoint === "consume/reverse";
+  return endpoint !== "check" && endpoint !== "consume" && endpoint !== "events";
 }
 
 async function knowsNewEndpoints(tx: Tx): Promise<boolean> {

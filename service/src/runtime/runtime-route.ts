@@ -59,21 +59,27 @@ type RuntimeRoute<P extends TSchema, Q extends TSchema, B extends TSchema> = {
   readonly query?: Q;
   /** A route without a body is a GET route. */
   readonly body?: B;
+  /** Only if it differs from the limit of all routes. */
+  readonly bodyBytesMax?: number;
+  /** For the OpenAPI document, if the body has parts that `body` does not validate. */
+  readonly describedBody?: TSchema;
   readonly answer: TSchema & { readonly description: string };
   /** Problem codes in addition to `CODES_OF_ALL`. */
   readonly codes: readonly ProblemCode[];
-  readonly handle: (caller: Authenticated, call: Call<P, Q, B>) => Promise<Answer>;
+  readonly handle: (caller: Authenticated, call: Call<P, Q, B>, request: FastifyRequest) => Promise<Answer>;
 };
 
 export function runtimeRoute<P extends TSchema, Q extends TSchema, B extends TSchema>(
   route: RuntimeRoute<P, Q, B>,
 ) {
   const { path, scope, operationId, summary, description, params, query, body, answer, handle } = route;
+  const { bodyBytesMax, describedBody } = route;
   const codes = [...CODES_OF_ALL, ...(body === undefined ? [] : CODES_OF_BODIES), ...route.codes];
   return {
     method: body === undefined ? "GET" : "POST",
     url: path.replace(/\{(\w+)\}/g, ":$1"),
-    config: { scope },
+    config: { scope, ...(describedBody === undefined ? {} : { describedBody }) },
+    ...(bodyBytesMax === undefined ? {} : { bodyLimit: bodyBytesMax }),
     schema: {
       operationId,
       tags: ["Runtime"],
@@ -89,7 +95,7 @@ export function runtimeRoute<P extends TSchema, Q extends TSchema, B extends TSc
       const { apiKey, id: requestId, span } = request;
       assert(apiKey !== null, "a runtime route is authenticated");
       const call = { params: request.params, query: request.query, body: request.body } as Call<P, Q, B>;
-      return replyWithAnswer(reply, await handle({ key: apiKey, requestId, span }, call));
+      return replyWithAnswer(reply, await handle({ key: apiKey, requestId, span }, call, request));
     },
   } as const;
 }

@@ -40,7 +40,10 @@ export function sandboxRequest(parts: SandboxParts): (scope: Scope, attempt: Att
     const startMs = performance.now();
     const { text, ...noted } = await read(parts, scope, attempt);
     const durationMs = performance.now() - startMs;
-    parts.requestLog.note(endpoint, scope, { ...noted, requestId, traceId: null, body, durationMs });
+    parts.requestLog.note(endpoint, scope, {
+      ...noted,
+      ...{ requestId, traceId: null, counts: null, body, durationMs },
+    });
     return { status: noted.status, isReplay: noted.isReplay, text };
   };
 }

@@ -151,5 +151,6 @@ function describeRequest(
     durationMs: chance.between(fast, slow) / 1000,
     refused: code === "idempotency_key_reused" ? readRefused("consume", act) : null,
     occurredAt: null,
+    counts: null,
   };
 }

@@ -6,6 +6,10 @@ declare module "fastify" {
   interface FastifyInstance {
     manageSwagger(): object;
   }
+  interface FastifyContextConfig {
+    /** The body in the document, if it differs from the one that is validated. */
+    describedBody?: object;
+  }
 }
 
 const LICENSE = { name: "Apache-2.0", identifier: "Apache-2.0" };
@@ -21,7 +25,13 @@ export async function describeApi(
     complete("openapiObject" in described ? described.openapiObject : {}, named);
   await app.register(swagger, {
     transformObject,
-    transform: ({ schema, url }) => ({ schema: hideIf(url.startsWith(MANAGE), schema), url }),
+    transform: ({ schema, url, route }) => {
+      const body = route.config?.describedBody;
+      return {
+        schema: { ...hideIf(url.startsWith(MANAGE), schema), ...(body === undefined ? {} : { body }) },
+        url,
+      };
+    },
     openapi: {
       openapi: "3.1.0",
       info: {

@@ -62,6 +62,16 @@ export const LoggedRequest = Type.Object({
     }),
   ),
   durationMs: Type.Number({ examples: [3.2] }),
+  counts: nullable(
+    Type.Object(
+      {
+        accepted: Type.Integer({ description: "Events that were stored.", examples: [98] }),
+        replayed: Type.Integer({ description: "Events that were stored before.", examples: [0] }),
+        rejected: Type.Integer({ description: "Events that were not stored.", examples: [2] }),
+      },
+      { description: "Results of a batch of events. Null for other requests." },
+    ),
+  ),
 });
 
 export type LoggedRequest = Static<typeof LoggedRequest>;
@@ -91,5 +101,6 @@ export async function describeRequests(
     idempotencyKey: record.keyHash === null ? null : (keys.get(record.keyHash)?.key ?? null),
     customerId: record.customerNumber === null ? null : (customers.get(record.customerNumber) ?? null),
     durationMs: Math.round(record.durationMs * 10) / 10,
+    counts: record.counts,
   }));
 }

@@ -14,7 +14,7 @@ function waiting(ageMs: number, outcomes: Outcome[], isUncertain = false, items 
 }
 
 test("a request that is too old when put back is rejected immediately", () => {
-  const queue = new LaneQueue();
+  const queue = new LaneQueue(10);
   const outcomes: Outcome[] = [];
   queue.putBack([waiting(3_000, outcomes), waiting(3_000, outcomes, true), waiting(10, outcomes)]);
   queue.close();
@@ -23,7 +23,7 @@ test("a request that is too old when put back is rejected immediately", () => {
 });
 
 test("a batch has at most 300 charges, and at least one request", () => {
-  const queue = new LaneQueue();
+  const queue = new LaneQueue(10);
   for (const items of [...Array(16).fill(20), 1, 1]) queue.push(waiting(0, [], false, items));
   expect(queue.take()).toHaveLength(15);
   expect(queue.take()).toHaveLength(3);

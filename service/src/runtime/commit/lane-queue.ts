@@ -3,15 +3,16 @@ import type { Outcome, Pending, RuntimeRequest } from "./request.ts";
 
 /** Maximum number of charges and events in a batch. */
 const BATCH_SIZE_MAX = 300;
-const LENGTH_MAX = 2_000;
 const AGE_MAX_MS = 2_000;
 
 /** Requests waiting in a lane, oldest first. Requests that wait too long are rejected. */
 export class LaneQueue {
   #waiting: Pending[] = [];
+  readonly #lengthMax: number;
   readonly #ageTimer: NodeJS.Timeout;
 
-  constructor() {
+  constructor(lengthMax: number) {
+    this.#lengthMax = lengthMax;
     this.#ageTimer = setInterval(() => this.#refuseAged(), AGE_MAX_MS / 8).unref();
   }
 
@@ -21,7 +22,7 @@ export class LaneQueue {
 
   /** Excludes parked requests, which wait for a catalog, so that one environment's slow catalog cannot fill the queue for all others. */
   get isFull(): boolean {
-    return this.#waiting.length >= LENGTH_MAX;
+    return this.#waiting.length >= this.#lengthMax;
   }
 
   push(pending: Pending): void {

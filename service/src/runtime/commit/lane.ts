@@ -11,12 +11,13 @@ import type { BatchFacts, BatchPlan } from "./batch-plan.ts";
 import { DecisionFailed, orDecisionFailed, readFacts, writePlan } from "./commit-batch.ts";
 import { decideBatch } from "./decide-batch.ts";
 import { isTooOld, LaneQueue, refuse } from "./lane-queue.ts";
-import type { Outcome, Pending, RuntimeRequest } from "./request.ts";
+import { type Outcome, type Pending, type RuntimeRequest, toPending } from "./request.ts";
 
 export type LaneOptions = {
   readonly openSession: OpenSession;
   readonly catalogs: CatalogCache;
   readonly idempotencyDays: number | null;
+  readonly queueLengthMax: number;
   /** Lane for requests whose wallet stayed locked after several attempts. Null on that lane itself: it waits for the lock. */
   readonly blocking: Lane | null;
   readonly onBatch: (batch: { size: number; durationMs: number }) => void;
@@ -60,7 +61,7 @@ type OpenedBatch = {
  */
 export class Lane {
   readonly #options: LaneOptions;
-  readonly #queue = new LaneQueue();
+  readonly #queue: LaneQueue;
   readonly #session: KeptSession;
   readonly #parked: Parked<Pending>;
   #ahead: OpenedBatch | null = null;
@@ -71,6 +72,7 @@ export class Lane {
 
   constructor(options: LaneOptions) {
     this.#options = options;
+    this.#queue = new LaneQueue(options.queueLengthMax);
     this.#session = new KeptSession(options.openSession);
     this.#parked = new Parked({
       catalogs: options.catalogs,
@@ -88,20 +90,21 @@ export class Lane {
   }
 
   submit(request: RuntimeRequest): Promise<Outcome> {
-    return new Promise((settle) => {
-      const enqueuedAtMs = performance.now();
-      this.#enqueue({ request, enqueuedAtMs, settle, name: null, isUncertain: false, skips: 0, fetches: 0 });
-    });
+    return new Promise((settle) => this.#enqueue([toPending(request, settle)]));
   }
 
-  #enqueue(pending: Pending): void {
-    const isServing = !this.#isDown && !this.#isClosed;
-    if (!isServing || this.#queue.isFull) {
-      refuse([pending], { kind: isServing ? "overloaded" : "unavailable" });
-      return;
+  /** Enqueues all requests, or rejects all of them if the queue is full. Calls `settle` for each with its position. */
+  submitAll(requests: readonly RuntimeRequest[], settle: (outcome: Outcome, index: number) => void): void {
+    this.#enqueue(requests.map((request, index) => toPending(request, (outcome) => settle(outcome, index))));
+  }
+
+  #enqueue(pendings: readonly Pending[]): void {
+    if (this.#isDown || this.#isClosed) refuse(pendings, { kind: "unavailable" });
+    else if (this.#queue.isFull) refuse(pendings, { kind: "overloaded" });
+    else {
+      for (const pending of pendings) this.#queue.push(pending);
+      this.#wake();
     }
-    this.#queue.push(pending);
-    this.#wake();
   }
 
   #wake(): void {
@@ -137,10 +140,7 @@ export class Lane {
     for (;;) {
       const attempt = await this.#attempt(batch, { ...options, opened });
       opened = null;
-      if (attempt.kind === "done") {
-        this.#settle(batch, attempt.outcomes);
-        return;
-      }
+      if (attempt.kind === "done") return this.#settle(batch, attempt.outcomes);
       this.#options.onFailure(attempt);
       switch (attempt.kind) {
         case "rerun":
@@ -269,7 +269,7 @@ export class Lane {
       }
       pending.skips += 1;
       const { blocking } = this.#options;
-      if (blocking !== null && pending.skips >= SKIPS_MAX) blocking.#enqueue(pending);
+      if (blocking !== null && pending.skips >= SKIPS_MAX) blocking.#enqueue([pending]);
       else again.push(pending);
     }
     this.#queue.putBack(again);

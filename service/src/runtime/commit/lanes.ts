@@ -1,20 +1,32 @@
 import { assert } from "../../primitives/assert.ts";
 import { Lane, type LaneOptions } from "./lane.ts";
-import type { Outcome, RuntimeRequest } from "./request.ts";
+import type { EventRequest, Outcome, RuntimeRequest } from "./request.ts";
+
+const QUEUE_LENGTH_MAX = 2_000;
+/** While one lane decides, the other one writes. Measured with one lane: a third fewer events per second. */
+const BULK_LANES = 2;
+/** Five of the largest batches for each lane. A batch is admitted while fewer events wait. */
+const BULK_QUEUE_LENGTH_MAX = 5_000;
 
 /**
  * The lanes of one cell. A process sends all requests for a customer to the same lane. A lane skips a wallet that another
  * transaction has locked. Requests that were skipped several times move to the blocking lane, which waits for the lock.
+ * Batches of events have lanes of their own, so that no other request waits behind them.
  */
 export class Lanes {
   readonly #lanes: readonly Lane[];
   readonly #blocking: Lane;
+  readonly #bulk: readonly Lane[];
+  #batches = 0;
 
-  constructor(count: number, options: Omit<LaneOptions, "blocking">) {
+  constructor(count: number, shared: Omit<LaneOptions, "blocking" | "queueLengthMax">) {
     assert(count >= 1, "a cell has at least one lane");
+    const options = { ...shared, queueLengthMax: QUEUE_LENGTH_MAX };
     const blocking = new Lane({ ...options, blocking: null });
     this.#lanes = Array.from({ length: count }, () => new Lane({ ...options, blocking }));
     this.#blocking = blocking;
+    const bulk = { ...shared, queueLengthMax: BULK_QUEUE_LENGTH_MAX, blocking };
+    this.#bulk = Array.from({ length: BULK_LANES }, () => new Lane(bulk));
   }
 
   submit(request: RuntimeRequest): Promise<Outcome> {
@@ -25,12 +37,33 @@ export class Lanes {
     return span === null ? outcome : outcome.finally(() => span.settle());
   }
 
+  /** Commits the events of one batch in a few transactions. Each gets its own outcome, in the same order. */
+  submitBatch(events: readonly EventRequest[]): Promise<readonly Outcome[]> {
+    const lane = this.#bulk[this.#batches++ % BULK_LANES];
+    assert(lane !== undefined, "batches take turns on their lanes");
+    return new Promise((resolve) => {
+      const outcomes: Outcome[] = [];
+      let undecided = events.length;
+      if (undecided === 0) resolve(outcomes);
+      lane.submitAll(events, (outcome, index) => {
+        outcomes[index] = outcome;
+        undecided -= 1;
+        if (undecided === 0) resolve(outcomes);
+      });
+    });
+  }
+
   queueLengths(): number[] {
     return [...this.#lanes, this.#blocking].map((lane) => lane.queueLength);
   }
 
+  /** Events of batches that wait. */
+  get bulkQueueLength(): number {
+    return this.#bulk.reduce((sum, { queueLength }) => sum + queueLength, 0);
+  }
+
   async close(): Promise<void> {
-    await Promise.all(this.#lanes.map((lane) => lane.close()));
+    await Promise.all([...this.#lanes, ...this.#bulk].map((lane) => lane.close()));
     // Closed last, because the other lanes move requests to it.
     await this.#blocking.close();
   }

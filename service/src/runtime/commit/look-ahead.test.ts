@@ -23,6 +23,7 @@ test("a batch sent during a commit is not committed on another connection", { re
     },
     catalogs: new CatalogCache(),
     idempotencyDays: null,
+    queueLengthMax: 2_000,
     blocking: null,
     onBatch: () => {},
     onFailure: ({ kind }) => failures.push(kind),

@@ -129,3 +129,8 @@ export type Pending<R extends RuntimeRequest = RuntimeRequest> = {
   /** How often a missing part of the catalog was fetched for this request, only to be outdated again at the next attempt. */
   fetches: number;
 };
+
+export function toPending(request: RuntimeRequest, settle: Pending["settle"]): Pending {
+  const enqueuedAtMs = performance.now();
+  return { request, enqueuedAtMs, settle, name: null, isUncertain: false, skips: 0, fetches: 0 };
+}

@@ -25,6 +25,7 @@ test("a customer's plan, credits and features are shown, and nothing changes", a
         pool: "credits",
         balance: 85,
         held: 20,
+        overage: null,
         resetsAt: expect.stringMatching(/Z$/),
         nextExpiries: [{ expiresAt: expect.stringMatching(/Z$/), credits: 80 }],
       },

@@ -17,6 +17,7 @@ import {
 } from "../../postgres/row.ts";
 import { type Parameter, statement, type Tx } from "../../postgres/statement.ts";
 import { assert } from "../../primitives/assert.ts";
+import type { BatchCounts } from "../../primitives/batch-counts.ts";
 import type { CustomerNumber, EnvironmentId, Instant } from "../../primitives/brand.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import type { Uuid } from "../../primitives/uuid.ts";
@@ -39,6 +40,7 @@ const RECORD = describeRow({
   refused: orNull(column((value): Refused => JSON.parse(readText(value)), "l.refused::text")),
   /** When the event occurred. */
   occurredAt: orNull(instant("l.occurred_at")),
+  counts: orNull(column((value): BatchCounts => JSON.parse(readText(value)), "l.counts::text")),
 });
 
 /** An entry in the request log. */

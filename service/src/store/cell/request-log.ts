@@ -11,6 +11,7 @@ import {
 } from "../../postgres/binary-array.ts";
 import { readBoolean, readInteger } from "../../postgres/column.ts";
 import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
+import type { BatchCounts } from "../../primitives/batch-counts.ts";
 import { brandAs, type EnvironmentId, type Instant } from "../../primitives/brand.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { type Uuid, uuidV7 } from "../../primitives/uuid.ts";
@@ -21,6 +22,7 @@ export const LOGGED_ENDPOINTS = [
   "consume",
   "consume/reverse",
   "events",
+  "events/batch",
   "holds",
   "holds/extend",
   "holds/settle",
@@ -61,6 +63,8 @@ export type LoggedRequest = {
   readonly refused: Refused | null;
   /** Set for a recorded event that has a timestamp. */
   readonly occurredAt: Instant | null;
+  /** Null unless the request is a batch that got results. */
+  readonly counts: BatchCounts | null;
 };
 
 /** The database's clock in microseconds since 1970. */
@@ -92,7 +96,7 @@ const INSERT = statement(
   `
   insert into cell.request_log (
     environment_id, id, recorded_at, request_id, endpoint, status, code, reason, is_replay, customer_number, subject,
-    key_hash, duration_ms, refused, occurred_at, trace_id
+    key_hash, duration_ms, refused, occurred_at, trace_id, counts
   )
   select
     l.environment_id,
@@ -115,14 +119,15 @@ const INSERT = statement(
     l.duration_us / 1000.0,
     l.refused::jsonb,
     l.occurred_at,
-    l.trace_id
+    l.trace_id,
+    l.counts::jsonb
   from unnest(
     $2::integer[], $3::uuid[], $4::bigint[], $5::text[], $6::text[], $7::smallint[], $8::text[], $9::text[],
     $10::boolean[], $11::text[], $12::text[], $13::uuid[], $14::bigint[], $15::text[], $16::timestamptz[],
-    $17::uuid[]
+    $17::uuid[], $18::text[]
   ) as l (
     environment_id, id, age_ms, request_id, endpoint, status, code, reason, is_replay, customer_id, subject, key_hash,
-    duration_us, refused, occurred_at, trace_id
+    duration_us, refused, occurred_at, trace_id, counts
   )`,
 );
 
@@ -146,6 +151,7 @@ export function insertRequestLog(tx: Tx, requests: readonly LoggedRequest[], now
     texts(requests.map(({ refused }) => (refused === null ? null : JSON.stringify(refused)))),
     timestamps(requests.map(({ occurredAt }) => occurredAt)),
     hexUuids(requests.map(({ traceId }) => traceId)),
+    texts(requests.map(({ counts }) => (counts === null ? null : JSON.stringify(counts)))),
   ]);
 }
 
