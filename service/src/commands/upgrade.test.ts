@@ -195,6 +195,7 @@ test("migrate --check prints pending migrations and their locks, and changes not
     "cell/000041-overage.sql",
     expect.stringMatching(/^ {2}locks cell\.plan_allowances /),
     expect.stringMatching(/^ {2}locks cell\.ledger /),
+    expect.stringMatching(/^ {2}locks cell\.meters /),
   ]);
   expect(await database.count("cell.migrations", "number = 24")).toBe(0);
 });

@@ -76,6 +76,7 @@ function describe(wrong: WrongSum, since: Instant | null): string {
 function describeMeter({ kind, key }: NonNullable<WrongSum["meter"]>): string {
   const [feature, other] = key.split(":");
   if (kind === "charges") return `charges for feature number ${feature} from pool number ${other}`;
+  if (kind === "overage") return `overage for feature number ${feature} of pool number ${other}`;
   if (kind === "denials") return `denials of feature number ${feature} for reason number ${other}`;
   return `events ${JSON.stringify(key)}`;
 }

@@ -69,10 +69,7 @@ export function closeHold(
   const { spent, rest } = isLate ? { spent: [], rest: [] } : spendHeld(uses);
   const promised = isLate ? [] : promise(uses);
   const overage = new HeldOverage(isLate ? [] : hold.items);
-  if (!isLate) {
-    draft.wallet = { ...draft.wallet, openHolds: draft.wallet.openHolds - 1 };
-    for (const item of hold.items) draft.freeOverage(item.overage);
-  }
+  if (!isLate) draft.wallet = { ...draft.wallet, openHolds: draft.wallet.openHolds - 1 };
   const count = uses.filter(({ quantity }) => quantity > 0).length;
   const settled: SettledItem[] = [];
   let index = 0;
@@ -83,7 +80,9 @@ export function closeHold(
     const beyond = creditsRequired - creditsFromHold;
     const further = atMostHeld ? 0 : Math.min(beyond, balanceOf(draft.wallet, item.pool));
     const own = overage.take(item.pool, beyond - further);
+    // What the hold has set aside is not left, even if it was just taken.
     const more = atMostHeld ? 0 : Math.min(beyond - further - sumOfOverage(own), left(catalog, draft, item));
+    draft.freeOverage(own);
     const parts = joinOverage(own, overageParts(draft.wallet, item.pool, more));
     const overageCredits = sumOfOverage(parts);
     const creditsUncovered = beyond - further - overageCredits;
@@ -97,6 +96,7 @@ export function closeHold(
     settled.push({ ...use, ...covered, creditsBeyondHold, creditsUncovered, entry });
     draft.wallet = recount(draft.wallet, countedIn(hold, item), isLate ? quantity : quantity - item.quantity);
   }
+  draft.freeOverage(overage.rest);
   free(catalog, draft, hold, rest);
   return settled;
 }
@@ -162,6 +162,10 @@ class HeldOverage {
     const { first, left } = splitOverage(this.#in(pool), credits);
     this.#pools.set(pool, left);
     return first;
+  }
+
+  get rest(): readonly OveragePart[] {
+    return [...this.#pools.values()].flat();
   }
 
   #in(pool: PoolId): readonly OveragePart[] {

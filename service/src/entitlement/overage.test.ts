@@ -120,6 +120,21 @@ test("use beyond a hold becomes overage up to the limit, and the rest is uncover
   });
 });
 
+test("use beyond a hold takes only the overage that neither it nor others have set aside", () => {
+  const customer = customerOn();
+  customer.consume("2026-01-03", "image", 12);
+  const hold = customer.hold("2026-01-03T12:00:00", { image: 2 });
+  expect(customer.settle("2026-01-03T12:01:00", hold, [4])).toMatchObject({
+    items: [{ creditsCharged: 0, overageCredits: 30, creditsBeyondHold: 20, creditsUncovered: 10 }],
+  });
+  expect(overageOf(customer, "2026-01-03T12:01:00")).toEqual({
+    credits: 50,
+    used: 50,
+    held: 0,
+    remaining: 0,
+  });
+});
+
 test("with atMostHeld, a settlement takes only the overage of the hold", () => {
   const customer = customerOn();
   const hold = customer.hold("2026-01-03T12:00:00", { image: 11 });

@@ -8,12 +8,12 @@ import { hadPlan, look, nextEnd, seen } from "../../test/model/looking.ts";
 import { play, playStep, startBook } from "../../test/model/play.ts";
 import type { Answer, Request } from "../../test/model/request.ts";
 import type { Script } from "../../test/model/script.ts";
-import { brandAs, type Instant } from "../primitives/brand.ts";
+import { brandAs, type Instant, type PlanVersionId } from "../primitives/brand.ts";
 import { assignPlan } from "./assign-plan.ts";
 import type { Catalog } from "./catalog.ts";
 import type { Entry } from "./entry.ts";
-import { sumOfOverage } from "./overage.ts";
-import type { Wallet } from "./wallet.ts";
+import { overagePosition, sumOfOverage } from "./overage.ts";
+import type { GrantedAllowance, Wallet } from "./wallet.ts";
 
 const RUNS = Math.ceil(HISTORIES / 5);
 const HOUR_MS = 3_600_000;
@@ -253,6 +253,31 @@ function withoutUse(answer: Answer): Answer {
   }));
   return { ...answer, items };
 }
+
+always("overage grows only up to what the plan or the overrides allow", (script) => {
+  const countsOf = (book: Book): ReadonlyMap<number, GrantedAllowance> => {
+    const { assignment, paused } = book.wallet ?? { assignment: null, paused: [] };
+    const plans = [...(assignment === null ? [] : [assignment]), ...paused.map((plan) => plan.assignment)];
+    return new Map(plans.flatMap(({ allowances }) => allowances.map((one) => [one.grant, one])));
+  };
+  let before: ReadonlyMap<number, GrantedAllowance> = new Map();
+  play(script, {
+    before: (book) => {
+      before = countsOf(book);
+    },
+    after: (book, { catalog }) => {
+      const { wallet } = book;
+      for (const [grant, { pool, overageUsed, overageHeld }] of countsOf(book)) {
+        const was = before.get(grant) ?? { overageUsed: 0, overageHeld: 0 };
+        if (overageUsed + overageHeld <= was.overageUsed + was.overageHeld) continue;
+        const version = catalog.versions.get(wallet?.assignment?.version ?? brandAs<PlanVersionId>(0));
+        const position = wallet === null ? null : overagePosition(wallet, version ?? null, pool);
+        expect(position).not.toBeNull();
+        expect(overageUsed + overageHeld).toBeLessThanOrEqual(position?.credits ?? Number.POSITIVE_INFINITY);
+      }
+    },
+  });
+});
 
 always("a clock that steps back grants nothing twice", (script) => {
   play(script, {

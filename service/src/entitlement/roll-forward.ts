@@ -1,6 +1,7 @@
 import { assert } from "../primitives/assert.ts";
 import type { Instant, PoolId } from "../primitives/brand.ts";
 import type { Change, EntryKind } from "./entry.ts";
+import { sumOfOverage } from "./overage.ts";
 import type { GrantKind, Wallet } from "./wallet.ts";
 
 /** The sum of all entries of one kind on grants of one kind, within the range or after it. */
@@ -30,6 +31,16 @@ export type RolledLine = {
   readonly closing: bigint;
 };
 
+/** Overage in the range: use beyond all credits, to be invoiced, and what reversals took back. */
+export type OverageLine = { readonly pool: PoolId; readonly used: bigint; readonly reversed: bigint };
+
+/** The sum of the overage of all charges or reversals of a pool in the range. */
+export type MovedOverage = {
+  readonly pool: PoolId;
+  readonly entryKind: EntryKind;
+  readonly overage: bigint;
+};
+
 type Sums = { pool: PoolId; kind: GrantKind; left: bigint; after: bigint } & Record<EntryKind, bigint>;
 
 /**
@@ -39,6 +50,7 @@ type Sums = { pool: PoolId; kind: GrantKind; left: bigint; after: bigint } & Rec
 export class RollForward {
   readonly #range: { readonly from: Instant; readonly until: Instant };
   readonly #sums = new Map<string, Sums>();
+  readonly #overage = new Map<PoolId, OverageLine>();
   #completeTo: Instant;
 
   constructor(range: { readonly from: Instant; readonly until: Instant }) {
@@ -61,9 +73,11 @@ export class RollForward {
     if (due === null) return;
     const kinds = kindsOf(wallet, due);
     const { from, until } = this.#range;
-    for (const { kind: entryKind, pool, effectiveAt, parts } of due.entries) {
+    for (const { kind: entryKind, pool, effectiveAt, parts, usage } of due.entries) {
       if (effectiveAt < this.#completeTo) this.#completeTo = effectiveAt;
       if (effectiveAt < from) continue;
+      const overage = BigInt(sumOfOverage(usage?.overage ?? []));
+      if (effectiveAt < until) this.addOverage({ pool, entryKind, overage });
       for (const { grant, amount } of parts) {
         const grantKind = kinds.get(grant);
         assert(grantKind !== undefined, "an entry moves grants that are known");
@@ -76,6 +90,22 @@ export class RollForward {
     const sums = this.#sumsOf(pool, grantKind);
     if (isAfter) sums.after += amount;
     else sums[entryKind] += amount;
+  }
+
+  addOverage({ pool, entryKind, overage }: MovedOverage): void {
+    if (overage === 0n) return;
+    const { used, reversed } = this.#overage.get(pool) ?? { used: 0n, reversed: 0n };
+    const isReversal = entryKind === "reverse";
+    this.#overage.set(pool, {
+      pool,
+      used: isReversal ? used : used + overage,
+      reversed: isReversal ? reversed + overage : reversed,
+    });
+  }
+
+  /** The pools with overage in the range. */
+  overageLines(): OverageLine[] {
+    return [...this.#overage.values()];
   }
 
   /** Lines whose amounts are all zero are left out. */

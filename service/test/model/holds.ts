@@ -1,7 +1,7 @@
 import type { Instant, PoolId } from "../../src/primitives/brand.ts";
 import { burn, charge, giveBack, setAside, takeHeld, usesOf } from "./credits.ts";
 import { balanceIn, type Consume, type Customer, type HoldTaken, isOver, type Paid } from "./customer.ts";
-import { overageOf, spareIn, spendableIn } from "./overage.ts";
+import { countedNow, overageOf, spareIn, spendableIn } from "./overage.ts";
 import { usedOfHeldLimit } from "./own-limits.ts";
 import type { Answer, Asked, SettledUse } from "./request.ts";
 
@@ -147,7 +147,9 @@ function close(
     const further = atMostHeld ? [] : burn(customer, use.pool, beyond);
     const reserved = drawFrom(reserves.get(use.pool) ?? [], beyond - sum(further));
     const missing = beyond - sum(further) - sum(reserved);
-    const fresh = atMostHeld ? 0 : Math.min(missing, spareIn(customer, use.pool));
+    // What the hold has reserved is neither spare nor counted yet.
+    const taken = countedNow(customer, use.pool, [...reserved, ...(reserves.get(use.pool) ?? [])]);
+    const fresh = atMostHeld ? 0 : Math.max(0, Math.min(missing, spareIn(customer, use.pool) - taken));
     const overage = join(reserved, overageOf(customer, use.pool, fresh));
     const uncovered = missing - fresh;
     const parts = withoutMarks([...held, ...further]);

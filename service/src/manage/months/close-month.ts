@@ -1,4 +1,4 @@
-import { type RolledLine, RollForward } from "../../entitlement/roll-forward.ts";
+import { type OverageLine, type RolledLine, RollForward } from "../../entitlement/roll-forward.ts";
 import { viewDue } from "../../entitlement/view-wallet.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import { single } from "../../postgres/transaction.ts";
@@ -21,6 +21,7 @@ export type ClosedMonth = {
   readonly until: Instant;
   readonly completeTo: Instant;
   readonly lines: readonly (Omit<RolledLine, "pool"> & { readonly pool: string })[];
+  readonly overage: readonly (Omit<OverageLine, "pool"> & { readonly pool: string })[];
 };
 
 /**
@@ -47,10 +48,12 @@ export async function closeMonth(
   await single(cell, (tx) => refuseDetachedLedger(tx, from));
   const names = new CatalogNames(await single(cell, (tx) => loadCatalog(tx, environmentId)));
   const lines = roll.lines().sort((a, b) => a.pool - b.pool || a.kind.localeCompare(b.kind));
+  const overage = roll.overageLines().sort((a, b) => a.pool - b.pool);
   return {
     until,
     completeTo: roll.completeTo,
     lines: lines.map(({ pool, ...line }) => ({ pool: names.pool(pool), ...line })),
+    overage: overage.map(({ pool, ...line }) => ({ pool: names.pool(pool), ...line })),
   };
 }
 
@@ -74,8 +77,9 @@ async function addPage(walk: Walk, after: number): Promise<number | null> {
   });
   for (const { wallet, due } of page) roll.addWallet(wallet, due);
   for await (const runs of runsOf(walk, page)) {
-    const moved = await single(cell, (tx) => sumMoved(tx, environmentId, runs, walk));
+    const { moved, overage } = await single(cell, (tx) => sumMoved(tx, environmentId, runs, walk));
     for (const one of moved) roll.addMoved(one);
+    for (const one of overage) roll.addOverage(one);
   }
   const last = page.at(-1);
   return last === undefined || page.length < WALLETS_MAX ? null : last.customerNumber;

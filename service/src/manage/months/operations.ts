@@ -49,6 +49,14 @@ export const Month = Type.Object({
         "`total_too_large`.",
     },
   ),
+  overage: Type.Array(
+    Type.Object({
+      pool: Type.String({ examples: ["credits"] }),
+      used: amount("Credits used beyond all credits, to be invoiced."),
+      reversed: amount("Overage that reversals in the month undid, of any month."),
+    }),
+    { description: "Only pools with overage. Not part of any balance." },
+  ),
 });
 
 export function monthOperations({ control, cellOf }: ManageParts): Operation[] {
@@ -107,7 +115,7 @@ function firstOf(month: string): Instant {
 function describe(
   month: string,
   { from, to }: MonthRange,
-  { until, completeTo, lines }: ClosedMonth,
+  { until, completeTo, lines, overage }: ClosedMonth,
 ): Omit<Static<typeof Month>, "windowStart"> {
   return {
     month,
@@ -116,6 +124,11 @@ function describe(
     completeTo: formatTimestamp(completeTo),
     isFinal: completeTo === to && from === firstOf(month),
     lines: exactLines(lines),
+    overage: overage.map(({ pool, used, reversed }) => ({
+      pool,
+      used: exactTotal(used),
+      reversed: exactTotal(reversed),
+    })),
   };
 }
 

@@ -141,7 +141,7 @@ function chart(parts: ManageParts): Operation {
       const grouping = readGrouping(call.query);
       const { source = "charges" } = call.query;
       return snapshot(parts.cellOf(cell), async (tx) => {
-        if ("field" in grouping && source !== "denials") await holdRows(tx, source);
+        if ("field" in grouping && (source === "events" || source === "charges")) await holdRows(tx, source);
         const catalog = await loadCatalog(tx, environmentId);
         const scope = readScope(catalog, environmentId, range, call.query);
         const customer = await findCustomer(tx, environmentId, call.query.customerId);
@@ -183,8 +183,8 @@ function readGrouping(
     event: source === "events",
     feature: source !== "events",
     reason: source === "denials",
-    member: source !== "denials",
-    metadata: source !== "denials",
+    member: source === "events" || source === "charges",
+    metadata: source === "events" || source === "charges",
   } as const;
   const refuse = (name: string, message: string): never => {
     throw invalidField({ field: name, code: "wrong_form", message });

@@ -17,9 +17,9 @@ import type { UsageRange } from "./range.ts";
 
 export const scopeQuery = {
   source: Type.Optional(
-    Type.Enum(["events", "charges", "denials"], {
+    Type.Enum(["events", "charges", "denials", "overage"], {
       description:
-        "The records to count: usage events, charges less reversals, or denials. Default: `charges`.",
+        "The records to count: usage events, charges less reversals, denials, or overage less reversals. Default: `charges`.",
     }),
   ),
   event: Type.Optional(
@@ -32,19 +32,23 @@ export const scopeQuery = {
   feature: Type.Optional(
     Type.String({
       maxLength: 120,
-      description: "Only charges or denials for this feature.",
+      description: "Only charges, denials or overage for this feature.",
       examples: ["image.generate"],
     }),
   ),
   pool: Type.Optional(
-    Type.String({ maxLength: 120, description: "Only charges from this pool.", examples: ["credits"] }),
+    Type.String({
+      maxLength: 120,
+      description: "Only charges or overage of this pool.",
+      examples: ["credits"],
+    }),
   ),
 };
 
 export const measureField = Type.Optional(
   Type.Enum(["count", "quantity", "credits"], {
     description:
-      "The measure to rank by. Default: credits for charges, quantity for events, count for denials.",
+      "The measure to rank by. Default: credits for charges and overage, quantity for events, count for denials.",
   }),
 );
 
@@ -55,10 +59,12 @@ export type AskedScope = {
   readonly pool?: string | undefined;
 };
 
-export const MEASURE = { events: "quantity", charges: "credits", denials: "count" } as const satisfies Record<
-  MeterKind,
-  Measure
->;
+export const MEASURE = {
+  events: "quantity",
+  charges: "credits",
+  denials: "count",
+  overage: "credits",
+} as const satisfies Record<MeterKind, Measure>;
 
 export function readScope(
   catalog: Catalog,
@@ -69,7 +75,7 @@ export function readScope(
   const { source: kind = "charges", event, feature, pool } = asked;
   if (event !== undefined && kind !== "events") throw unfit("event", kind);
   if (feature !== undefined && kind === "events") throw unfit("feature", kind);
-  if (pool !== undefined && kind !== "charges") throw unfit("pool", kind);
+  if (pool !== undefined && kind !== "charges" && kind !== "overage") throw unfit("pool", kind);
   return {
     environmentId,
     kind,

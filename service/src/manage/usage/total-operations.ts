@@ -50,7 +50,8 @@ function totals(parts: ManageParts): Operation {
     noun: NOUN,
     summary: "Total usage",
     description:
-      "All events, charges by pool and denials by reason in a range, for all customers or for one. " +
+      "All events, charges and overage by pool, and denials by reason in a range, for all customers or for one. To invoice overage, ask " +
+      "for each customer's billing period, with the end of one invoice as the start of the next. " +
       ABOUT_LOOK_UPS,
     params: Type.Object(environmentParams),
     query: Type.Object({ customerId: customerQuery, ...rangeQuery }, STRICT),
@@ -59,6 +60,10 @@ function totals(parts: ManageParts): Operation {
       completeTo: completeToField,
       events: UsedSum,
       charges: Type.Array(Type.Object({ pool: Type.String({ examples: ["credits"] }), ...UsedFields })),
+      overage: Type.Array(Type.Object({ pool: Type.String({ examples: ["credits"] }), ...UsedFields }), {
+        description:
+          "Credits used beyond all credits, less reversals made in the range: negative if more was reversed than used.",
+      }),
       denials: Type.Array(Type.Object({ reason: reasonField, ...UsedFields })),
     }),
     codes: ["total_too_large"],
@@ -72,13 +77,16 @@ function totals(parts: ManageParts): Operation {
         const { completeTo } = await readUsageProgress(tx);
         const walked = customer === undefined ? range : await withinSums(tx, environmentId, range, 1);
         const found = await listUsageTotals(tx, environmentId, { ...walked, customer: customer ?? null });
+        const byPool = (of: "charges" | "overage") =>
+          found.flatMap(({ kind, pool, ...used }) =>
+            kind !== of || pool === null ? [] : [{ pool: names.pool(pool), ...exactUsed(used) }],
+          );
         return {
           ...describeRange(range),
           completeTo: formatTimestamp(completeTo),
           events: exactUsed(sum(found.filter(({ kind }) => kind === "events"))),
-          charges: found.flatMap((total) =>
-            total.pool === null ? [] : [{ pool: names.pool(total.pool), ...exactUsed(total) }],
-          ),
+          charges: byPool("charges"),
+          overage: byPool("overage"),
           denials: found.flatMap((total) =>
             total.reason === null ? [] : [{ reason: total.reason, ...exactUsed(total) }],
           ),

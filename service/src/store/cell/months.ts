@@ -1,4 +1,4 @@
-import type { Moved } from "../../entitlement/roll-forward.ts";
+import type { Moved, MovedOverage } from "../../entitlement/roll-forward.ts";
 import { bigints } from "../../postgres/binary-array.ts";
 import { readBigInt } from "../../postgres/column.ts";
 import {
@@ -54,13 +54,10 @@ const MOVED = describeRow({
 });
 
 // The limit keeps the planner from scanning the whole ledger instead of reading one run for each customer.
-const SUM_MOVED = statement(
-  "months.sum_moved",
-  `
-  select ${MOVED.list}
+const ENTRIES_OF_RUNS = `
   from unnest($1::bigint[], $2::bigint[], $3::bigint[]) as r (customer_number, after, until)
   cross join lateral (
-    select l.pool_id, l.kind, l.parts, coalesce(l.effective_at, l.recorded_at) as happened_at
+    select l.pool_id, l.kind, l.parts, l.overage, coalesce(l.effective_at, l.recorded_at) as happened_at
     from cell.ledger as l
     where l.environment_id = $6
       and l.customer_number = r.customer_number
@@ -70,7 +67,13 @@ const SUM_MOVED = statement(
       and coalesce(l.effective_at, l.recorded_at) >= $4::timestamptz
     order by l.customer_number, l.sequence
     limit $7
-  ) as e
+  ) as e`;
+
+const SUM_MOVED = statement(
+  "months.sum_moved",
+  `
+  select ${MOVED.list}
+  ${ENTRIES_OF_RUNS}
   cross join lateral unnest(string_to_array(e.parts, ',')) as p (part)
   join cell.grants as g
     on g.environment_id = $6
@@ -85,13 +88,29 @@ export type MovedRun = {
   readonly until: number;
 };
 
-/** Sums the amounts that the entries of these runs moved since `from`. */
-export function sumMoved(
+const OVERAGE = describeRow({
+  pool: id<PoolId>("e.pool_id"),
+  entryKind: derive(integer("e.kind"), entryKindOf),
+  overage: column(readBigInt, "sum(e.overage)"),
+});
+
+const SUM_OVERAGE = statement(
+  "months.sum_overage",
+  `
+  select ${OVERAGE.list}
+  ${ENTRIES_OF_RUNS}
+  where e.overage is not null
+    and e.happened_at < $5::timestamptz
+  group by 1, 2`,
+);
+
+/** Sums the amounts that the entries of these runs moved since `from`, and their overage before `until`. */
+export async function sumMoved(
   tx: Tx,
   environmentId: EnvironmentId,
   runs: readonly MovedRun[],
   { from, until }: { readonly from: Instant; readonly until: Instant },
-): Promise<Moved[]> {
+): Promise<{ readonly moved: readonly Moved[]; readonly overage: readonly MovedOverage[] }> {
   const parameters = [
     bigints(runs.map(({ customerNumber }) => customerNumber)),
     bigints(runs.map(({ after }) => after)),
@@ -101,5 +120,8 @@ export function sumMoved(
     environmentId,
     Math.max(...runs.map((run) => run.until - run.after)),
   ];
-  return listRows(tx, { ...SUM_MOVED, name: "" }, parameters, MOVED);
+  return {
+    moved: await listRows(tx, { ...SUM_MOVED, name: "" }, parameters, MOVED),
+    overage: await listRows(tx, { ...SUM_OVERAGE, name: "" }, parameters, OVERAGE),
+  };
 }

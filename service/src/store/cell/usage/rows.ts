@@ -1,10 +1,10 @@
 import { assert } from "../../../primitives/assert.ts";
 
 /** Kinds of usage that a meter counts. The numbers are stored and never change. */
-export const METER_KIND_NUMBER = { events: 1, charges: 2, denials: 3 } as const;
+export const METER_KIND_NUMBER = { events: 1, charges: 2, denials: 3, overage: 4 } as const;
 export type MeterKind = keyof typeof METER_KIND_NUMBER;
 
-const METER_KINDS: readonly MeterKind[] = ["events", "charges", "denials"];
+const METER_KINDS: readonly MeterKind[] = ["events", "charges", "denials", "overage"];
 
 export function meterKindOf(number: number): MeterKind {
   const kind = METER_KINDS[number - 1];
@@ -21,7 +21,7 @@ export type WhereRows = {
   readonly denials: string;
 };
 
-/** SQL for the amounts and the bucket of each event, charge, reversal and denial. Used to build and verify roll-ups. */
+/** SQL for the amounts and the bucket of each event, charge, overage, reversal and denial. Used to build and verify roll-ups. */
 export function rowsOfUsage({ events, charges, denials }: WhereRows): string {
   return `
       select
@@ -56,13 +56,16 @@ export function rowsOfUsage({ events, charges, denials }: WhereRows): string {
       where ${denials}`;
 }
 
-/** A reversal reduces quantity and credits in the bucket in which it was made. */
+/**
+ * A reversal reduces quantity and credits in the bucket in which it was made. A charge that is partly overage counts for two meters: its
+ * credits for one, its overage for the other.
+ */
 function rowsOfCharges(where: string): string {
   return `
       union all
       select
         r.environment_id,
-        ${METER_KIND_NUMBER.charges}::smallint,
+        m.kind,
         (r.feature_id || ':' || r.pool_id) collate "C",
         r.feature_id,
         r.pool_id,
@@ -70,10 +73,16 @@ function rowsOfCharges(where: string): string {
         r.customer_number,
         ${BUCKET("coalesce(r.effective_at, r.recorded_at)")},
         case r.kind when 2 then 1 else 0 end,
-        case r.kind when 2 then r.quantity else -r.quantity end,
-        -r.amount
+        m.quantity,
+        m.credits
       from cell.ledger as r
+      cross join lateral (
+        values
+          (${METER_KIND_NUMBER.charges}::smallint, case r.kind when 2 then r.quantity else -r.quantity end, -r.amount),
+          (${METER_KIND_NUMBER.overage}::smallint, 0, case r.kind when 2 then r.overage else -r.overage end)
+      ) as m (kind, quantity, credits)
       where r.kind in (2, 5)
+        and m.credits is not null
         and ${where}`;
 }
 

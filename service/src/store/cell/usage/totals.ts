@@ -15,7 +15,7 @@ import { type MeterKind, meterKindOf } from "./rows.ts";
 
 export type UsageTotal = Used & {
   readonly kind: MeterKind;
-  /** Set for charges. */
+  /** Set for charges and overage. */
   readonly pool: PoolId | null;
   /** Set for denials. */
   readonly reason: ReturnType<typeof reasonOf> | null;
@@ -56,7 +56,7 @@ const OF_CUSTOMER = totals(
     group by c.meter_id`,
 );
 
-/** Totals by kind, with charges by pool and denials by reason. */
+/** Totals by kind, with charges and overage by pool and denials by reason. */
 export async function listUsageTotals(
   tx: Tx,
   environmentId: EnvironmentId,
