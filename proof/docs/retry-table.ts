@@ -15,7 +15,7 @@ const ROW = /^\| ([\d, ]+) \| ([^|]+) \| (yes|no) \| [^|]+ \|$/gm;
 export function readRetryTable(): readonly RetryRule[] {
   const [, section = ""] = readPage(RETRY_GUIDE).split("\n## Retries\n");
   return [...(section.split("\n## ", 1)[0] ?? "").matchAll(ROW)].flatMap(
-    ([, statuses = "", codes = "", word]) => {
+    ([, statuses = "", codes = "", word]): RetryRule[] => {
       const named = [...codes.matchAll(/\[`(\w+)`\]/g)].map(([, code = ""]) => code);
       const numbers = statuses.split(", ").map(Number);
       const isRetried = word === "yes";
