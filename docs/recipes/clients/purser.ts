@@ -7,6 +7,7 @@ const [TRY_MS, HOLD_SECONDS] = [3_000, 900];
 type Body = { customerId: string; [field: string]: unknown };
 type KeyedBody = Body & { idempotencyKey: string };
 type Use = (quantity: number) => Promise<boolean>;
+type Work = (use: Use) => Promise<number | undefined>;
 type Answer = { allowed?: boolean; holdId?: string; affordableQuantity?: number; [field: string]: unknown };
 
 export class PurserError extends Error {
@@ -49,13 +50,12 @@ async function call(path: string, body: Body, deadlineMs = 10_000): Promise<Answ
 
 /**
  * Holds credits while `work` runs, and charges what was used even if `work` throws. Before each part, `work` calls `use` with its
- * quantity, and stops if it returns false: the customer cannot pay for it. `step` is how much a hold grows at once.
+ * quantity, and stops if it returns false: the customer cannot pay for it. If `work` returns the final quantity, that is charged.
  */
-export async function stream(body: KeyedBody, step: number, work: (use: Use) => Promise<void>) {
+export async function stream(body: KeyedBody, step: number, work: Work) {
   let answer = await hold({ ...body, quantity: 1 });
-  const { allowed, holdId = "" } = answer;
-  if (!allowed) return answer;
-  const who = { customerId: body.customerId };
+  if (!answer.allowed) return answer;
+  const [holdId, who] = [answer.holdId ?? "", { customerId: body.customerId }];
   let [used, held, extendAt] = [0, 1, performance.now() + HOLD_SECONDS * 500];
   const use: Use = async (more) => {
     const wanted = used + more;
@@ -71,7 +71,7 @@ export async function stream(body: KeyedBody, step: number, work: (use: Use) => 
     return true;
   };
   try {
-    await work(use);
+    used = (await work(use)) ?? used;
   } finally {
     answer = used > 0 ? await settle(holdId, { ...who, quantity: used }) : await release(holdId, who);
   }

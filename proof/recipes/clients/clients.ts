@@ -1,8 +1,8 @@
-import { spawn, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
+import { type Run, runProgram } from "../run-program.ts";
 
 const RECIPE = join(import.meta.dirname, "../../../docs/recipes/clients");
 const DRIVERS = join(import.meta.dirname, "drivers");
@@ -15,24 +15,14 @@ export function readClient(client: Client): string {
   return readFileSync(join(RECIPE, client), "utf8");
 }
 
-export type Run = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
-
-/** Runs the driver of a client in a process of its own, with only the variables that its README lists. */
-export async function runClient(
+/** Runs the driver of a client in a process of its own. */
+export function runClient(
   client: Client,
   env: { readonly PURSER_URL: string; readonly PURSER_KEY: string },
   args: readonly string[],
 ): Promise<Run> {
   const [command = "", ...fixed] = COMMANDS[client]();
-  const child = spawn(command, [...fixed, ...args], {
-    env: { PATH: process.env["PATH"], ...env },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  const exited = new Promise<number | null>((resolve, reject) =>
-    child.once("exit", resolve).once("error", reject),
-  );
-  const [code, stdout, stderr] = await Promise.all([exited, text(child.stdout), text(child.stderr)]);
-  return { code, stdout, stderr };
+  return runProgram(command, [...fixed, ...args], env);
 }
 
 const COMMANDS: Readonly<Record<Client, () => readonly string[]>> = {

@@ -30,9 +30,10 @@ async function streamParts(): Promise<undefined> {
   const ended = await stream({ customerId, feature, idempotencyKey }, Number(step), async (use) => {
     for (let part = 1; part <= Number(parts); part++) {
       if (part > Number(failAfter)) throw new Error("the work failed");
-      if (!(await use(1))) return;
+      if (!(await use(1))) break;
       console.log(part);
     }
+    return undefined;
   });
   console.error(JSON.stringify(ended));
 }
