@@ -30,6 +30,7 @@ test("an open hold is released by hand, and is then in the history and the audit
   const page = await signIn(service.url, ADA);
   await page.getByRole("link", { name: "20 more are held" }).click();
   const row = regionOf(page, "Open holds").getByRole("row").filter({ hasText: "m_7" });
+  await row.waitFor();
   expect(await linesOf(row)).toEqual([expect.stringMatching(/× 2 m_7 in 14 minutes then released 20 /)]);
   await page.getByText("No hold has ended yet.").waitFor();
   await expectAccessibleInBoth(page);
@@ -75,7 +76,7 @@ test("the history shows how each hold ended, and links to its charge", async () 
   const rows = regionOf(page, "History").locator("tbody tr");
   await rows.first().waitFor();
   expect(await linesOf(rows)).toEqual([
-    expect.stringMatching(/× 30 \(5 held\) .*× 0 \(2,000 held\) .*Settled \d+ uncovered$/),
+    expect.stringMatching(/× 30 \(5 held\) .*× 0 of 2,000 .*Settled \d+ uncovered$/),
     expect.stringMatching(/× 4 .*40 0 40 Released$/),
     expect.stringMatching(/× 3 .*30 0 30 Expired$/),
     expect.stringMatching(/× 2 .*20 20 0 Charged on expiry$/),

@@ -9,6 +9,8 @@ export type DashboardPage = {
   readonly row: string;
   /** Appended to the address, for pages that need a token. */
   readonly suffix?: string;
+  /** Shows a customer with holds, if there is one. */
+  readonly hasHolds?: boolean;
   /** How many times longer than the others the page may take. Default: 1. */
   readonly patience?: number;
 };
@@ -32,7 +34,12 @@ export const PAGES: readonly DashboardPage[] = [
   { name: "customer", route: `${HERE}/customers/$customerId/`, row: "main dl dd" },
   { name: "customer-ledger", route: `${HERE}/customers/$customerId/ledger`, row: LINE },
   { name: "customer-grants", route: `${HERE}/customers/$customerId/grants`, row: LINE },
-  { name: "customer-holds", route: `${HERE}/customers/$customerId/holds`, row: "main section" },
+  {
+    name: "customer-holds",
+    route: `${HERE}/customers/$customerId/holds`,
+    row: "main section",
+    hasHolds: true,
+  },
   { name: "customer-requests", route: `${HERE}/customers/$customerId/requests`, row: LINE },
   { name: "customer-plans", route: `${HERE}/customers/$customerId/plans`, row: LINE },
   { name: "customer-usage", route: `${HERE}/customers/$customerId/usage`, row: LINE },
@@ -70,10 +77,13 @@ export const REDIRECTS = ["/"] as const;
 export type Subjects = Readonly<Record<string, string>>;
 
 /** Null if the value of a parameter is missing. */
-export function addressOf({ route, suffix = "" }: DashboardPage, subjects: Subjects): string | null {
+export function addressOf(
+  { route, suffix = "", hasHolds = false }: DashboardPage,
+  subjects: Subjects,
+): string | null {
   let isComplete = true;
   const path = route.replace(/\$(\w+)/g, (_, name: string) => {
-    const value = subjects[name];
+    const value = (hasHolds && name === "customerId" ? subjects["holderId"] : undefined) ?? subjects[name];
     if (value === undefined) isComplete = false;
     return encodeURIComponent(value ?? "");
   });
@@ -84,14 +94,16 @@ type Where = { readonly projectId: string; readonly environment: "test" | "live"
 
 type Line = Readonly<Record<string, unknown>>;
 
-/** Finds values for the parameters: a customer with a denial, the key of that request, and a plan. Omits those not found. */
+/** Finds values for the parameters: a customer with a denial, the key of that request, a customer with holds, and a plan. Omits those not found. */
 export async function findSubjects(caller: Caller, { projectId, environment }: Where): Promise<Subjects> {
   const list = async (path: string): Promise<Line[]> => (await caller.get<{ items: Line[] }>(path)).items;
   const [plan] = await list("plans?archived=false");
   const { customerId, denials } = await findDenied(list);
+  const holding = (await list("requests?endpoint=holds&limit=1"))[0];
   const keyed = denials.find(({ idempotencyKey }) => idempotencyKey !== null);
   const found = {
     customerId,
+    holderId: text(holding?.["customerId"]),
     key: text(plan?.["key"]),
     denialId: text(denials[0]?.["denialId"]),
     idempotencyKey: text(keyed?.["idempotencyKey"]),

@@ -1,8 +1,5 @@
-import { once } from "node:events";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import { buffer } from "node:stream/consumers";
-import { onTestFinished } from "vitest";
+import { createServer } from "node:http";
+import { listen } from "../line.ts";
 import type { Subscription } from "./stripe-objects.ts";
 
 export const STRIPE_SECRET_KEY = "rk_test_local";
@@ -45,39 +42,4 @@ export async function startLocalStripe(): Promise<LocalStripe> {
     },
   };
   return stripe;
-}
-
-/** `cut`: before the request reaches Purser. `cut_after`: after Purser has executed it, before the response. */
-export type LineState = "up" | "cut" | "cut_after";
-
-export type LineToPurser = { readonly url: string; state: LineState };
-
-/** A proxy between the recipe and Purser that can fail as networks do. */
-export async function startLineTo(purserUrl: string): Promise<LineToPurser> {
-  const server = createServer(async (request, response) => {
-    if (line.state === "cut") return void request.socket.destroy();
-    const body = await buffer(request);
-    const { host: _, connection: __, ...headers } = request.headers;
-    const answer = await fetch(`${purserUrl}${request.url}`, {
-      method: request.method ?? "GET",
-      headers: headers as Record<string, string>,
-      ...(body.length === 0 ? {} : { body }),
-    });
-    const text = await answer.text();
-    if (line.state === "cut_after") return void request.socket.destroy();
-    response.writeHead(answer.status, { "content-type": "application/json" }).end(text);
-  });
-  const line: LineToPurser = { url: await listen(server), state: "up" };
-  return line;
-}
-
-/** Listens on a free port until the test ends. Returns the server's URL. */
-async function listen(server: Server): Promise<string> {
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }

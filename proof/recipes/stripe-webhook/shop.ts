@@ -4,13 +4,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { onTestFinished } from "vitest";
 import { type Managed, setupManage } from "../../../service/test/manage.ts";
-import {
-  type LineToPurser,
-  type LocalStripe,
-  STRIPE_SECRET_KEY,
-  startLineTo,
-  startLocalStripe,
-} from "./servers.ts";
+import { type LineToPurser, startLineTo } from "../line.ts";
+import { type LocalStripe, STRIPE_SECRET_KEY, startLocalStripe } from "./servers.ts";
 import { type StripeEvent, sign, WEBHOOK_SECRET } from "./stripe-objects.ts";
 
 const SERVER = join(import.meta.dirname, "../../../docs/recipes/stripe-webhook/server.mjs");

@@ -48,7 +48,7 @@ export function openColumns({ names, onRelease }: HoldContext): Column<HoldLine>
       cell: ({ hold }) => <Ends hold={hold} />,
     },
     {
-      name: "Credits",
+      name: "Held",
       isNumber: true,
       cell: ({ hold }) => <span className="font-medium">{formatCount(hold.creditsHeld)}</span>,
     },
@@ -120,7 +120,7 @@ export function endedColumns({ customerScope, names }: HoldContext): Column<Hold
 
 const LINES_MAX = 3;
 
-/** Features and quantities: "Chat tokens × 2,000", or "Chat tokens × 812 (2,000 held)" after a settlement. */
+/** Features and quantities: "Chat tokens × 2,000", or "Chat tokens × 812 of 2,000" after a settlement. Use beyond the hold: "× 30 (5 held)". */
 function HeldItems({ hold: { items, status }, names }: { hold: Hold; names: HoldContext["names"] }) {
   const more = items.length - LINES_MAX;
   return (
@@ -130,7 +130,8 @@ function HeldItems({ hold: { items, status }, names }: { hold: Hold; names: Hold
           {names.get(feature) ?? feature}{" "}
           <span className="text-muted tabular-nums">
             × {formatCount(status === "settled" ? quantityUsed : quantity)}
-            {status === "settled" && quantityUsed !== quantity && ` (${formatCount(quantity)} held)`}
+            {status === "settled" && quantityUsed < quantity && ` of ${formatCount(quantity)}`}
+            {status === "settled" && quantityUsed > quantity && ` (${formatCount(quantity)} held)`}
           </span>
         </div>
       ))}

@@ -16,6 +16,17 @@ export type RuntimeAct =
       readonly key: string;
     }
   | {
+      readonly kind: "hold";
+      readonly feature: string;
+      readonly quantity: number;
+      readonly memberId?: string;
+      readonly metadata: object;
+      readonly key: string;
+      readonly expiresInSeconds: number;
+    }
+  /** Settles the hold with this key. */
+  | { readonly kind: "settle"; readonly key: string; readonly quantity: number }
+  | {
       readonly kind: "event";
       readonly event: string;
       readonly quantity: number;

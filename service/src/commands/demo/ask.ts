@@ -10,19 +10,20 @@ import { decideBatch } from "../../runtime/commit/decide-batch.ts";
 import type { Outcome, RuntimeRequest } from "../../runtime/commit/request.ts";
 import { readConsumption } from "../../runtime/consume/route.ts";
 import { readEvent } from "../../runtime/events/read-event.ts";
+import { readSettlement } from "../../runtime/holds/change-routes.ts";
 import { readRefused } from "../../runtime/read-refused.ts";
 import type { LoggedRequest } from "../../store/cell/request-log.ts";
 import { WalletChanges } from "../../store/cell/wallet-changes.ts";
 import type { RuntimeAct } from "./act.ts";
 import { openChance } from "./chance.ts";
-import { type Customer, findKeyedRequest, type Known, type Moment, type World } from "./moment.ts";
+import { type Customer, findHold, findKeyedRequest, type Known, type Moment, type World } from "./moment.ts";
 
 type Asking = Exclude<RuntimeAct, { kind: "check" }> & { readonly at: Instant };
 
 /** Decides a runtime request as the service would have at that time. */
 export function ask(world: World, known: Known, act: Asking, past: readonly Moment[]): Moment {
   const { environmentId, customerId, customerNumber, wallet } = known;
-  const request = toRequest(world, known, act);
+  const request = toRequest(world, known, act, past);
   const earlier = act.kind === "consume" ? findKeyedRequest(past, act.key) : null;
   const pending = {
     request,
@@ -37,7 +38,7 @@ export function ask(world: World, known: Known, act: Asking, past: readonly Mome
     wallets: [{ ...known, readWallet: () => wallet, isMissing: false, mayHold: false, decidedAt: null }],
     keyedRequests: earlier === null ? [] : [{ ...earlier, isEnded: false }],
     storedEvents: new Set(),
-    holds: [],
+    holds: wallet.holds.map((hold) => ({ customerNumber, kind: "opened", hold, closing: null })),
     customers: [{ environmentId, customerId, number: customerNumber }],
     newcomers: new Map(),
     catalogs: new Map([[environmentId, world.catalog]]),
@@ -57,6 +58,8 @@ export function ask(world: World, known: Known, act: Asking, past: readonly Mome
 /** Describes the outcome as the request log does. */
 function noteOf(outcome: Outcome): Noted {
   switch (outcome.kind) {
+    case "hold_changed":
+      return { code: null, reason: outcome.reason, isReplay: outcome.replayed };
     case "answered":
       return { code: null, reason: outcome.answer.verdict?.reason ?? null, isReplay: outcome.replayed };
     case "key_reused":
@@ -68,10 +71,8 @@ function noteOf(outcome: Outcome): Noted {
   }
 }
 
-function toRequest({ projectId }: World, known: Known, act: Asking): RuntimeRequest {
-  const { environmentId, customerId } = known;
-  const { quantity, memberId, metadata } = act;
-  const member = memberId === undefined ? {} : { memberId };
+function toRequest({ projectId }: World, known: Known, act: Asking, past: readonly Moment[]): RuntimeRequest {
+  const { environmentId, customerId, customerNumber } = known;
   const sender = {
     projectId,
     environmentId,
@@ -81,19 +82,38 @@ function toRequest({ projectId }: World, known: Known, act: Asking): RuntimeRequ
     // The demo's metadata is within the limits of every plan.
     metadataLimits: { bytesMax: 1_000, keysMax: 10, depthMax: 2 },
   };
+  if (act.kind === "settle") {
+    const hold = findHold(past, act.key);
+    assert(hold !== null, "the demo settles holds that were opened");
+    const { openedAt, number } = hold;
+    const action = readSettlement({ customerId, quantity: act.quantity });
+    return {
+      ...sender,
+      endpoint: "hold_change",
+      keyed: null,
+      hold: { openedAt, customerNumber, number },
+      action,
+    };
+  }
+  const { quantity, memberId, metadata } = act;
+  const member = memberId === undefined ? {} : { memberId };
   if (act.kind === "event") {
     const event = readEvent({ customerId, event: act.event, quantity, ...member, metadata });
     return { ...sender, endpoint: "events", keyed: null, event };
   }
   const consumption = readConsumption({ customerId, feature: act.feature, quantity, ...member, metadata });
   const key = brandAs<IdempotencyKey>(act.key);
-  const fingerprint = fingerprintConsumption(consumption, null);
+  const duration =
+    act.kind === "hold"
+      ? ({ expiresInMs: act.expiresInSeconds * 1_000, onExpiry: "release" } as const)
+      : null;
+  const fingerprint = fingerprintConsumption(consumption, duration);
   return {
     ...sender,
-    endpoint: "consume",
+    endpoint: act.kind === "hold" ? "holds" : "consume",
     keyed: { projectId, key, keyHash: hashKey(key), fingerprint },
     consumption,
-    duration: null,
+    duration,
   };
 }
 
@@ -128,6 +148,14 @@ type Noted = {
   readonly isReplay: boolean;
 };
 
+const LOGGED_AS = {
+  check: "check",
+  consume: "consume",
+  event: "events",
+  hold: "holds",
+  settle: "holds/settle",
+} as const satisfies Record<RuntimeAct["kind"], LoggedRequest["endpoint"]>;
+
 /** A row of the request log. Only the duration is invented. */
 function describeRequest(
   { environmentId, customerId }: Customer,
@@ -140,14 +168,14 @@ function describeRequest(
     environmentId,
     requestId,
     traceId: null,
-    endpoint: act.kind === "event" ? "events" : act.kind,
+    endpoint: LOGGED_AS[act.kind],
     status: code === null ? 200 : PROBLEMS[code].status,
     code,
     reason,
     isReplay,
     customerId,
-    subject: act.kind === "event" ? act.event : act.feature,
-    keyHash: act.kind === "consume" ? hashKey(act.key) : null,
+    subject: act.kind === "event" ? act.event : act.kind === "settle" ? null : act.feature,
+    keyHash: act.kind === "consume" || act.kind === "hold" ? hashKey(act.key) : null,
     durationMs: chance.between(fast, slow) / 1000,
     refused: code === "idempotency_key_reused" ? readRefused("consume", act) : null,
     occurredAt: null,

@@ -1,6 +1,7 @@
 import { brandAs, type Instant } from "../../primitives/brand.ts";
 import { type Act, DAY_MS, FIRST_DAY, LOG_DAYS, timeOn } from "./act.ts";
 import { type Chance, openChance } from "./chance.ts";
+import { listChats } from "./chats.ts";
 import { CARELESS, type Company, EAGER, PAID_IN_VAIN } from "./companies.ts";
 import { listSupportCases } from "./support-cases.ts";
 import { listUsage } from "./usage.ts";
@@ -27,7 +28,7 @@ export function liveCompany(company: Company, now: Instant): readonly Act[] {
   ];
   for (const day of company.packs) acts.push(buyPack(chance, timeOn(now, day, timeOfDay(chance))));
   for (let day = company.joined; day >= 0; day--) acts.push(...listUsage(company, chance, day, now));
-  acts.push(...listSupportCases(company.id, now));
+  acts.push(...listSupportCases(company.id, now), ...listChats(company.id, now));
   acts.push(...listHabits(company, acts, now));
   return acts.filter(({ at }) => at >= joinedAt && at < now - MINUTE_MS).sort((a, b) => a.at - b.at);
 }

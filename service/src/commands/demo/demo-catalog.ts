@@ -20,7 +20,7 @@ import { loadCatalog, withTerms } from "../../store/cell/catalogs.ts";
 
 const POOL = { key: "credits", name: "Credits" };
 
-/** A low price, a high price, a price per thousand, and a free feature with a limit. */
+/** A low price, a high price, two prices per thousand, and a free feature with a limit. */
 const FEATURES: readonly FeatureInput[] = [
   {
     key: "image.generate",
@@ -42,6 +42,13 @@ const FEATURES: readonly FeatureInput[] = [
     unit: "token",
     pool: POOL.key,
     cost: { credits: 3, per: 1000 },
+  },
+  {
+    key: "chat.reply",
+    name: "AI chat",
+    unit: "token",
+    pool: POOL.key,
+    cost: { credits: 5, per: 1000 },
   },
   { key: "hd.export", name: "HD export", unit: "export", pool: POOL.key, cost: { credits: 0, per: 1 } },
 ];
@@ -68,14 +75,17 @@ const PLANS: readonly PlanInput[] = [
     name: "Pro",
     reach: "new_assignments",
     allowances: monthly(1_000),
-    features: [...["image.generate", "video.render", "text.generate"].map(unlimited), daily("hd.export", 20)],
+    features: [
+      ...["image.generate", "video.render", "text.generate", "chat.reply"].map(unlimited),
+      daily("hd.export", 20),
+    ],
   },
   {
     key: "scale",
     name: "Scale",
     reach: "new_assignments",
     allowances: monthly(5_000, 1),
-    features: ["image.generate", "video.render", "text.generate", "hd.export"].map(unlimited),
+    features: ["image.generate", "video.render", "text.generate", "chat.reply", "hd.export"].map(unlimited),
   },
 ];
 

@@ -72,7 +72,7 @@ test("the demo has a realistic size, is in the test environment only, and is cre
   expect(await countAll(database)).toEqual(counts);
 });
 
-test("the demo passes purser verify, and every key has a charge or a denial", async () => {
+test("the demo passes purser verify, and every key has a charge, a hold or a denial", async () => {
   const { database } = await setupDemo();
   const lines: string[] = [];
   const isSound = await verifyCommand({ databaseUrl: database.url, print: (line) => lines.push(line) });
@@ -80,6 +80,7 @@ test("the demo passes purser verify, and every key has a charge or a denial", as
   const orphans = await database.count(
     "cell.keyed_requests as k",
     `not exists (select from cell.ledger as l where l.key_hash = k.key_hash)
+     and not exists (select from cell.hold_changes as h where h.key_hash = k.key_hash)
      and not exists (select from cell.denials as d where d.key_hash = k.key_hash)`,
   );
   expect(orphans).toBe(0);
@@ -106,7 +107,30 @@ test("the printed charge is allowed, replays under its key, and is in the ledger
      where c.customer_id = $1`,
     [RICH_COMPANY],
   );
-  expect(wallet).toEqual({ balance: reply.body["balance"], total: reply.body["balance"] });
+  // The ledger still has the credits that chat replies hold.
+  const held = Number(wallet?.["balance"]) - Number(reply.body["balance"]);
+  expect(held).toBeGreaterThan(0);
+  expect(wallet?.["total"]).toBe(wallet?.["balance"]);
+});
+
+test("chat replies are in progress, settled and expired, and an open one can be settled", async () => {
+  const { database, project } = await setupDemo();
+  const { secret } = project.test.key;
+  const service = await startTestService(database);
+  const list = async (): Promise<{ holdId: string; status: string }[]> => {
+    const response = await fetch(`${service.url}/v1/customers/${RICH_COMPANY}/holds`, {
+      headers: { authorization: `Bearer ${secret}` },
+    });
+    return ((await response.json()) as { items: { holdId: string; status: string }[] }).items;
+  };
+  const holds = await list();
+  const newestFirst = ["open", "settled", "open", "settled", "expired", "settled", "settled"];
+  expect(holds.map(({ status }) => status)).toEqual(newestFirst);
+  const settled = await post(`${service.url}/v1/holds/${holds[0]?.holdId}/settle`, secret, {
+    customerId: RICH_COMPANY,
+    quantity: 4_000,
+  });
+  expect(settled.body).toMatchObject({ creditsCharged: 20, creditsReleased: 20 });
 });
 
 test("the double charge has one job and two keys; a retry replays and a reversal corrects it", async () => {
@@ -192,7 +216,7 @@ test("the limit is reached several times in one day with credits left", async ()
 test("the request log covers the last week, including denials, retries and errors", async () => {
   const { database, project, cell } = await setupDemo();
   const { environmentId } = project.test;
-  // Every charge and denial of the week is logged once. Repeats are logged as replays.
+  // Every charge, hold and denial of the week is logged once. Repeats are logged as replays.
   const unlogged = await database.query(
     `select k.key
      from cell.keyed_requests as k
@@ -202,7 +226,7 @@ test("the request log covers the last week, including denials, retries and error
          from cell.request_log as l
          where l.key_hash = k.key_hash
            and l.recorded_at = k.recorded_at
-           and l.endpoint = 'consume'
+           and l.endpoint in ('consume', 'holds')
            and l.code is null
            and not l.is_replay
        )`,

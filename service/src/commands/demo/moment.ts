@@ -1,6 +1,6 @@
 import type { Catalog } from "../../entitlement/catalog.ts";
 import { hashKey } from "../../entitlement/key-hash.ts";
-import type { Wallet } from "../../entitlement/wallet.ts";
+import type { Hold, Wallet } from "../../entitlement/wallet.ts";
 import type { Instant, ProjectId } from "../../primitives/brand.ts";
 import type { AuditRow } from "../../store/cell/audit.ts";
 import type { CustomerName } from "../../store/cell/customers.ts";
@@ -40,6 +40,13 @@ export function findKeyedRequest(past: readonly Moment[], key: string): KeyedReq
     if (earlier !== undefined) return earlier;
   }
   return null;
+}
+
+/** The hold that was opened with this key. */
+export function findHold(past: readonly Moment[], key: string): Hold | null {
+  const keyHash = hashKey(key);
+  const rows = past.flatMap(({ changes }) => changes.holds);
+  return rows.find(({ note }) => note?.keyHash === keyHash)?.change.hold ?? null;
 }
 
 export type Charge = { readonly at: Instant; readonly row: LedgerRow };

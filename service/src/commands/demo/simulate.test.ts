@@ -70,13 +70,14 @@ function findFlaw(moments: readonly Moment[], catalog: Catalog): string | null {
       isRevoked: false,
     })),
   );
-  const balance = wallet.grants.reduce((sum, { remaining }) => sum + remaining, 0);
+  const held = wallet.held.reduce((sum, { credits }) => sum + credits, 0);
+  const balance = wallet.grants.reduce((sum, { remaining }) => sum + remaining, held);
   const fold = new Fold({
     wallet,
     balance,
     grants,
     overrides: [],
-    holdChanges: [],
+    holdChanges: moments.flatMap(({ changes }) => changes.holds.map(({ change }) => change)),
     versions: catalog.versions,
   });
   const entries = moments.flatMap(({ changes }) => changes.ledger.map(({ entry }) => entry));

@@ -10,7 +10,8 @@ export function simulate(world: World, customer: Customer, acts: readonly Act[])
   for (const act of acts) {
     const known = { ...customer, wallet: past.at(-1)?.wallet ?? newWallet(act.at) };
     if (act.kind === "check") past.push(askOnly(world, known, act));
-    else if (act.kind !== "consume" && act.kind !== "event") past.push(operate(world, known, act, past));
+    else if (act.kind === "assign" || act.kind === "add_credits" || act.kind === "reverse")
+      past.push(operate(world, known, act, past));
     else if (isDone(act, past)) past.push(ask(world, known, act, past));
   }
   return past;

@@ -105,7 +105,7 @@ async function changeHold(
   return toHoldAnswer(outcome, { holdId, customerId });
 }
 
-function readSettlement(body: SettleBody): HoldAction {
+export function readSettlement(body: SettleBody): HoldAction {
   const { quantity, items, atMostHeld = false } = body;
   const errors = checkTexts({ customerId: body.customerId }, ["customerId"]);
   if (quantity !== undefined && items !== undefined) errors.push(notBoth("quantity", "items"));
