@@ -73,6 +73,7 @@ test("held credits are named apart from the balance, and durations are short", (
 
 test("every endpoint has a path and an outcome", () => {
   expect(ENDPOINTS.map(pathOf).slice(3)).toEqual([
+    "/v1/events/batch",
     "/v1/holds",
     "/v1/holds/{holdId}/extend",
     "/v1/holds/{holdId}/settle",
@@ -81,7 +82,7 @@ test("every endpoint has a path and an outcome", () => {
   const names = ENDPOINTS.map(
     (endpoint) => outcomeOf({ endpoint, status: 200, code: null, reason: null }).name,
   );
-  expect(names.slice(3)).toEqual(["Held", "Extended", "Settled", "Released"]);
+  expect(names.slice(3)).toEqual(["Recorded", "Held", "Extended", "Settled", "Released"]);
   const late = { endpoint: "holds/settle", status: 409, code: "hold_released", reason: null } as const;
   expect(outcomeOf(late)).toMatchObject({ kind: "rejected", why: "Hold already released" });
 });
