@@ -114,7 +114,7 @@ function summary({ control, cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "Count requests by hour and outcome",
     description:
-      "Counts all requests, including those not in the log. Unknown and unnamed keys are from the newest 20,000 logged requests.",
+      "Counts all requests, including those not in the log. Unknown and unnamed keys are from the newest 20,000 logged requests, without batches of events.",
     params: Type.Object(environmentParams),
     query: strictObject({
       hours: Type.Optional(
@@ -148,7 +148,7 @@ function ofCustomer({ control, cellOf }: ManageParts): Operation {
     summary: "List a customer's requests",
     description:
       "Newest first: all charges and denials, and the checks, usage events, errors and replays from the last 7 days in the request log. " +
-      "Older usage events are not listed.",
+      "Older usage events and events sent in batches are not listed.",
     params: customerParams,
     query: strictObject({ ...pageQuery }),
     answer: Type.Object({ ...pageOf(CustomerRequest).properties, ...windowAnswer }),

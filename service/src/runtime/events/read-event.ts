@@ -25,10 +25,16 @@ export function toEventRequest({ key, requestId, span }: Asking, body: EventBody
           keyHash: hashKey(body.idempotencyKey),
           fingerprint: fingerprintEvent(event),
         };
-  const { customerId } = event;
   return {
     endpoint: "events",
-    ...{ projectId, environmentId, customerId, requestId, span, keyed, event, metadataLimits },
+    projectId,
+    environmentId,
+    customerId: event.customerId,
+    requestId,
+    span,
+    keyed,
+    event,
+    metadataLimits,
   };
 }
 
