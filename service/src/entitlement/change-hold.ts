@@ -7,10 +7,11 @@ import { catchUp } from "./catch-up.ts";
 import type { Reason } from "./decide.ts";
 import { Draft, decisionTime } from "./draft.ts";
 import type { Change } from "./entry.ts";
-import { closeHold, countedIn, isOpenAt, joinHeld, type SettledItem, sumOf } from "./hold.ts";
+import { closeHold, countedIn, isOpenAt, type SettledItem } from "./hold.ts";
 import { type Counted, countsCharge, isCountedBy, recount } from "./limits.ts";
 import { setAside } from "./open-hold.ts";
-import { joinOverage, overageLeft, overagePosition, sumOfOverage } from "./overage.ts";
+import { overageLeft, overagePosition } from "./overage.ts";
+import { join, sumOf } from "./part-lists.ts";
 import { balanceOf, type HeldItem, type Hold, type LimitCounter, type Wallet } from "./wallet.ts";
 
 /** A hold lasts at most this long, with all extensions. */
@@ -143,7 +144,7 @@ function findDenial(
     item.limit === null ? Number.POSITIVE_INFINITY : roomIn(draft, hold, item, item.limit.quantity);
   const version = wallet.assignment === null ? null : getVersion(catalog, wallet.assignment.version);
   const left = overageLeft(overagePosition(wallet, version, pool));
-  const credits = sumOf(parts) + balanceOf(wallet, pool) + sumOfOverage(overage) + left;
+  const credits = sumOf(parts) + balanceOf(wallet, pool) + sumOf(overage) + left;
   const byCredits = cost.credits === 0 ? Number.POSITIVE_INFINITY : unitsFor(cost, credits);
   // What is held already stays affordable, even if other use has exceeded the limit meanwhile.
   const affordableQuantity = Math.max(item.quantity, Math.min(byLimit, byCredits));
@@ -178,13 +179,13 @@ function findCounter(
 
 function holdMore(draft: Draft, hold: Hold, item: HeldItem, total: number): HeldItem {
   const { cost, pool, parts, overage } = item;
-  const more = setAside(draft, pool, chargeFor(cost, total) - sumOf(parts) - sumOfOverage(overage));
+  const more = setAside(draft, pool, chargeFor(cost, total) - sumOf(parts) - sumOf(overage));
   draft.wallet = recount(draft.wallet, countedIn(hold, item), total - item.quantity);
   return {
     ...item,
     quantity: total,
-    parts: joinHeld(parts, more.parts),
-    overage: joinOverage(overage, more.overage),
+    parts: join(parts, more.parts),
+    overage: join(overage, more.overage),
   };
 }
 

@@ -223,14 +223,16 @@ function findReason(wallet: Wallet, { terms, before, quantity, ...item }: Priced
 /** The quantity that the balance, overage and limit allow. Zero if the denial has another reason. */
 function affordable({ cost, before, creditsBefore }: Priced, reason: Reason): number {
   if (reason !== "limit_reached" && reason !== "insufficient_credits") return 0;
-  return unitsWithin(cost, { ...before, balance: before.balance - creditsBefore });
+  const units = unitsWithin(cost, { ...before, balance: before.balance - creditsBefore });
+  return Math.min(units, Number.MAX_SAFE_INTEGER);
 }
 
-/** The quantity that a balance, overage and a limit allow. Infinite for a free feature without a limit. */
+/** The quantity that a balance, overage and a limit allow. Infinite for a free feature, or with unlimited overage, without a limit. */
 export function unitsWithin(cost: Cost, { balance, limit, overage }: Omit<Position, "resetsAt">): number {
   const byLimit = limit?.remaining ?? Number.POSITIVE_INFINITY;
+  const isFree = cost.credits === 0 || (overage !== null && overage.remaining === null);
   const credits = Math.max(0, balance + overageLeft(overage));
-  const byCredits = cost.credits === 0 ? Number.POSITIVE_INFINITY : unitsFor(cost, credits);
+  const byCredits = isFree ? Number.POSITIVE_INFINITY : unitsFor(cost, credits);
   return Math.min(byLimit, byCredits);
 }
 

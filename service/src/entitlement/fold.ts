@@ -6,8 +6,8 @@ import { FoldedHolds } from "./folded-holds.ts";
 import { FoldedLimits } from "./folded-limits.ts";
 import { FoldedOverage } from "./folded-overage.ts";
 import { FoldedOverrides } from "./folded-overrides.ts";
-import { sumOfOverage } from "./overage.ts";
 import { overrideTerms } from "./overrides.ts";
+import { sumOf } from "./part-lists.ts";
 import type { GrantFacts } from "./revoke-grant.ts";
 import type { Wallet } from "./wallet.ts";
 
@@ -43,7 +43,7 @@ export class Fold {
   readonly #limits: FoldedLimits;
   readonly #overrides: FoldedOverrides;
   readonly #holds: FoldedHolds;
-  readonly #overage = new FoldedOverage();
+  readonly #overage: FoldedOverage;
   #sequence = 0;
   /** The next charge of a request whose charges are not complete yet. */
   #due: ItemPlace | null = null;
@@ -52,6 +52,7 @@ export class Fold {
     this.#account = account;
     this.#grants = new FoldedGrants(account.grants, account.wallet);
     this.#holds = new FoldedHolds(account.holdChanges);
+    this.#overage = new FoldedOverage(account.grants);
     const wallet = { ...account.wallet, holds: this.#holds.open };
     this.#limits = new FoldedLimits(wallet, account.versions);
     this.#overrides = new FoldedOverrides(account.overrides, wallet);
@@ -178,7 +179,7 @@ function findFlaw({ kind, amount, parts }: Entry): string | null {
 function findMischarge(entry: Entry, usage: Usage, { pool, cost }: PlanFeature): string | null {
   const due = chargeFor(cost, usage.quantity);
   if (entry.pool !== pool) return `charges pool ${entry.pool} instead of ${pool}`;
-  const price = usage.uncovered + sumOfOverage(usage.overage) - entry.amount;
+  const price = usage.uncovered + sumOf(usage.overage) - entry.amount;
   if (usage.uncovered < 0 || (usage.uncovered > 0 && entry.hold === null))
     return `leaves ${usage.uncovered} uncovered, which only a hold can`;
   return price === due ? null : `charges ${price} instead of ${due}`;
@@ -222,7 +223,7 @@ function findMisreversal(
   const price = chargeFor(cost, consume.quantity) - chargeFor(cost, consume.quantity - reversedQuantity);
   // What nothing covered is undone first, then overage.
   const covered = Math.max(0, price - consume.uncovered);
-  const overage = Math.min(covered, sumOfOverage(consume.overage));
+  const overage = Math.min(covered, sumOf(consume.overage));
   if (reversedOverage !== overage)
     return `${reversals} undo ${reversedOverage} overage instead of ${overage}`;
   if (reversedCredits === covered - overage) return null;
@@ -241,7 +242,7 @@ export function reversedConsumes(ledger: readonly Entry[]): Map<Entry, ReversedC
     for (const { usage, amount } of group) {
       reversedQuantity += usage?.quantity ?? 0;
       reversedCredits += amount;
-      reversedOverage += sumOfOverage(usage?.overage ?? []);
+      reversedOverage += sumOf(usage?.overage ?? []);
     }
     const sums = { reversedQuantity, reversedCredits, reversedOverage };
     const reversed = consume === undefined ? null : { ...consume, ...sums };

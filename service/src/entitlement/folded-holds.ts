@@ -1,5 +1,5 @@
 import type { Entry, HoldChange } from "./entry.ts";
-import { sumOf } from "./hold.ts";
+import { sumOf } from "./part-lists.ts";
 import { findHeld, type Hold, heldOf, type Wallet } from "./wallet.ts";
 
 /** A hold, and how it ended. Null while it is open. */

@@ -1,14 +1,23 @@
 import type { Entry } from "./entry.ts";
-import { sumOfOverage } from "./overage.ts";
+import { sumOf } from "./part-lists.ts";
+import type { GrantFacts } from "./revoke-grant.ts";
 import type { Hold, Wallet } from "./wallet.ts";
 
 /** A customer's overage, recomputed from the ledger and the open holds. Methods return a description of the first error, or null. */
 export class FoldedOverage {
+  readonly #grants: readonly GrantFacts[];
   /** By the grant of the allowance that counts it. */
   readonly #used = new Map<number, number>();
 
-  add({ kind, usage }: Entry): string | null {
+  constructor(grants: readonly GrantFacts[]) {
+    this.#grants = grants;
+  }
+
+  add({ kind, pool, usage }: Entry): string | null {
     for (const { grant, credits } of usage?.overage ?? []) {
+      const facts = this.#grants[grant - 1];
+      if (facts?.number !== grant || facts.kind !== "allowance" || facts.pool !== pool)
+        return `counts overage with grant ${grant}, which is not an allowance of pool ${pool}`;
       if (credits <= 0) return `has an invalid overage for grant ${grant}: ${credits}`;
       const used = (this.#used.get(grant) ?? 0) + (kind === "reverse" ? -credits : credits);
       if (used < 0) return `undoes ${credits} overage of grant ${grant}, which has used less`;
@@ -25,7 +34,7 @@ export class FoldedOverage {
       const used = this.#used.get(grant) ?? 0;
       if (overageUsed !== used)
         return `grant ${grant} has ${overageUsed} overage used in the wallet, ${used} according to its ledger`;
-      const inHolds = sumOfOverage(held.filter((part) => part.grant === grant));
+      const inHolds = sumOf(held.filter((part) => part.grant === grant));
       if (overageHeld !== inHolds)
         return `grant ${grant} has ${overageHeld} overage held in the wallet, ${inHolds} according to its holds`;
     }

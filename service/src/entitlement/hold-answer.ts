@@ -3,8 +3,8 @@ import { formatTimestamp } from "../primitives/timestamp.ts";
 import { type Catalog, getFeatureKey, getPool } from "./catalog.ts";
 import type { Reason } from "./decide.ts";
 import type { HoldChangeKind } from "./entry.ts";
-import { isOpenAt, type SettledItem, sumOf } from "./hold.ts";
-import { sumOfOverage } from "./overage.ts";
+import { isOpenAt, type SettledItem } from "./hold.ts";
+import { sumOf } from "./part-lists.ts";
 import { balanceOf, type Hold, type Wallet } from "./wallet.ts";
 
 /** Like the kind of a hold's last change. `open` also stands for a hold that was extended, or lost credits to a revocation. */
@@ -105,7 +105,7 @@ export function creditsIn({ items }: Hold): number {
 
 /** The overage that a hold has set aside, or had when it ended. */
 export function overageIn({ items }: Hold): number {
-  return items.reduce((total, { overage }) => total + sumOfOverage(overage), 0);
+  return items.reduce((total, { overage }) => total + sumOf(overage), 0);
 }
 
 /** An open hold that is past its end has ended, even if that is not written yet. */

@@ -6,14 +6,8 @@ import type { Draft } from "./draft.ts";
 import type { Entry, ItemPlace } from "./entry.ts";
 import { giveBack, type Origin } from "./give-back.ts";
 import { type Counted, recount } from "./limits.ts";
-import {
-  joinOverage,
-  overageLeft,
-  overageParts,
-  overagePosition,
-  splitOverage,
-  sumOfOverage,
-} from "./overage.ts";
+import { overageLeft, overageParts, overagePosition } from "./overage.ts";
+import { join, spend, split, sumOf } from "./part-lists.ts";
 import {
   balanceOf,
   findHeld,
@@ -66,38 +60,29 @@ export function closeHold(
     const quantity = quantities?.[index] ?? 0;
     return { item, quantity, creditsRequired: chargeFor(item.cost, quantity) };
   });
-  const { spent, rest } = isLate ? { spent: [], rest: [] } : spendHeld(uses);
-  const promised = isLate ? [] : promise(uses);
-  const overage = new HeldOverage(isLate ? [] : hold.items);
+  const ways = cover(catalog, draft, uses, { atMostHeld, isLate });
   if (!isLate) draft.wallet = { ...draft.wallet, openHolds: draft.wallet.openHolds - 1 };
   const count = uses.filter(({ quantity }) => quantity > 0).length;
   const settled: SettledItem[] = [];
   let index = 0;
   for (const [position, use] of uses.entries()) {
     const { item, quantity, creditsRequired } = use;
-    const held = spent[position] ?? [];
-    const creditsFromHold = sumOf(held);
-    const beyond = creditsRequired - creditsFromHold;
-    const further = atMostHeld ? 0 : Math.min(beyond, balanceOf(draft.wallet, item.pool));
-    const own = overage.take(item.pool, beyond - further);
-    // What the hold has set aside is not left, even if it was just taken.
-    const more = atMostHeld ? 0 : Math.min(beyond - further - sumOfOverage(own), left(catalog, draft, item));
-    draft.freeOverage(own);
-    const parts = joinOverage(own, overageParts(draft.wallet, item.pool, more));
-    const overageCredits = sumOfOverage(parts);
-    const creditsUncovered = beyond - further - overageCredits;
-    const charge = { item, quantity, held, further, overage: parts, uncovered: creditsUncovered };
+    const way = ways.items[position];
+    assert(way !== undefined, "each item is covered in some way");
     const place = count > 1 ? { index, of: count } : null;
-    const entry = quantity === 0 ? null : settle(draft, hold, charge, place);
+    const entry = quantity === 0 ? null : settle(draft, hold, { ...way, item, quantity }, place);
     if (entry !== null) index += 1;
-    const creditsCharged = creditsFromHold + further;
-    const creditsBeyondHold = creditsRequired - (promised[position] ?? 0);
-    const covered = { creditsCharged, creditsFromHold, overageCredits };
-    settled.push({ ...use, ...covered, creditsBeyondHold, creditsUncovered, entry });
+    const creditsFromHold = sumOf(way.held);
+    const overageCredits = sumOf(way.overage);
+    settled.push({
+      ...{ ...use, creditsFromHold, overageCredits, entry },
+      creditsCharged: creditsFromHold + way.further,
+      creditsBeyondHold: creditsRequired - way.promised,
+      creditsUncovered: way.uncovered,
+    });
     draft.wallet = recount(draft.wallet, countedIn(hold, item), isLate ? quantity : quantity - item.quantity);
   }
-  draft.freeOverage(overage.rest);
-  free(catalog, draft, hold, rest);
+  free(catalog, draft, hold, ways.rest);
   return settled;
 }
 
@@ -116,107 +101,66 @@ export function quantityHeld(holds: readonly Hold[], isCounted: (charge: Counted
 
 type Use = { readonly item: HeldItem; readonly creditsRequired: number };
 
-/** How the hold's credits are spent: each item first uses its own, then what other items of the same pool leave. */
-function spendHeld(uses: readonly Use[]): { spent: HeldPart[][]; rest: HeldPart[] } {
-  const own = uses.map(({ item, creditsRequired }) => split(item.parts, creditsRequired));
-  let rest = own.map(({ left }) => left);
-  const spent = uses.map(({ item, creditsRequired }, index) => {
-    let parts = own[index]?.first ?? [];
-    rest = rest.map((left, other) => {
-      if (uses[other]?.item.pool !== item.pool) return left;
-      const more = split(left, creditsRequired - sumOf(parts));
-      parts = joinHeld(parts, more.first);
-      return more.left;
-    });
-    return parts;
-  });
-  return { spent, rest: rest.reduce<HeldPart[]>(joinHeld, []) };
-}
-
-/** How much of each price the hold had promised to cover, with credits or overage: first for its own item, then for others. */
-function promise(uses: readonly Use[]): number[] {
-  const rest = uses.map(({ item, creditsRequired }) =>
-    Math.max(0, sumOf(item.parts) + sumOfOverage(item.overage) - creditsRequired),
-  );
-  return uses.map(({ item, creditsRequired }) => {
-    let open = Math.max(0, creditsRequired - sumOf(item.parts) - sumOfOverage(item.overage));
-    for (const [other, use] of uses.entries()) {
-      if (use.item.pool !== item.pool) continue;
-      const taken = Math.min(open, rest[other] ?? 0);
-      rest[other] = (rest[other] ?? 0) - taken;
-      open -= taken;
-    }
-    return creditsRequired - open;
-  });
-}
-
-/** The overage that a hold has set aside, by pool. */
-class HeldOverage {
-  readonly #pools = new Map<PoolId, readonly OveragePart[]>();
-
-  constructor(items: readonly HeldItem[]) {
-    for (const { pool, overage } of items) this.#pools.set(pool, joinOverage(this.#in(pool), overage));
-  }
-
-  take(pool: PoolId, credits: number): readonly OveragePart[] {
-    const { first, left } = splitOverage(this.#in(pool), credits);
-    this.#pools.set(pool, left);
-    return first;
-  }
-
-  get rest(): readonly OveragePart[] {
-    return [...this.#pools.values()].flat();
-  }
-
-  #in(pool: PoolId): readonly OveragePart[] {
-    return this.#pools.get(pool) ?? [];
-  }
-}
-
-/** The overage that the customer's present plan still allows. */
-function left(catalog: Catalog, { wallet }: Draft, { pool }: HeldItem): number {
-  const version = wallet.assignment === null ? null : getVersion(catalog, wallet.assignment.version);
-  return overageLeft(overagePosition(wallet, version, pool));
-}
-
-/** Splits parts after the first `credits` credits. */
-function split(parts: readonly HeldPart[], credits: number): { first: HeldPart[]; left: HeldPart[] } {
-  const first: HeldPart[] = [];
-  const left: HeldPart[] = [];
-  let open = Math.max(0, credits);
-  for (const part of parts) {
-    const taken = Math.min(open, part.credits);
-    open -= taken;
-    if (taken > 0) first.push({ ...part, credits: taken });
-    if (part.credits > taken) left.push({ ...part, credits: part.credits - taken });
-  }
-  return { first, left };
-}
-
-/** All parts in order. Credits of the same grant are one part, unless some of them were revoked. */
-export function joinHeld(parts: readonly HeldPart[], more: readonly HeldPart[]): HeldPart[] {
-  const joined = new Map<string, HeldPart>();
-  for (const part of [...parts, ...more]) {
-    const name = `${part.grant} ${part.isRevoked}`;
-    joined.set(name, { ...part, credits: (joined.get(name)?.credits ?? 0) + part.credits });
-  }
-  return [...joined.values()];
-}
-
-export function sumOf(parts: readonly HeldPart[]): number {
-  let credits = 0;
-  for (const part of parts) credits += part.credits;
-  return credits;
-}
-
-type Charge = {
-  readonly item: HeldItem;
-  readonly quantity: number;
+/** How the price of one item is covered. */
+type Way = {
+  /** Credits of the hold, and how many others. */
   readonly held: readonly HeldPart[];
   readonly further: number;
   readonly overage: readonly OveragePart[];
   readonly uncovered: number;
+  /** How much of the price the hold had set aside, as credits or overage, whatever pays it in the end. */
+  readonly promised: number;
 };
+
+/** Covers the prices of all items: with credits of the hold, other credits, overage of the hold, other overage, in this order. */
+function cover(
+  catalog: Catalog,
+  draft: Draft,
+  uses: readonly Use[],
+  { atMostHeld, isLate }: Omit<Closing, "quantities">,
+): { readonly items: readonly Way[]; readonly rest: readonly HeldPart[] } {
+  const needs = uses.map(({ item, creditsRequired: credits }) => ({ ...item, credits }));
+  const kept = isLate ? needs.map((need) => ({ ...need, parts: [], overage: [] })) : needs;
+  const { spent, rest } = spend(kept);
+  const promised = spend(kept.map((need) => ({ ...need, parts: [...need.parts, ...need.overage] }))).spent;
+  // Before the hold's overage is freed, so that it is not available twice.
+  const pools = new Map(
+    uses.map(({ item: { pool } }) => [
+      pool,
+      atMostHeld
+        ? { balance: 0, overage: 0 }
+        : { balance: balanceOf(draft.wallet, pool), overage: left(catalog, draft, pool) },
+    ]),
+  );
+  const paid = needs.map(({ pool, credits }, index) => {
+    const available = pools.get(pool);
+    assert(available !== undefined, "the pools of all items are known");
+    const further = Math.min(credits - sumOf(spent[index] ?? []), available.balance);
+    available.balance -= further;
+    return { available, further, missing: credits - sumOf(spent[index] ?? []) - further };
+  });
+  const own = spend(
+    kept.map(({ pool, overage: parts }, index) => ({ pool, parts, credits: paid[index]?.missing ?? 0 })),
+  );
+  if (!isLate) for (const { item } of uses) draft.freeOverage(item.overage);
+  const items = paid.map(({ available, further, missing }, index): Way => {
+    const ofHold = own.spent[index] ?? [];
+    const more = Math.min(missing - sumOf(ofHold), available.overage);
+    available.overage -= more;
+    const overage = join(ofHold, overageParts(draft.wallet, uses[index]?.item.pool, more));
+    const uncovered = missing - sumOf(overage);
+    return { held: spent[index] ?? [], further, overage, uncovered, promised: sumOf(promised[index] ?? []) };
+  });
+  return { items, rest };
+}
+
+/** The overage that the customer's present plan still allows. */
+function left(catalog: Catalog, { wallet }: Draft, pool: PoolId): number {
+  const version = wallet.assignment === null ? null : getVersion(catalog, wallet.assignment.version);
+  return overageLeft(overagePosition(wallet, version, pool));
+}
+
+type Charge = Way & { readonly item: HeldItem; readonly quantity: number };
 
 function settle(
   draft: Draft,

@@ -135,6 +135,22 @@ test("use beyond a hold takes only the overage that neither it nor others have s
   });
 });
 
+test("each item of a hold keeps its own overage; what it leaves is for the others", () => {
+  const both = makeCatalog({
+    pro: [{ features: { image: null, text: null }, allowances: [allowing(100, 50)] }],
+  });
+  const customer = new Timeline(both);
+  customer.assign("2026-01-01", "pro");
+  const hold = customer.hold("2026-01-03T12:00:00", { image: 10, text: 10_000 });
+  const settled = customer.settle("2026-01-03T12:01:00", hold, [13, 10_000], { atMostHeld: true });
+  expect(settled).toMatchObject({
+    items: [
+      { creditsCharged: 100, overageCredits: 0, creditsBeyondHold: 30, creditsUncovered: 30 },
+      { creditsCharged: 0, overageCredits: 30, creditsBeyondHold: 0, creditsUncovered: 0 },
+    ],
+  });
+});
+
 test("with atMostHeld, a settlement takes only the overage of the hold", () => {
   const customer = customerOn();
   const hold = customer.hold("2026-01-03T12:00:00", { image: 11 });

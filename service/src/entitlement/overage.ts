@@ -49,8 +49,12 @@ function overageOf({ overrides }: Pick<Wallet, "overrides">, { pool, period, ove
 }
 
 /** New overage in the current period. */
-export function overageParts(wallet: Wallet, pool: PoolId, credits: number): readonly OveragePart[] {
-  if (credits === 0) return [];
+export function overageParts(
+  wallet: Wallet,
+  pool: PoolId | undefined,
+  credits: number,
+): readonly OveragePart[] {
+  if (credits === 0 || pool === undefined) return [];
   const granted = findGranted(wallet, pool);
   assert(granted !== undefined, "overage belongs to an allowance");
   return [{ grant: granted.grant, credits }];
@@ -85,34 +89,4 @@ export function countOverage(
     assignment: wallet.assignment === null ? null : counted(wallet.assignment),
     paused: wallet.paused.map((plan) => ({ ...plan, assignment: counted(plan.assignment) })),
   };
-}
-
-/** Splits parts after the first `credits` credits. */
-export function splitOverage(
-  parts: readonly OveragePart[],
-  credits: number,
-): { readonly first: readonly OveragePart[]; readonly left: readonly OveragePart[] } {
-  const first: OveragePart[] = [];
-  const left: OveragePart[] = [];
-  let open = Math.max(0, credits);
-  for (const part of parts) {
-    const taken = Math.min(open, part.credits);
-    open -= taken;
-    if (taken > 0) first.push({ ...part, credits: taken });
-    if (part.credits > taken) left.push({ ...part, credits: part.credits - taken });
-  }
-  return { first, left };
-}
-
-/** All parts in order. Overage of the same allowance is one part. */
-export function joinOverage(parts: readonly OveragePart[], more: readonly OveragePart[]): OveragePart[] {
-  const joined = new Map<number, number>();
-  for (const { grant, credits } of [...parts, ...more]) joined.set(grant, (joined.get(grant) ?? 0) + credits);
-  return [...joined].map(([grant, credits]) => ({ grant, credits }));
-}
-
-export function sumOfOverage(parts: readonly OveragePart[]): number {
-  let credits = 0;
-  for (const part of parts) credits += part.credits;
-  return credits;
 }

@@ -12,7 +12,8 @@ import { brandAs, type Instant, type PlanVersionId } from "../primitives/brand.t
 import { assignPlan } from "./assign-plan.ts";
 import type { Catalog } from "./catalog.ts";
 import type { Entry } from "./entry.ts";
-import { overagePosition, sumOfOverage } from "./overage.ts";
+import { overagePosition } from "./overage.ts";
+import { sumOf } from "./part-lists.ts";
 import type { GrantedAllowance, Wallet } from "./wallet.ts";
 
 const RUNS = Math.ceil(HISTORIES / 5);
@@ -40,7 +41,7 @@ always("a check predicts the consume, and balance and overage change by exactly 
       const charges = consumes.map(({ pool, amount, usage }) => ({
         pool,
         credits: -amount + 0,
-        overage: sumOfOverage(usage?.overage ?? []),
+        overage: sumOf(usage?.overage ?? []),
       }));
       expect(charges.map(({ credits, overage }) => credits + overage)).toEqual(
         allowed ? items.map(({ creditsRequired }) => creditsRequired) : [],

@@ -6,8 +6,8 @@ import { Draft, decisionTime } from "./draft.ts";
 import type { Change, Entry, Part, Usage } from "./entry.ts";
 import { giveBack, isUsable, type Origin } from "./give-back.ts";
 import { recount } from "./limits.ts";
-import { splitOverage, sumOfOverage } from "./overage.ts";
 import { findOverride, overrideTerms } from "./overrides.ts";
+import { split, sumOf } from "./part-lists.ts";
 import { type GrantFacts, ownedIn } from "./revoke-grant.ts";
 import { findHeld, hasRoomFor, type OveragePart, type Overrides, type Wallet } from "./wallet.ts";
 
@@ -92,14 +92,14 @@ export function reverseConsume(
     const charged = chargeFor(terms.cost, reversible);
     const kept = chargeFor(terms.cost, reversible - quantity);
     const parts = partsBetween(consume.parts, kept, charged);
-    const paid = -sumOf(consume.parts);
-    const used = splitOverage(consume.overage, charged - paid).first;
-    const overage = splitOverage(used, kept - paid).left;
+    const paid = -amountOf(consume.parts);
+    const used = split(consume.overage, charged - paid).first;
+    const overage = split(used, kept - paid).left;
     // The same limit as for added credits, because room is reserved for allowances.
     const bought = parts.filter(({ grant }) => getFacts(grants, grant).kind !== "allowance");
-    if (!hasRoomFor(draft.wallet, sumOf(bought))) return { kind: "balance_too_large" };
-    const credits = sumOf(parts);
-    const overageCredits = sumOfOverage(overage);
+    if (!hasRoomFor(draft.wallet, amountOf(bought))) return { kind: "balance_too_large" };
+    const credits = amountOf(parts);
+    const overageCredits = sumOf(overage);
     // What nothing covered is undone first, then overage. Only the rest returns credits.
     const uncovered = charged - kept - credits - overageCredits;
     reversePart(catalog, draft, { consume, quantity, uncovered, overage, parts, grants });
@@ -166,7 +166,7 @@ function partsBetween(parts: readonly Part[], kept: number, charged: number): Pa
   return back;
 }
 
-function sumOf(parts: readonly Part[]): number {
+function amountOf(parts: readonly Part[]): number {
   return parts.reduce((sum, { amount }) => sum + amount, 0);
 }
 

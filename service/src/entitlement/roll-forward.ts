@@ -1,7 +1,7 @@
 import { assert } from "../primitives/assert.ts";
 import type { Instant, PoolId } from "../primitives/brand.ts";
 import type { Change, EntryKind } from "./entry.ts";
-import { sumOfOverage } from "./overage.ts";
+import { sumOf } from "./part-lists.ts";
 import type { GrantKind, Wallet } from "./wallet.ts";
 
 /** The sum of all entries of one kind on grants of one kind, within the range or after it. */
@@ -76,7 +76,7 @@ export class RollForward {
     for (const { kind: entryKind, pool, effectiveAt, parts, usage } of due.entries) {
       if (effectiveAt < this.#completeTo) this.#completeTo = effectiveAt;
       if (effectiveAt < from) continue;
-      const overage = BigInt(sumOfOverage(usage?.overage ?? []));
+      const overage = BigInt(sumOf(usage?.overage ?? []));
       if (effectiveAt < until) this.addOverage({ pool, entryKind, overage });
       for (const { grant, amount } of parts) {
         const grantKind = kinds.get(grant);

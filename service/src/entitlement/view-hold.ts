@@ -5,9 +5,8 @@ import { publicId } from "../primitives/public-id.ts";
 import { formatTimestamp } from "../primitives/timestamp.ts";
 import { type Catalog, getFeatureKey, getPool } from "./catalog.ts";
 import type { HoldChangeKind } from "./entry.ts";
-import { sumOf } from "./hold.ts";
 import { type Closing, creditsIn, overageIn, statusOf } from "./hold-answer.ts";
-import { sumOfOverage } from "./overage.ts";
+import { sumOf } from "./part-lists.ts";
 import type { Hold } from "./wallet.ts";
 
 /** A hold after its last change. */
@@ -72,7 +71,7 @@ export function viewHold(record: HoldRecord, { catalog, customerNumber, now }: V
       pool: getPool(catalog, item.pool).key,
       quantity: item.quantity,
       creditsHeld: sumOf(item.parts),
-      overageCredits: sumOfOverage(item.overage),
+      overageCredits: sumOf(item.overage),
       quantityUsed: closing?.items[index]?.quantity ?? (isCharged ? item.quantity : 0),
     })),
   };

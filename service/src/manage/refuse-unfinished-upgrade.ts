@@ -15,3 +15,15 @@ export async function refuseUnfinishedUpgrade(
       "Finish the upgrade with `purser migrate --finish` once every process runs this release.",
   });
 }
+
+/** The first format in which charges can have overage. */
+const DATA_FORMAT_OF_OVERAGE = 2;
+
+/** Rejects terms with overage, as above. */
+export async function refuseEarlyOverage(
+  tx: Tx,
+  allowances: readonly { readonly overage: number | null }[],
+): Promise<void> {
+  if (allowances.some(({ overage }) => overage !== 0))
+    await refuseUnfinishedUpgrade(tx, { feature: "Overage", dataFormat: DATA_FORMAT_OF_OVERAGE });
+}

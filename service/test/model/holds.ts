@@ -1,7 +1,7 @@
-import type { Instant, PoolId } from "../../src/primitives/brand.ts";
+import type { Instant } from "../../src/primitives/brand.ts";
 import { burn, charge, giveBack, setAside, takeHeld, usesOf } from "./credits.ts";
 import { balanceIn, type Consume, type Customer, type HoldTaken, isOver, type Paid } from "./customer.ts";
-import { countedNow, overageOf, spareIn, spendableIn } from "./overage.ts";
+import { overageOf, spareIn, spendableIn } from "./overage.ts";
 import { usedOfHeldLimit } from "./own-limits.ts";
 import type { Answer, Asked, SettledUse } from "./request.ts";
 
@@ -128,31 +128,39 @@ function close(
     }
   }
   const promised = promisedTo(uses, prices);
-  const reserves = new Map<PoolId, Paid[]>();
-  for (const use of uses) {
-    reserves.set(use.pool, join(reserves.get(use.pool) ?? [], use.overage));
-    use.overage = [];
-  }
+  const reserves = uses.map(({ overage }) => overage.map((part) => ({ ...part })));
+  const spares = new Map(uses.map(({ pool }) => [pool, spareIn(customer, pool)]));
+  for (const use of uses) use.overage = [];
+  const furthers = uses.map(({ pool }, index) => {
+    for (const part of paid[index] ?? []) {
+      const grant = customer.grants.find((it) => it.id === part.grant);
+      if (grant !== undefined) takeHeld(grant, part);
+    }
+    return atMostHeld ? [] : burn(customer, pool, (prices[index] ?? 0) - sum(paid[index] ?? []));
+  });
+  const missing = uses.map(
+    (_, index) => (prices[index] ?? 0) - sum(paid[index] ?? []) - sum(furthers[index] ?? []),
+  );
+  const reserved = uses.map((_, index) => drawFrom(reserves[index] ?? [], missing[index] ?? 0));
+  for (const [index, { pool }] of uses.entries())
+    for (const [other, reserve] of reserves.entries())
+      if (uses[other]?.pool === pool) {
+        const open = (missing[index] ?? 0) - sum(reserved[index] ?? []);
+        reserved[index] = join(reserved[index] ?? [], drawFrom(reserve, open));
+      }
   const items: SettledUse[] = [];
   const first = customer.charges.length;
   for (const [index, use] of uses.entries()) {
     const quantity = quantities[index] ?? 0;
     const price = prices[index] ?? 0;
     const held = paid[index] ?? [];
-    for (const part of held) {
-      const grant = customer.grants.find((it) => it.id === part.grant);
-      if (grant !== undefined) takeHeld(grant, part);
-    }
-    const beyond = price - sum(held);
-    const further = atMostHeld ? [] : burn(customer, use.pool, beyond);
-    const reserved = drawFrom(reserves.get(use.pool) ?? [], beyond - sum(further));
-    const missing = beyond - sum(further) - sum(reserved);
-    // What the hold has reserved is neither spare nor counted yet.
-    const taken = countedNow(customer, use.pool, [...reserved, ...(reserves.get(use.pool) ?? [])]);
-    const fresh = atMostHeld ? 0 : Math.max(0, Math.min(missing, spareIn(customer, use.pool) - taken));
-    const overage = join(reserved, overageOf(customer, use.pool, fresh));
-    const uncovered = missing - fresh;
-    const parts = withoutMarks([...held, ...further]);
+    const open = (missing[index] ?? 0) - sum(reserved[index] ?? []);
+    const spare = spares.get(use.pool) ?? 0;
+    const fresh = atMostHeld ? 0 : Math.min(open, spare);
+    spares.set(use.pool, spare - fresh);
+    const overage = join(reserved[index] ?? [], overageOf(customer, use.pool, fresh));
+    const uncovered = open - fresh;
+    const parts = withoutMarks([...held, ...(furthers[index] ?? [])]);
     Object.assign(use, { quantity, uncovered, parts, overage, request: first });
     const consume = hold.uses[index]?.consume ?? -1;
     if (quantity > 0) customer.charges.push(consume);

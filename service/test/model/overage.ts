@@ -49,9 +49,3 @@ export function overageOf({ plan }: Customer, pool: PoolId, credits: number): Pa
   if (period === undefined) throw new Error("overage needs an allowance");
   return [{ grant: period.grant, credits }];
 }
-
-/** How much of these parts belongs to the current period. */
-export function countedNow({ plan }: Customer, pool: PoolId, parts: readonly Paid[]): number {
-  const grant = plan?.periods.find((it) => it.pool === pool)?.grant;
-  return parts.filter((part) => part.grant === grant).reduce((sum, { credits }) => sum + credits, 0);
-}

@@ -24,7 +24,7 @@ import {
 import { setDefaultPlan } from "../../store/cell/catalog-row.ts";
 import { upsertEventKey } from "../../store/cell/event-keys.ts";
 import type { CatalogAudit } from "../edit-catalog.ts";
-import { refuseUnfinishedUpgrade } from "../refuse-unfinished-upgrade.ts";
+import { refuseEarlyOverage } from "../refuse-unfinished-upgrade.ts";
 import { planBytes } from "./bounds.ts";
 import {
   type EventKeyContent,
@@ -122,9 +122,6 @@ export async function writePlan(
   return [...audits, auditArchiving("plan", after)];
 }
 
-/** The first format in which charges can have overage. */
-const DATA_FORMAT_OF_OVERAGE = 2;
-
 /** Publishes a version even if the terms are unchanged, because the reach may differ. */
 export async function publishVersion(
   writing: Writing,
@@ -133,8 +130,7 @@ export async function publishVersion(
   reach: VersionReach,
 ): Promise<CatalogAudit> {
   const { tx, environmentId, at: publishedAt } = writing;
-  if (after.allowances.some(({ overage }) => overage !== 0))
-    await refuseUnfinishedUpgrade(tx, { feature: "Overage", dataFormat: DATA_FORMAT_OF_OVERAGE });
+  await refuseEarlyOverage(tx, after.allowances);
   const plan = await upsertPlan(tx, environmentId, after, planBytes(after));
   const number = (writing.plans.get(after.key)?.lastNumber ?? 0) + 1;
   writing.plans.set(after.key, { id: plan, lastNumber: number });

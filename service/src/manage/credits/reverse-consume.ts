@@ -128,7 +128,7 @@ export async function reverseChosen(
   const request = { consumes, quantity: wanted, grants, overrides };
   const outcome = decideReversal(catalog, wallet, request, clock);
   if (outcome.kind !== "reversed") return outcome;
-  const { quantity, credits, change } = outcome;
+  const { quantity, credits, overageCredits, change } = outcome;
   const annotation = { ...(reference === null ? {} : { reference }), ...(note === null ? {} : { note }) };
   const metadata = Object.keys(annotation).length === 0 ? null : JSON.stringify(annotation);
   const { before, after } = compareWallets(open, change.wallet);
@@ -142,7 +142,7 @@ export async function reverseChosen(
     audits: [
       {
         ...{ action: "consume.reversed", subject: consumeId, before },
-        after: { ...after, ...named, credits, quantity },
+        after: { ...after, ...named, credits, quantity, ...(overageCredits === 0 ? {} : { overageCredits }) },
       },
     ],
   };

@@ -13,6 +13,7 @@ import {
 } from "../catalog/preconditions.ts";
 import type { Context } from "../context.ts";
 import { editDrafts } from "../edit-catalog.ts";
+import { refuseEarlyOverage } from "../refuse-unfinished-upgrade.ts";
 import { etagOfPlan } from "./describe-plan.ts";
 import { type FullPlanState, fillPlanState, toPlanState } from "./plan-state.ts";
 import { type MissingTerm, pinTerms, sortTerms } from "./terms.ts";
@@ -45,6 +46,7 @@ export function putDraft(
       return { outcome: { kind: "drafted", state: full }, audits: [] };
     }
     const next = { key, ...after, changedAt };
+    await refuseEarlyOverage(tx, next.allowances);
     await upsertPlanDraft(tx, environmentId, next);
     const full = await fillPlanState(tx, environmentId, toPlanState(catalog, key, next));
     return {

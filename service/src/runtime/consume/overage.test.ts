@@ -12,7 +12,8 @@ async function setupOverage(overage: number | null = 50) {
   const publish = async (allowed: number | null) => {
     const allowances = [{ credits: 100, period: "month", overage: allowed }];
     const body = { name: PRO.name, features: PRO.features, allowances };
-    await manage("PUT", `${here}/plans/pro/draft`, { body });
+    const draft = await manage("PUT", `${here}/plans/pro/draft`, { body });
+    if (draft.status !== 200) return draft;
     return manage("POST", `${here}/plans/pro/publish`, { body: { reach: "now" } });
   };
   const published = await publish(overage);

@@ -3,6 +3,7 @@ import { expectSoundBooks } from "../../../test/books.ts";
 import { post } from "../../../test/harness.ts";
 import { expectVerified } from "../../../test/holds.ts";
 import { ageCharges, setupReversals } from "../../../test/reversals.ts";
+import { times } from "../../../test/two-services.ts";
 import { DAY_MS } from "../../../test/wind-back.ts";
 
 const RENDER = { feature: "image.render", quantity: 3 }; // 30 credits
@@ -230,4 +231,18 @@ test("until the upgrade is finished, a reversal is rejected and changes nothing"
   await database.query("update cell.identity set data_format = 1");
   expect((await reverse(consumeId)).body).toMatchObject({ status: 409, code: "upgrade_unfinished" });
   expect(await balance()).toBe(70);
+});
+
+test("a burst of reversals does not keep operators out: the excess is told to try again", {
+  timeout: 60_000,
+}, async () => {
+  const { charge, reverse, manage, database } = await setupReversals();
+  const consumeId = await charge({ feature: "image.render", quantity: 10 });
+  const burst = times(400, (i) => reverse(consumeId, { quantity: 1, idempotencyKey: `burst-${i}` }));
+  const added = await manage("POST", "customers/bob/credits", { body: { kind: "manual", credits: 1 } });
+  expect(added.status).toBe(200);
+  const replies = (await Promise.all(burst)).map(({ status, body }) => `${status} ${body["code"] ?? ""}`);
+  expect([...new Set(replies)].sort()).toEqual(["200 ", "409 nothing_to_reverse", "503 overloaded"]);
+  expect(replies.filter((reply) => reply === "200 ")).toHaveLength(10);
+  expect(await database.count("cell.ledger", "kind = 5")).toBe(10);
 });

@@ -8,6 +8,7 @@ import {
 } from "../../entitlement/reversal.ts";
 import type { Actor } from "../../primitives/actor.ts";
 import { assertNever } from "../../primitives/assert.ts";
+import { AtOnce } from "../../primitives/at-once.ts";
 import { brandAs, type CustomerId, type FeatureKey, type Quantity } from "../../primitives/brand.ts";
 import { checkTexts, refuseIfAny } from "../read-fields.ts";
 import { toAnswer, toProblem } from "../reply.ts";
@@ -21,8 +22,14 @@ export type ReverseCharge = (
   keyed: KeyedReversal,
 ) => Promise<KeyedReversalOutcome>;
 
+/** Half of the connections that reversals share with the management API. The others wait for a second or two, or try again. */
+const LIMITS = { max: 4, waitingMax: 200 };
+
+const FULL = { kind: "overloaded" } as const;
+
 /** Undoes a charge, or a part of it. */
 export function reverseRoute(reverse: ReverseCharge) {
+  const atOnce = new AtOnce(LIMITS);
   return runtimeRoute({
     path: "/v1/consume/{consumeId}/reverse",
     scope: "reverse",
@@ -50,7 +57,8 @@ export function reverseRoute(reverse: ReverseCharge) {
       const reversal = readReversal(params.consumeId, body);
       const actor: Actor = { kind: "api_key", id: String(key.id), requestId };
       const keyed = keyReversal(reversal, body.idempotencyKey ?? null);
-      const outcome = await reverse({ projectId, environmentId, cell, actor }, reversal, keyed);
+      const outcome =
+        (await atOnce.run(() => reverse({ projectId, environmentId, cell, actor }, reversal, keyed))) ?? FULL;
       if (outcome.kind !== "answered") throw refusalOf(outcome);
       return toAnswer(outcome, { customerId: reversal.customerId, items: [], hasItems: false });
     },
@@ -85,8 +93,9 @@ function required(field: string, when: string): FieldError {
   return { field, code: "required", message: `is required ${when}` };
 }
 
-function refusalOf(outcome: Exclude<KeyedReversalOutcome, { kind: "answered" }>): unknown {
+function refusalOf(outcome: Exclude<KeyedReversalOutcome, { kind: "answered" }> | typeof FULL): unknown {
   switch (outcome.kind) {
+    case "overloaded":
     case "key_reused":
       return toProblem(outcome);
     case "charge_not_found":
