@@ -87,6 +87,7 @@ test("every endpoint has a path and an outcome", () => {
     "/v1/consume",
     "/v1/consume/{consumeId}/reverse",
     "/v1/events",
+    "/v1/events/batch",
     "/v1/holds",
     "/v1/holds/{holdId}/extend",
     "/v1/holds/{holdId}/settle",
@@ -96,7 +97,7 @@ test("every endpoint has a path and an outcome", () => {
     (endpoint) => outcomeOf({ endpoint, status: 200, code: null, reason: null }).name,
   );
   expect(names).toEqual([
-    ...["Available", "Allowed", "Reversed", "Recorded"],
+    ...["Available", "Allowed", "Reversed", "Recorded", "Recorded"],
     ...["Held", "Extended", "Settled", "Released"],
   ]);
   const late = { endpoint: "holds/settle", status: 409, code: "hold_released", reason: null } as const;
