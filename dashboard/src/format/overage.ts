@@ -27,7 +27,7 @@ export function describeUndone(
     quantity === charge.quantity
       ? `${countOf(charge.overage, "credit")} of overage will be undone.`
       : "Overage of the charge is undone first. Only the rest returns credits.";
-  return `${undone} If it was already invoiced, issue a credit.`;
+  return `${undone} If already invoiced, issue a credit.`;
 }
 
 type Position = {
@@ -38,17 +38,18 @@ type Position = {
   readonly remaining: number | null;
 };
 
-/** Beside the used overage: "of 500 used in this period. 360 left, 20 held." */
+/** Below the used overage: "Of 500 in this period. 360 left, 20 held." */
 export function describeOverage({ credits, held, remaining }: Position): string {
-  const used = `${credits === null ? "" : `of ${formatCount(credits)} `}used in this period.`;
+  const of = credits === null ? "In this period." : `Of ${formatCount(credits)} in this period.`;
   const left = remaining === null ? "No limit" : `${formatCount(remaining)} left`;
-  return `${used} ${left}${held === 0 ? "" : `, ${formatCount(held)} held`}.`;
+  return `${of} ${left}${held === 0 ? "" : `, ${formatCount(held)} held`}.`;
 }
 
-/** What follows when all credits are spent: "Then 360 credits of overage, to be invoiced." */
+/** "After all credits: 360 credits of overage, to be invoiced." */
 export function describeOverageLeft({ remaining }: Position): string {
+  if (remaining === 0) return "After all credits: no overage left.";
   const left = remaining === null ? "unlimited overage" : `${countOf(remaining, "credit")} of overage`;
-  return `Then ${left}, to be invoiced.`;
+  return `After all credits: ${left}, to be invoiced.`;
 }
 
 type Answer = Readonly<Record<string, unknown>>;

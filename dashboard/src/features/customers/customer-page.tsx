@@ -114,7 +114,7 @@ function CustomerStanding({ customer }: { customer: Customer }) {
           />
           {overage !== null && (
             <Figure
-              name={`Overage${ofPool(pool)}`}
+              name={`Overage used${ofPool(pool)}`}
               value={formatCount(overage.used)}
               note={
                 <>

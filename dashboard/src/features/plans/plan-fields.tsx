@@ -97,8 +97,8 @@ const OVERAGES = [
 
 const OVERAGE_HINTS = {
   none: "Requests are denied when no credits are left.",
-  limited: "Use after all credits are spent, which you invoice later.",
-  unlimited: "Use after all credits are spent, which you invoice later. Credits never run out.",
+  limited: "Used after all credits. You invoice it later.",
+  unlimited: "Used after all credits. You invoice it later.",
 } as const satisfies Record<OverageKind, string>;
 
 /** Use beyond all credits. `of` names the pool. */
@@ -111,14 +111,12 @@ function OverageFields({ index, of }: { index: number; of: string }) {
   const { overageKind, period } = useWatch({ control, name: `allowances.${index}` });
   return (
     <div className="grid gap-3 sm:grid-cols-3 sm:pl-6">
-      <div className={overageKind === "limited" ? "" : "sm:col-span-2"}>
-        <Select
-          label={`Overage${of}`}
-          hint={OVERAGE_HINTS[overageKind]}
-          options={OVERAGES}
-          {...register(`allowances.${index}.overageKind`)}
-        />
-      </div>
+      <Select
+        label={`Overage${of}`}
+        hint={OVERAGE_HINTS[overageKind]}
+        options={OVERAGES}
+        {...register(`allowances.${index}.overageKind`)}
+      />
       {overageKind === "limited" && (
         <TextField
           label={`Overage limit${of}`}

@@ -44,11 +44,14 @@ export function AllowanceLines({
       {allowances.map((allowance) => {
         const { pool } = allowance;
         const name = pools.length > 1 ? [`in ${pools.find(({ key }) => key === pool)?.name ?? pool}`] : [];
-        const note = [...name, ...formatExtras(allowance)].join(", ");
         return (
           <li key={pool}>
             <span className="block font-medium">{formatPeriodCredits(allowance)}</span>
-            {note !== "" && <span className="block text-caption text-muted">{capitalize(note)}</span>}
+            {[...name, ...formatExtras(allowance)].map((note) => (
+              <span key={note} className="block text-caption text-muted">
+                {capitalize(note)}
+              </span>
+            ))}
           </li>
         );
       })}
