@@ -4,6 +4,7 @@ import { diffTerms, type Names, sentencesOf } from "../src/features/plans/plan-t
 import { toTerms, toValues } from "../src/features/plans/plan-values.ts";
 import { describeOpening, describeResult } from "../src/format/holds.ts";
 import {
+  describeEntryOverage,
   describeOverage,
   describeOverageLeft,
   describeUndone,
@@ -98,6 +99,12 @@ test("charges and reversals name the overage", () => {
     "10 credits returned",
     "0 credits returned, 20 of overage undone",
   ]);
+  const entry = { kind: "consume", overage: 20, reversedQuantity: 0 };
+  expect(describeEntryOverage(entry)).toBe("20 credits, to be invoiced");
+  expect(describeEntryOverage({ ...entry, reversedQuantity: 1 })).toBe("20 credits before the reversal");
+  expect(describeEntryOverage({ ...entry, kind: "reverse", reversedQuantity: null })).toBe(
+    "20 credits undone",
+  );
   expect(describeUndone({ quantity: 3, overage: 0 }, 3)).toBeNull();
   expect(describeUndone({ quantity: 3, overage: 20 }, 3)).toMatch(/^20 credits of overage will be undone\./);
   expect(describeUndone({ quantity: 3, overage: 20 }, 1)).toMatch(/^Overage of the charge is undone first\./);

@@ -11,6 +11,20 @@ export function formatCharge({ credits, overage }: Parts): string {
   return `${countOf(credits, "credit")} and ${formatCount(overage)} of overage`;
 }
 
+type Entry = {
+  readonly kind: string;
+  readonly overage: number;
+  /** Null for a reversal. */
+  readonly reversedQuantity: number | null;
+};
+
+/** "20 credits, to be invoiced", "20 credits undone". */
+export function describeEntryOverage({ kind, overage, reversedQuantity }: Entry): string {
+  const credits = countOf(overage, "credit");
+  if (kind === "reverse") return `${credits} undone`;
+  return reversedQuantity === 0 ? `${credits}, to be invoiced` : `${credits} before the reversal`;
+}
+
 /** "10 credits returned", "10 credits returned, 20 of overage undone". */
 export function formatReturn({ credits, overage }: Parts): string {
   const returned = `${countOf(credits, "credit")} returned`;

@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import { GRANT_NAMES } from "../../format/ledger.ts";
-import { countOf, formatChange, formatCount } from "../../format/numbers.ts";
+import { formatChange, formatCount } from "../../format/numbers.ts";
+import { describeEntryOverage } from "../../format/overage.ts";
 import { KeyLink } from "../../frame/links.tsx";
 import { TextLink } from "../../ui/button.tsx";
 import { CopyButton, Json } from "../../ui/code-block.tsx";
@@ -57,12 +58,7 @@ function itemsOf({ entry, by }: LedgerLine, { customerScope }: LedgerContext): I
     item === null ? null : { name: "Item", value: `Number ${item + 1} in the request` },
     consumeId === null ? null : { name: "Charge", value: <Copyable text={consumeId} /> },
     entry.holdId === null ? null : { name: "Hold", value: <Copyable text={entry.holdId} /> },
-    entry.overage === 0
-      ? null
-      : {
-          name: "Overage",
-          value: `${countOf(entry.overage, "credit")}${entry.kind === "reverse" ? " undone" : ", to be invoiced"}`,
-        },
+    entry.overage === 0 ? null : { name: "Overage", value: describeEntryOverage(entry) },
     entry.uncovered === 0 ? null : { name: "Uncovered", value: formatCount(entry.uncovered) },
     reverses === null
       ? null

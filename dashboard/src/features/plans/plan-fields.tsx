@@ -97,8 +97,8 @@ const OVERAGES = [
 
 const OVERAGE_HINTS = {
   none: "Requests are denied when no credits are left.",
-  limited: "Used after all credits. You invoice it later.",
-  unlimited: "Used after all credits. You invoice it later.",
+  limited: "Used after all credits. You invoice it.",
+  unlimited: "Used after all credits. You invoice it.",
 } as const satisfies Record<OverageKind, string>;
 
 /** Use beyond all credits. `of` names the pool. */
