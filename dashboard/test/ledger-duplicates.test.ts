@@ -66,6 +66,11 @@ test.each<[string, Entry[], [number, number][]]>([
     [[3, 1]],
   ],
   ["free charges", [entryOf(1, 0, { amount: 0 }), entryOf(2, 3, { amount: 0 })], []],
+  [
+    "charges that are only overage",
+    [entryOf(1, 0, { overage: 4, amount: -6 }), entryOf(2, 3, { overage: 10, amount: 0 })],
+    [[2, 1]],
+  ],
   ["the later charge is reversed", [entryOf(1, 0), entryOf(2, 3, { reversedQuantity: 1 })], []],
   ["the earlier charge is reversed", [entryOf(1, 0, { reversedQuantity: 1 }), entryOf(2, 3)], []],
   [

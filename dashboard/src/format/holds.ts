@@ -1,4 +1,5 @@
-import { countOf, formatCount } from "./numbers.ts";
+import { formatCount } from "./numbers.ts";
+import { formatCharge } from "./overage.ts";
 
 export type HoldStatus = "open" | "settled" | "released" | "expired" | "charged";
 
@@ -20,17 +21,29 @@ export function describeHeld(held: number): string {
 
 type Opened = {
   readonly creditsHeld: number;
-  readonly items: readonly { readonly feature: string; readonly quantity: number }[];
+  readonly items: readonly HeldItem[];
 };
+
+type HeldItem = { readonly feature: string; readonly quantity: number; readonly overageCredits: number };
+
+/** The overage that a hold sets aside, or set aside until it ended. */
+export function overageHeldIn({
+  items,
+}: {
+  readonly items: readonly Pick<HeldItem, "overageCredits">[];
+}): number {
+  return items.reduce((sum, { overageCredits }) => sum + overageCredits, 0);
+}
 
 /** "Set 20 credits of ada aside for 2,000 × chat.tokens." */
 export function describeOpening({ creditsHeld, items }: Opened, customer: string): string {
   const [first] = items;
+  const held = formatCharge({ credits: creditsHeld, overage: overageHeldIn({ items }) });
   const what =
     items.length === 1 && first !== undefined
       ? `${formatCount(first.quantity)} × ${first.feature}`
       : `${items.length} items`;
-  return `Set ${countOf(creditsHeld, "credit")} of ${customer} aside for ${what}.`;
+  return `Set ${held} of ${customer} aside for ${what}.`;
 }
 
 type Ended = {
@@ -38,6 +51,8 @@ type Ended = {
   readonly late: boolean;
   readonly creditsCharged: number;
   readonly creditsReleased: number;
+  /** The part that was charged as overage, or that is held. */
+  readonly overageCredits: number;
   readonly creditsUncovered: number;
 };
 
@@ -47,9 +62,10 @@ export function describeResult({
   late,
   creditsCharged,
   creditsReleased,
+  overageCredits,
   creditsUncovered,
 }: Ended): string {
-  const charged = countOf(creditsCharged, "credit");
+  const charged = formatCharge({ credits: creditsCharged, overage: overageCredits });
   switch (status) {
     case "open":
       return "The hold is open.";

@@ -1,5 +1,6 @@
 import { describeOpening, describeResult } from "./holds.ts";
 import { countOf, formatCount } from "./numbers.ts";
+import { formatCharge, overageIn } from "./overage.ts";
 
 /** Endpoints in the request log. */
 export const ENDPOINTS = [
@@ -155,19 +156,26 @@ export function describeKey(story: Story): string {
   const reversed = endpoint === "consume/reverse" ? reversedBy(answer) : null;
   if (reversed !== null) {
     const { feature, quantity, creditsReturned } = reversed;
-    return `Reversed ${formatCount(quantity)} × ${feature} and returned ${countOf(creditsReturned, "credit")} to ${who}.`;
+    const overage = overageIn(answer);
+    const undone = overage === 0 ? "" : ` Undid ${formatCharge({ credits: 0, overage })}.`;
+    return `Reversed ${formatCount(quantity)} × ${feature} and returned ${countOf(creditsReturned, "credit")} to ${who}.${undone}`;
   }
   if (charge !== null) {
     const credits = charges.reduce((sum, each) => sum + each.credits, 0);
     const asked =
       charges.length > 1 ? `${charges.length} items` : `${formatCount(charge.quantity)} × ${charge.feature}`;
-    return `Charged ${who} ${countOf(credits, "credit")} for ${asked}.`;
+    return `Charged ${who} ${formatCharge({ credits, overage: chargedOverage(story) })} for ${asked}.`;
   }
   if (denial !== null)
     return `Denied ${formatCount(denial.quantity)} × ${denial.feature} for ${who}: ${describeReason(denial.reason ?? "").toLowerCase()}.`;
   if (hold !== null) return `${describeOpening(openedOf(hold, answer), who)} ${describeResult(hold)}`;
   if (event !== null) return `Recorded ${formatCount(event.quantity)} × ${event.event} for ${who}.`;
   return "This key was used before the start of your history window.";
+}
+
+/** The overage that a key charged. Charges themselves have only the credits. */
+export function chargedOverage({ endpoint, answer }: Pick<Story, "endpoint" | "answer">): number {
+  return endpoint === "consume" ? overageIn(answer) : 0;
 }
 
 type ReversedPart = { readonly feature: string; readonly quantity: number; readonly creditsReturned: number };
@@ -183,7 +191,7 @@ function openedOf(hold: Opened, answer: Story["answer"]): Opened {
   const { quantity, creditsHeld } = answer ?? {};
   const [item] = hold.items;
   if (item === undefined || typeof quantity !== "number" || typeof creditsHeld !== "number") return hold;
-  return { creditsHeld, items: [{ ...item, quantity }] };
+  return { creditsHeld, items: [{ ...item, quantity, overageCredits: overageIn(answer) }] };
 }
 
 type Use = { readonly isReplay: boolean; readonly refused: object | null; readonly code: string | null };
@@ -212,6 +220,14 @@ type TestAnswer = {
 /** "1 charge, 31 replays". */
 export function summarizeAnswers(endpoint: "check" | "consume", answers: readonly TestAnswer[]): string {
   return answers.map((answer) => describeAnswers(endpoint, answer)).join(", ");
+}
+
+/** Overage charged by all requests. A replay charges nothing. */
+export function overageCharged(answers: readonly TestAnswer[]): number {
+  return answers.reduce(
+    (sum, { count, isReplay, body }) => sum + (isReplay ? 0 : count * overageIn(body)),
+    0,
+  );
 }
 
 /** One group of equal responses: "31 replays". */

@@ -9,6 +9,8 @@ export type Allowance = {
   readonly credits: number;
   readonly period: Period;
   readonly rollover: number;
+  /** Null: unlimited. */
+  readonly overage: number | null;
 };
 
 /** "10 credits per image", "3 credits per 1,000 tokens", "free". */
@@ -26,23 +28,38 @@ export function chargeOf({ credits, per }: Cost, quantity: number): number {
   return Math.ceil((quantity * credits) / per);
 }
 
-/** "5,000 credits a month, unused credits roll over for 1 month". */
-export function formatAllowance(allowance: Allowance): string {
-  const rollover = formatRollover(allowance);
-  return rollover === null
-    ? formatPeriodCredits(allowance)
-    : `${formatPeriodCredits(allowance)}, ${rollover}`;
+/** "5,000 credits a month, then up to 500 credits of overage, unused credits roll over for 1 month". */
+export function formatAllowance(allowance: Allowance, pool: string | null = null): string {
+  const credits = formatPeriodCredits(allowance);
+  return [pool === null ? credits : `${credits} in ${pool}`, ...formatExtras(allowance)].join(", ");
+}
+
+/** What an allowance has besides its credits: "then unlimited overage", "unused credits roll over for 1 month". */
+export function formatExtras({ period, rollover, overage }: Allowance): string[] {
+  return [
+    ...(overage === 0 ? [] : [`then ${nameOverage(overage)}`]),
+    ...(rollover === 0 || period === "once"
+      ? []
+      : [`unused credits roll over for ${countOf(rollover, period)}`]),
+  ];
+}
+
+/** "up to 500 credits of overage", "unlimited overage", "no overage". */
+export function nameOverage(overage: number | null): string {
+  if (overage === null) return "unlimited overage";
+  return overage === 0 ? "no overage" : `up to ${countOf(overage, "credit")} of overage`;
+}
+
+/** "up to 500 credits a month", "unlimited", "none". */
+export function formatOverage({ period, overage }: Pick<Allowance, "period" | "overage">): string {
+  if (overage === null) return "unlimited";
+  if (overage === 0) return "none";
+  return `up to ${countOf(overage, "credit")} ${formatSpan(period)}`;
 }
 
 /** "5,000 credits a month". */
-export function formatPeriodCredits({ credits, period }: Allowance): string {
+export function formatPeriodCredits({ credits, period }: Pick<Allowance, "credits" | "period">): string {
   return `${countOf(credits, "credit")} ${formatPeriod(period)}`;
-}
-
-/** "unused credits roll over for 1 month"; null without rollover. */
-export function formatRollover({ period, rollover }: Allowance): string | null {
-  if (rollover === 0 || period === "once") return null;
-  return `unused credits roll over for ${countOf(rollover, period)}`;
 }
 
 /** "at most 20 exports a day". */
@@ -50,7 +67,11 @@ export function formatLimit(limit: Limit | null, unit: string | null): string {
   if (limit === null) return "no limit";
   const { quantity, period } = limit;
   const count = unit === null ? formatCount(quantity) : countOf(quantity, unit, pluralOf(unit));
-  return `at most ${count} ${period === "once" ? "in total" : formatPeriod(period)}`;
+  return `at most ${count} ${formatSpan(period)}`;
+}
+
+function formatSpan(period: Period): string {
+  return period === "once" ? "in total" : formatPeriod(period);
 }
 
 function formatPeriod(period: Period): string {

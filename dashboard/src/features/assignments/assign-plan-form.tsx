@@ -211,7 +211,7 @@ function started(
   const given =
     allowances.length === 0
       ? "The plan includes no credits."
-      : `Includes ${joinList(allowances.map(formatAllowance))}.`;
+      : `Includes ${joinList(allowances.map((allowance) => formatAllowance(allowance)))}.`;
   return before === null
     ? `${given} The plan starts now.`
     : `${given} The plan starts now. Unused ${before.name} credits expire. Top-ups are kept.`;

@@ -1,8 +1,10 @@
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, Outlet } from "@tanstack/react-router";
+import { Fragment } from "react";
 import { poolsQuery } from "../../api/catalog-lists.ts";
 import { describeHeld } from "../../format/holds.ts";
 import { formatCount } from "../../format/numbers.ts";
+import { describeOverage } from "../../format/overage.ts";
 import { useScope } from "../../frame/use-scope.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { TabLink, TabLinks, TextLink } from "../../ui/button.tsx";
@@ -80,35 +82,49 @@ function Identity({ customer: { customerId, email, billingReference } }: { custo
 
 type ActivePlan = NonNullable<Customer["plan"]>;
 
-/** Balances and plan. */
+/** Balances, overage and plan. */
 function CustomerStanding({ customer }: { customer: Customer }) {
   const { customerId, balances, plan, nextPlan } = customer;
   const { data: pools } = useSuspenseQuery(poolsQuery(useScope()));
-  const nameOf = (key: string): string => pools.find((pool) => pool.key === key)?.name ?? key;
+  const ofPool = (key: string): string =>
+    balances.length === 1 ? "" : ` (${pools.find((pool) => pool.key === key)?.name ?? key})`;
   return (
     <div className="grid grid-cols-[repeat(auto-fit,minmax(14rem,1fr))] gap-4">
       {balances.length === 0 && <Figure name="Balance" value="0" note="No credits yet" />}
-      {balances.map(({ pool, balance, held }) => (
-        <Figure
-          key={pool}
-          name={balances.length === 1 ? "Balance" : `Balance (${nameOf(pool)})`}
-          value={formatCount(balance)}
-          note={
-            <>
-              {plan === null ? (
-                "Cannot be spent without a plan"
-              ) : (
-                <BalanceNote
-                  plan={plan}
-                  nextStart={nextPlan?.startsAt ?? null}
-                  customerId={customerId}
-                  pool={pool}
-                />
-              )}
-              {held > 0 && <HeldNote held={held} customerId={customerId} />}
-            </>
-          }
-        />
+      {balances.map(({ pool, balance, held, overage }) => (
+        <Fragment key={pool}>
+          <Figure
+            name={`Balance${ofPool(pool)}`}
+            value={formatCount(balance)}
+            note={
+              <>
+                {plan === null ? (
+                  "Cannot be spent without a plan"
+                ) : (
+                  <BalanceNote
+                    plan={plan}
+                    nextStart={nextPlan?.startsAt ?? null}
+                    customerId={customerId}
+                    pool={pool}
+                  />
+                )}
+                {held > 0 && <HeldNote held={held} customerId={customerId} />}
+              </>
+            }
+          />
+          {overage !== null && (
+            <Figure
+              name={`Overage used${ofPool(pool)}`}
+              value={formatCount(overage.used)}
+              note={
+                <>
+                  {describeOverage(overage)}
+                  <div>To be invoiced. Not part of the balance.</div>
+                </>
+              }
+            />
+          )}
+        </Fragment>
       ))}
       <Figure name="Plan" value={plan?.name ?? "None"} note={<PlanNote {...customer} />} />
     </div>

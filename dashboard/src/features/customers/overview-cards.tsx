@@ -4,7 +4,15 @@ import { type Feature, featuresQuery } from "../../api/catalog-lists.ts";
 import { describeHeld } from "../../format/holds.ts";
 import { BURN_ORDER, GRANT_NAMES } from "../../format/ledger.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
-import { capitalize, formatAllowance, formatCost, formatLimit } from "../../format/terms.ts";
+import { describeOverageLeft } from "../../format/overage.ts";
+import {
+  capitalize,
+  formatCost,
+  formatExtras,
+  formatLimit,
+  formatPeriodCredits,
+  nameOverage,
+} from "../../format/terms.ts";
 import { useScope } from "../../frame/use-scope.ts";
 import { TextLink } from "../../ui/button.tsx";
 import { Card, Details } from "../../ui/page.tsx";
@@ -65,6 +73,15 @@ export function OpenGrantsCard({ customer, known }: { customer: Customer; known:
           {isOnePool ? "" : ` in ${pool}`} {why}
         </p>
       ))}
+      {customer.balances.map(
+        ({ pool, overage }) =>
+          overage !== null && (
+            <p key={pool} className="border-t border-line px-4 py-2 text-caption text-muted">
+              {isOnePool ? "" : `${pool}: `}
+              {describeOverageLeft(overage)}
+            </p>
+          ),
+      )}
       {held.map((balance) => (
         <p key={balance.pool} className="border-t border-line px-4 py-2 text-caption text-muted">
           {isOnePool ? "" : `${balance.pool}: `}
@@ -162,7 +179,11 @@ function Terms({ plan, overrides, grants }: TermsProps) {
 
 /** Terms that an override changed are marked. A null cost means that an override excludes the feature. */
 type OwnTerms = {
-  readonly allowances: readonly (PlanVersion["allowances"][number] & { own: number | null })[];
+  readonly allowances: readonly (PlanVersion["allowances"][number] & {
+    /** Credits in each new period, if an override changes them. */
+    readonly own: number | null;
+    readonly isOwnOverage: boolean;
+  })[];
   readonly features: readonly (Pick<PlanVersion["features"][number], "feature" | "limit"> & {
     readonly cost: PlanVersion["features"][number]["cost"] | null;
     readonly isOwn: boolean;
@@ -177,7 +198,9 @@ function override({ allowances, features }: PlanVersion, overrides: Customer["ov
     allowances: allowances.map((allowance) => {
       const all = overrides?.allowances ?? {};
       const other = Object.hasOwn(all, allowance.pool) ? all[allowance.pool] : undefined;
-      return { ...allowance, own: other?.period === allowance.period ? (other.credits ?? null) : null };
+      const { credits = null, overage } = other?.period === allowance.period ? other : {};
+      const isOwnOverage = overage !== undefined;
+      return { ...allowance, own: credits, isOwnOverage, ...(isOwnOverage && { overage }) };
     }),
     features: [
       ...features.map(({ feature, cost, limit }) => {
@@ -204,10 +227,14 @@ function termsOf({ allowances, features }: OwnTerms, grants: readonly Grant[], k
         name: allowances.length === 1 ? "Includes" : `Includes ${allowance.pool}`,
         value: (
           <>
-            {capitalize(formatAllowance(allowance))}
+            {capitalize(formatPeriodCredits(allowance))}
+            {formatExtras(allowance.isOwnOverage ? { ...allowance, overage: 0 } : allowance).map((extra) => (
+              <Note key={extra}>{capitalize(extra)}</Note>
+            ))}
             {allowance.own !== null && (
               <Note>Override: {countOf(allowance.own, "credit")} in each new period</Note>
             )}
+            {allowance.isOwnOverage && <Note>Override: {nameOverage(allowance.overage)}</Note>}
             {renewal !== null && (
               <Note>
                 Renews <Time at={renewal} />

@@ -1,4 +1,4 @@
-import { HOLD_STATUS_NAMES, type HoldStatus } from "../../format/holds.ts";
+import { HOLD_STATUS_NAMES, type HoldStatus, overageHeldIn } from "../../format/holds.ts";
 import { formatCount } from "../../format/numbers.ts";
 import { formatDuration } from "../../format/times.ts";
 import { Badge, type BadgeTone } from "../../ui/badge.tsx";
@@ -50,7 +50,12 @@ export function openColumns({ names, onRelease }: HoldContext): Column<HoldLine>
     {
       name: "Held",
       isNumber: true,
-      cell: ({ hold }) => <span className="font-medium">{formatCount(hold.creditsHeld)}</span>,
+      cell: ({ hold }) => (
+        <>
+          <span className="font-medium">{formatCount(hold.creditsHeld)}</span>
+          <Overage credits={overageHeldIn(hold)} />
+        </>
+      ),
     },
     {
       isShown: onRelease !== null,
@@ -96,7 +101,12 @@ export function endedColumns({ customerScope, names }: HoldContext): Column<Hold
       name: "Held",
       isNumber: true,
       hidesWhenNarrow: true,
-      cell: ({ hold }) => formatCount(hold.creditsHeld),
+      cell: ({ hold }) => (
+        <>
+          {formatCount(hold.creditsHeld)}
+          <Overage credits={overageHeldIn(hold)} />
+        </>
+      ),
     },
     {
       name: "Charged",
@@ -105,6 +115,7 @@ export function endedColumns({ customerScope, names }: HoldContext): Column<Hold
         <>
           <Charged hold={hold} customerScope={customerScope} />
           <div className="text-caption text-muted md:hidden">of {formatCount(hold.creditsHeld)}</div>
+          <Overage credits={hold.overageCredits} />
         </>
       ),
     },
@@ -178,6 +189,10 @@ function Charged({
       {formatCount(creditsCharged)}
     </ChargeLink>
   );
+}
+
+function Overage({ credits }: { credits: number }) {
+  return credits > 0 && <div className="text-caption text-muted">{formatCount(credits)} overage</div>;
 }
 
 const TONES = {

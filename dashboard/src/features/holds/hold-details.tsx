@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { describeResult, ON_EXPIRY_NAMES } from "../../format/holds.ts";
+import { describeResult, ON_EXPIRY_NAMES, overageHeldIn } from "../../format/holds.ts";
 import { formatCount } from "../../format/numbers.ts";
 import { CodeBlock, CopyButton, Json } from "../../ui/code-block.tsx";
 import { Details } from "../../ui/page.tsx";
@@ -46,6 +46,7 @@ function itemsOf({ hold, by }: HoldLine, { customerScope }: HoldContext): Item[]
     by === null ? null : { name: "Released by", value: <ActorName actor={by} /> },
     memberId === null ? null : { name: "Member", value: memberId },
     { name: "Credits held", value: formatCount(hold.creditsHeld) },
+    overageHeldIn(hold) === 0 ? null : { name: "Overage held", value: formatCount(overageHeldIn(hold)) },
     creditsBeyondHold === 0 ? null : { name: "Beyond the hold", value: formatCount(creditsBeyondHold) },
     consumeId === null
       ? null
@@ -92,6 +93,12 @@ function HeldItems({ hold, names }: { hold: Hold; names: HoldContext["names"] })
       cell: ({ quantityUsed }) => formatCount(quantityUsed),
     },
     { name: "Credits", isNumber: true, cell: ({ creditsHeld }) => formatCount(creditsHeld) },
+    {
+      isShown: overageHeldIn(hold) > 0,
+      name: "Overage",
+      isNumber: true,
+      cell: ({ overageCredits }) => formatCount(overageCredits),
+    },
   ];
   return (
     <div className="self-start overflow-hidden rounded-md border border-line bg-surface">

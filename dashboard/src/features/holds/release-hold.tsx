@@ -1,5 +1,7 @@
 import { refresh, useWrite } from "../../api/use-write.ts";
+import { overageHeldIn } from "../../format/holds.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
+import { formatCharge } from "../../format/overage.ts";
 import { WriteDialog } from "../../ui/dialog.tsx";
 import { Time } from "../../ui/time.tsx";
 import { notify } from "../../ui/toast.tsx";
@@ -31,13 +33,13 @@ export function ReleaseDialog({
       onSettled: () => refresh("customers"),
     },
   );
-  const credits = countOf(creditsHeld, "credit");
+  const held = formatCharge({ credits: creditsHeld, overage: overageHeldIn({ items }) });
   return (
     <WriteDialog
       title="Release hold"
       note={
         <>
-          {credits} for{" "}
+          {held} for{" "}
           {items
             .map(({ feature, quantity }) => `${names.get(feature) ?? feature} × ${formatCount(quantity)}`)
             .join(", ")}
@@ -46,7 +48,7 @@ export function ReleaseDialog({
       }
       write={release}
       request={{ params: { path: { ...customerScope, holdId } }, body: {} }}
-      action={creditsHeld === 0 ? "Release hold" : `Release ${credits}`}
+      action={creditsHeld === 0 ? "Release hold" : `Release ${countOf(creditsHeld, "credit")}`}
       tone="danger"
       onClose={onClose}
     >

@@ -150,7 +150,7 @@ function Origin({
   );
 }
 
-function Change({ entry: { amount, balanceAfter } }: { entry: Entry }) {
+function Change({ entry: { kind, amount, overage, balanceAfter } }: { entry: Entry }) {
   return (
     <>
       <span
@@ -162,6 +162,11 @@ function Change({ entry: { amount, balanceAfter } }: { entry: Entry }) {
       >
         {formatChange(amount)}
       </span>
+      {overage > 0 && (
+        <div className="text-caption text-muted">
+          {formatCount(overage)} overage{kind === "reverse" && " undone"}
+        </div>
+      )}
       <div className="text-caption text-muted md:hidden">balance {formatCount(balanceAfter)}</div>
     </>
   );

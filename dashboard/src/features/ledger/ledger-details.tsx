@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import { GRANT_NAMES } from "../../format/ledger.ts";
 import { formatChange, formatCount } from "../../format/numbers.ts";
+import { describeEntryOverage } from "../../format/overage.ts";
 import { KeyLink } from "../../frame/links.tsx";
 import { TextLink } from "../../ui/button.tsx";
 import { CopyButton, Json } from "../../ui/code-block.tsx";
@@ -57,6 +58,7 @@ function itemsOf({ entry, by }: LedgerLine, { customerScope }: LedgerContext): I
     item === null ? null : { name: "Item", value: `Number ${item + 1} in the request` },
     consumeId === null ? null : { name: "Charge", value: <Copyable text={consumeId} /> },
     entry.holdId === null ? null : { name: "Hold", value: <Copyable text={entry.holdId} /> },
+    entry.overage === 0 ? null : { name: "Overage", value: describeEntryOverage(entry) },
     entry.uncovered === 0 ? null : { name: "Uncovered", value: formatCount(entry.uncovered) },
     reverses === null
       ? null
@@ -111,7 +113,12 @@ function Moved({
   line: LedgerLine;
   context: LedgerContext;
 }) {
-  if (entry.parts.length === 0) return <p className="text-muted">No credits moved.</p>;
+  if (entry.parts.length === 0)
+    return (
+      <p className="text-muted">
+        {entry.overage === 0 ? "No credits moved." : "No credits moved, only overage."}
+      </p>
+    );
   return (
     <div>
       <h3 className="mb-1 text-caption font-medium text-muted">Affected grants</h3>

@@ -32,10 +32,11 @@ export function findDuplicates(
 
 /** Key shared by similar entries; null for reversed, revoked or recurring ones. */
 function describeLikeness(entry: Entry, grantOf: (entry: Entry) => Grant | null): string | null {
-  const { kind, pool, feature, quantity, amount, reversedQuantity, memberId } = entry;
+  const { kind, pool, feature, quantity, amount, overage, reversedQuantity, memberId } = entry;
   if (kind === "consume") {
     const isReversed = reversedQuantity === quantity;
-    return amount === 0 || isReversed ? null : JSON.stringify([pool, feature, quantity, memberId]);
+    const isFree = amount === 0 && overage === 0;
+    return isFree || isReversed ? null : JSON.stringify([pool, feature, quantity, memberId]);
   }
   if (kind !== "grant") return null;
   const grant = grantOf(entry);

@@ -8,6 +8,7 @@ import { refresh, useWrite } from "../../api/use-write.ts";
 import { randomHex } from "../../format/hex.ts";
 import { GRANT_NAMES } from "../../format/ledger.ts";
 import { countOf, formatChange, formatCount } from "../../format/numbers.ts";
+import { describeUndone, formatCharge, formatReturn } from "../../format/overage.ts";
 import { Button } from "../../ui/button.tsx";
 import { Callout, ProblemCallout } from "../../ui/callout.tsx";
 import { Dialog, WriteForm } from "../../ui/dialog.tsx";
@@ -46,7 +47,8 @@ export function ReverseButton({
         title="Reverse charge"
         note={
           <>
-            {countOf(-entry.amount, "credit")} {entry.amount === -1 ? "was" : "were"} charged for {name} ×{" "}
+            {formatCharge({ credits: -entry.amount, overage: entry.overage })}{" "}
+            {entry.overage - entry.amount === 1 ? "was" : "were"} charged for {name} ×{" "}
             {formatCount(entry.quantity ?? 1)} on <Time at={entry.effectiveAt} />.
             {entry.item !== null && " The other items in the request stay charged."}
           </>
@@ -113,7 +115,7 @@ function Reversing({ customerScope, entry, all, onDone }: Props & { all: Reversa
         <Pending error={part.error} />
       ) : (
         <>
-          <ReversalReturns preview={preview} />
+          <ReversalReturns preview={preview} undone={describeUndone(entry, preview.quantity)} />
           <BalanceChange
             pool={preview.pool}
             before={preview.balanceBefore}
@@ -157,11 +159,11 @@ function useReversal({ customerScope, entry, onDone }: Props) {
     body: { ...itemOf(entry), quantity, reference, ...(note.trim() === "" ? {} : { note: note.trim() }) },
   });
   const reverse = useWrite("post", REVERSE_PATH, {
-    onSuccess: ({ credits, quantity, customer }) => {
+    onSuccess: ({ credits, overageCredits, quantity, customer }) => {
       const after = customer.balances.find(({ pool }) => pool === entry.pool)?.balance ?? 0;
       notify(
         `Reversed ${entry.feature} × ${formatCount(quantity)}`,
-        `${countOf(credits, "credit")} returned. Balance ${formatCount(after)}`,
+        `${formatReturn({ credits, overage: overageCredits })}. Balance ${formatCount(after)}`,
       );
       onDone();
     },
@@ -193,11 +195,18 @@ function leftOf({ kind, quantity, reversedQuantity }: Entry): number {
 
 type Return = ReversalPreview["returns"][number];
 
-/** Credits returned per grant, and whether they can be spent. */
-function ReversalReturns({ preview: { returns } }: { preview: ReversalPreview }) {
-  if (returns.length === 0) {
-    return <p>This charge was free. Reversing it only reduces the usage counted toward the limit.</p>;
-  }
+/** Credits returned per grant, and whether they can be spent. `undone` is about the overage, if there is any. */
+function ReversalReturns({
+  preview: { returns },
+  undone,
+}: {
+  preview: ReversalPreview;
+  undone: string | null;
+}) {
+  if (returns.length === 0)
+    return (
+      <p>{undone ?? "This charge was free. Reversing it only reduces the usage counted toward the limit."}</p>
+    );
   const lost = returns.reduce((sum, { credits, spendable }) => sum + credits - spendable, 0);
   return (
     <div className="flex flex-col gap-2">
@@ -215,6 +224,7 @@ function ReversalReturns({ preview: { returns } }: { preview: ReversalPreview })
           </li>
         ))}
       </ul>
+      {undone !== null && <p>{undone}</p>}
       {lost > 0 && (
         <Callout tone="warn">
           {countOf(lost, "credit")} cannot be spent now. Add credits instead if needed.

@@ -10,7 +10,7 @@ import { Card, EmptyState } from "../../ui/page.tsx";
 import { wholeNumber } from "../catalog/feature-values.ts";
 import { matches } from "../catalog/list-filter.tsx";
 import { type Feature, featuresQuery, poolsQuery } from "../catalog/queries.ts";
-import type { PlanValues } from "./plan-values.ts";
+import type { OverageKind, PlanValues } from "./plan-values.ts";
 
 const PERIODS = [
   { value: "day", label: "Daily" },
@@ -19,6 +19,8 @@ const PERIODS = [
   { value: "year", label: "Yearly" },
   { value: "once", label: "Once" },
 ];
+
+const CREDITS_MAX = 1_000_000_000_000;
 
 /** Credits per pool and period. */
 export function AllowanceFields() {
@@ -60,7 +62,7 @@ function AllowanceRow({ index, name }: { index: number; name: string | null }) {
             {...register(`allowances.${index}.credits`, {
               valueAsNumber: true,
               validate: (value, { allowances }) =>
-                allowances[index]?.isGiven ? wholeNumber(1, 1_000_000_000_000)(value) : undefined,
+                allowances[index]?.isGiven ? wholeNumber(1, CREDITS_MAX)(value) : undefined,
             })}
           />
           <Select label={`Period${of}`} options={PERIODS} {...register(`allowances.${index}.period`)} />
@@ -82,7 +84,56 @@ function AllowanceRow({ index, name }: { index: number; name: string | null }) {
           )}
         </div>
       )}
+      {row.isGiven && <OverageFields index={index} of={of} />}
     </fieldset>
+  );
+}
+
+const OVERAGES = [
+  { value: "none", label: "None" },
+  { value: "limited", label: "Up to a limit" },
+  { value: "unlimited", label: "Unlimited" },
+] as const satisfies readonly { value: OverageKind; label: string }[];
+
+const OVERAGE_HINTS = {
+  none: "Requests are denied when no credits are left.",
+  limited: "Used after all credits. You invoice it.",
+  unlimited: "Used after all credits. You invoice it.",
+} as const satisfies Record<OverageKind, string>;
+
+/** Use beyond all credits. `of` names the pool. */
+function OverageFields({ index, of }: { index: number; of: string }) {
+  const {
+    register,
+    control,
+    formState: { errors },
+  } = useFormContext<PlanValues>();
+  const { overageKind, period } = useWatch({ control, name: `allowances.${index}` });
+  return (
+    <div className="grid gap-3 sm:grid-cols-3 sm:pl-6">
+      <Select
+        label={`Overage${of}`}
+        hint={OVERAGE_HINTS[overageKind]}
+        options={OVERAGES}
+        {...register(`allowances.${index}.overageKind`)}
+      />
+      {overageKind === "limited" && (
+        <TextField
+          label={`Overage limit${of}`}
+          hint={period === "once" ? "Credits in total." : `Credits each ${period}.`}
+          type="number"
+          step={1}
+          error={errors.allowances?.[index]?.overage?.message}
+          {...register(`allowances.${index}.overage`, {
+            valueAsNumber: true,
+            validate: (value, { allowances }) =>
+              allowances[index]?.isGiven && allowances[index]?.overageKind === "limited"
+                ? wholeNumber(1, CREDITS_MAX)(value)
+                : undefined,
+          })}
+        />
+      )}
+    </div>
   );
 }
 

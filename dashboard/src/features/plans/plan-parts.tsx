@@ -2,7 +2,7 @@ import { useSuspenseQuery } from "@tanstack/react-query";
 import { ArrowRight, type LucideIcon, Minus, Plus } from "lucide-react";
 import { Fragment, useId } from "react";
 import type { Scope } from "../../api/answer.ts";
-import { type Allowance, capitalize, formatPeriodCredits, formatRollover } from "../../format/terms.ts";
+import { type Allowance, capitalize, formatExtras, formatPeriodCredits } from "../../format/terms.ts";
 import { useScope } from "../../frame/use-scope.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { TextLink } from "../../ui/button.tsx";
@@ -43,13 +43,15 @@ export function AllowanceLines({
     <ul className="flex flex-col gap-2">
       {allowances.map((allowance) => {
         const { pool } = allowance;
-        const rollover = formatRollover(allowance);
-        const name = pools.length > 1 ? `in ${pools.find(({ key }) => key === pool)?.name ?? pool}` : null;
-        const note = [name, rollover].filter((part) => part !== null).join(", ");
+        const name = pools.length > 1 ? [`in ${pools.find(({ key }) => key === pool)?.name ?? pool}`] : [];
         return (
           <li key={pool}>
             <span className="block font-medium">{formatPeriodCredits(allowance)}</span>
-            {note !== "" && <span className="block text-caption text-muted">{capitalize(note)}</span>}
+            {[...name, ...formatExtras(allowance)].map((note) => (
+              <span key={note} className="block text-caption text-muted">
+                {capitalize(note)}
+              </span>
+            ))}
           </li>
         );
       })}

@@ -4,11 +4,12 @@ import {
   formatAllowance,
   formatCost,
   formatLimit,
+  formatOverage,
   type Limit,
 } from "../../format/terms.ts";
 import type { Feature, Plan, PlanDiff, PlanSummary } from "../catalog/queries.ts";
 
-type PoolAllowance = Allowance & { readonly pool: string; readonly overage: number | null };
+type PoolAllowance = Allowance & { readonly pool: string };
 export type PinnedFeature = {
   readonly feature: string;
   readonly pool: string;
@@ -100,12 +101,9 @@ export type Names = {
 
 export function sentencesOf(diff: TermsDiff, names: Names): Sentence[] {
   const { allowances, features, limits, costs } = diff;
-  const given = (allowance: PoolAllowance): string => {
-    const pool = names.pool(allowance.pool);
-    return pool === null ? formatAllowance(allowance) : `${formatAllowance(allowance)} in ${pool}`;
-  };
+  const given = (allowance: PoolAllowance): string => formatAllowance(allowance, names.pool(allowance.pool));
   return [
-    ...allowances.changed.map(({ before, after }) => changed(`Credits: ${given(before)} → ${given(after)}.`)),
+    ...allowances.changed.flatMap(({ before, after }) => allowanceChanges(before, after, names)),
     ...allowances.added.map((allowance) => added(`Includes ${given(allowance)}.`)),
     ...allowances.removed.map((allowance) => removed(`No longer includes ${given(allowance)}.`)),
     ...features.added.map((terms) => added(`${formatIncluded(terms, names)}.`)),
@@ -119,6 +117,20 @@ export function sentencesOf(diff: TermsDiff, names: Names): Sentence[] {
       const { name, unit } = names.feature(feature);
       return changed(`${name}: ${formatLimit(before, unit)} → ${formatLimit(after, unit)}.`);
     }),
+  ];
+}
+
+/** Overage has a sentence of its own. */
+function allowanceChanges(before: PoolAllowance, after: PoolAllowance, names: Names): Sentence[] {
+  const pool = names.pool(after.pool);
+  const where = pool === null ? "" : ` in ${pool}`;
+  const credits = (allowance: PoolAllowance): string => formatAllowance({ ...allowance, overage: 0 });
+  const isOnlyOverage = isSameAllowance({ ...before, overage: after.overage }, after);
+  return [
+    ...(isOnlyOverage ? [] : [changed(`Credits${where}: ${credits(before)} → ${credits(after)}.`)]),
+    ...(before.overage === after.overage
+      ? []
+      : [changed(`Overage${where}: ${formatOverage(before)} → ${formatOverage(after)}.`)]),
   ];
 }
 

@@ -2,6 +2,11 @@ import type { Period } from "../../format/terms.ts";
 import type { Feature, Plan, Pool } from "../catalog/queries.ts";
 import { type DraftTerms, isSameAllowance, isSameLimit } from "./plan-terms.ts";
 
+export type OverageKind = "none" | "limited" | "unlimited";
+
+/** Suggested when overage is first allowed. */
+const OVERAGE_FIRST = 500;
+
 /** Form values: one row per pool and feature, included or not. */
 export type PlanValues = {
   name: string;
@@ -11,7 +16,9 @@ export type PlanValues = {
     credits: number;
     period: Period;
     rollover: number;
-    overage: number | null;
+    overageKind: OverageKind;
+    /** Used only if `limited`. */
+    overage: number;
   }[];
   features: { feature: string; isIncluded: boolean; period: Period | "none"; quantity: number }[];
 };
@@ -44,7 +51,16 @@ export function toValues(
         rollover: 0,
         overage: 0,
       };
-      return { pool, isGiven: given !== undefined, credits, period, rollover, overage };
+      const overageKind = overage === null ? "unlimited" : overage === 0 ? "none" : "limited";
+      return {
+        pool,
+        isGiven: given !== undefined,
+        credits,
+        period,
+        rollover,
+        overageKind,
+        overage: overage || OVERAGE_FIRST,
+      };
     }),
     features: [...featureKeys].sort().map((feature) => {
       const included = terms.features.find((each) => each.feature === feature);
@@ -57,8 +73,18 @@ export function toValues(
 export function toTerms({ name, allowances, features }: PlanValues): DraftTerms {
   return {
     name: name.trim(),
-    allowances: allowances.flatMap(({ pool, isGiven, credits, period, rollover, overage }) =>
-      isGiven ? [{ pool, credits, period, rollover: period === "once" ? 0 : rollover, overage }] : [],
+    allowances: allowances.flatMap(({ pool, isGiven, credits, period, rollover, overageKind, overage }) =>
+      isGiven
+        ? [
+            {
+              pool,
+              credits,
+              period,
+              rollover: period === "once" ? 0 : rollover,
+              overage: overageKind === "limited" ? overage : overageKind === "none" ? 0 : null,
+            },
+          ]
+        : [],
     ),
     features: features.flatMap(({ feature, isIncluded, period, quantity }) =>
       isIncluded ? [{ feature, limit: period === "none" ? null : { quantity, period } }] : [],

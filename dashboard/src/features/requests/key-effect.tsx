@@ -1,8 +1,9 @@
 import type { ReactNode } from "react";
 import { describeRequired } from "../../format/denial-sentences.ts";
-import { HOLD_STATUS_NAMES, ON_EXPIRY_NAMES } from "../../format/holds.ts";
+import { HOLD_STATUS_NAMES, ON_EXPIRY_NAMES, overageHeldIn } from "../../format/holds.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
-import { describeReason, pathOf, reversedBy } from "../../format/request-sentences.ts";
+import { formatCharge, overageIn } from "../../format/overage.ts";
+import { chargedOverage, describeReason, pathOf, reversedBy } from "../../format/request-sentences.ts";
 import { CustomerLink } from "../../frame/links.tsx";
 import { useScope } from "../../frame/use-scope.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -64,12 +65,14 @@ export function KeyEffect({ history }: { history: KeyHistory }) {
   );
 }
 
-function chargeItems({ charge, charges, customerId }: KeyHistory): Item[] {
+function chargeItems(history: KeyHistory): Item[] {
+  const { charge, charges, customerId } = history;
   if (charge === null) return [];
+  const overage = chargedOverage(history);
   if (charges.length > 1) {
     const credits = charges.reduce((sum, each) => sum + each.credits, 0);
     return [
-      { name: "Charged", value: countOf(credits, "credit") },
+      { name: "Charged", value: formatCharge({ credits, overage }) },
       { name: "Ledger entries", value: <LedgerLink customerId={customerId} consumeId={charge.consumeId} /> },
     ];
   }
@@ -77,7 +80,7 @@ function chargeItems({ charge, charges, customerId }: KeyHistory): Item[] {
   return [
     { name: "Feature", value: <Mono>{feature}</Mono> },
     { name: "Quantity", value: formatCount(quantity) },
-    { name: "Charged", value: countOf(credits, "credit") },
+    { name: "Charged", value: formatCharge({ credits, overage }) },
     { name: "Balance after", value: formatCount(balanceAfter) },
     ...(reversedQuantity === 0
       ? []
@@ -96,9 +99,11 @@ function reversalItems({ endpoint, answer }: KeyHistory): Item[] {
   const reversed = endpoint === "consume/reverse" ? reversedBy(answer) : null;
   if (reversed === null) return [];
   const { feature, quantity, creditsReturned } = reversed;
+  const overage = overageIn(answer);
   return [
     { name: "Reversed by this key", value: <Mono>{`${feature} × ${formatCount(quantity)}`}</Mono> },
     { name: "Returned", value: countOf(creditsReturned, "credit") },
+    ...(overage === 0 ? [] : [{ name: "Overage", value: `${countOf(overage, "credit")} undone` }]),
   ];
 }
 
@@ -164,7 +169,7 @@ function holdItems({ hold, customerId }: KeyHistory): Item[] {
     { name: "Hold", value: <HoldLink customerId={customerId} holdId={holdId} /> },
     { name: "State", value: HOLD_STATUS_NAMES[status] },
     { name: items.length === 1 ? "Feature" : "Features", value: <Mono>{held}</Mono> },
-    { name: "Credits held", value: formatCount(hold.creditsHeld) },
+    { name: "Held", value: formatCharge({ credits: hold.creditsHeld, overage: overageHeldIn(hold) }) },
     ...(endedAt === null
       ? [
           { name: "Ends", value: <Time at={expiresAt} as="exact" /> },
@@ -172,7 +177,10 @@ function holdItems({ hold, customerId }: KeyHistory): Item[] {
         ]
       : [
           { name: "Ended", value: <Time at={endedAt} as="exact" /> },
-          { name: "Charged", value: countOf(hold.creditsCharged, "credit") },
+          {
+            name: "Charged",
+            value: formatCharge({ credits: hold.creditsCharged, overage: hold.overageCredits }),
+          },
         ]),
     ...(hold.creditsUncovered === 0
       ? []

@@ -1,6 +1,11 @@
 import type { Answer, Body } from "../../api/answer.ts";
-import { countOf } from "../../format/numbers.ts";
-import { describeAnswers, explainAnswer, summarizeAnswers } from "../../format/request-sentences.ts";
+import { formatCharge } from "../../format/overage.ts";
+import {
+  describeAnswers,
+  explainAnswer,
+  overageCharged,
+  summarizeAnswers,
+} from "../../format/request-sentences.ts";
 import { KeyLink } from "../../frame/links.tsx";
 import { Badge } from "../../ui/badge.tsx";
 import { CodeBlock } from "../../ui/code-block.tsx";
@@ -9,14 +14,15 @@ type Result = Answer<"tryRequest"> & { tried: Body<"tryRequest"> };
 
 export function TestRequestResult({ result: { answers, charged, tried } }: { result: Result }) {
   const { endpoint, customerId, idempotencyKey } = tried;
+  const overage = endpoint === "consume" ? overageCharged(answers) : 0;
   return (
     <section aria-label="Result" className="flex flex-col gap-3 rounded-lg border border-line bg-sunken p-4">
       <div role="status">
         <p className="text-section font-semibold">{summarizeAnswers(endpoint, answers)}</p>
         <p className="text-muted">
-          {charged === 0
+          {charged + overage === 0
             ? "Nothing was charged."
-            : `${countOf(charged, "credit")} charged to ${customerId} in total.`}
+            : `${formatCharge({ credits: charged, overage })} charged to ${customerId} in total.`}
         </p>
       </div>
       {answers.map((answer, index) => {

@@ -41,7 +41,9 @@ function describePlans({ features = [], plans = [], defaultPlan = null }: Catalo
     name,
     isDefault: key === defaultPlan,
     terms: [
-      ...allowances.map(({ rollover = 0, ...allowance }) => formatAllowance({ ...allowance, rollover })),
+      ...allowances.map(({ rollover = 0, overage = 0, ...allowance }) =>
+        formatAllowance({ ...allowance, rollover, overage }),
+      ),
       ...included.flatMap(({ feature, limit = null }) =>
         limit === null ? [] : [formatLimit(limit, unitOf(feature))],
       ),

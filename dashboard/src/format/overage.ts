@@ -1,0 +1,77 @@
+import { countOf, formatCount } from "./numbers.ts";
+
+// Overage is use beyond all credits, which is invoiced later. It is never part of a balance.
+
+type Parts = { readonly credits: number; readonly overage: number };
+
+/** "10 credits", "10 credits and 20 of overage", "20 credits of overage". */
+export function formatCharge({ credits, overage }: Parts): string {
+  if (overage === 0) return countOf(credits, "credit");
+  if (credits === 0) return `${countOf(overage, "credit")} of overage`;
+  return `${countOf(credits, "credit")} and ${formatCount(overage)} of overage`;
+}
+
+type Entry = {
+  readonly kind: string;
+  readonly overage: number;
+  /** Null for a reversal. */
+  readonly reversedQuantity: number | null;
+};
+
+/** "20 credits, to be invoiced", "20 credits undone". */
+export function describeEntryOverage({ kind, overage, reversedQuantity }: Entry): string {
+  const credits = countOf(overage, "credit");
+  if (kind === "reverse") return `${credits} undone`;
+  return reversedQuantity === 0 ? `${credits}, to be invoiced` : `${credits} before the reversal`;
+}
+
+/** "10 credits returned", "10 credits returned, 20 of overage undone". */
+export function formatReturn({ credits, overage }: Parts): string {
+  const returned = `${countOf(credits, "credit")} returned`;
+  return overage === 0 ? returned : `${returned}, ${formatCount(overage)} of overage undone`;
+}
+
+/** What a reversal does to the overage of a charge. Null without overage. */
+export function describeUndone(
+  charge: { readonly quantity: number | null; readonly overage: number },
+  quantity: number,
+): string | null {
+  if (charge.overage === 0) return null;
+  const undone =
+    quantity === charge.quantity
+      ? `${countOf(charge.overage, "credit")} of overage will be undone.`
+      : "Overage of the charge is undone first. Only the rest returns credits.";
+  return `${undone} If already invoiced, issue a credit.`;
+}
+
+type Position = {
+  /** Null: unlimited. */
+  readonly credits: number | null;
+  readonly used: number;
+  readonly held: number;
+  readonly remaining: number | null;
+};
+
+/** Below the used overage: "Of 500 in this period. 360 left, 20 held." */
+export function describeOverage({ credits, held, remaining }: Position): string {
+  const of = credits === null ? "In this period." : `Of ${formatCount(credits)} in this period.`;
+  const left = remaining === null ? "No limit" : `${formatCount(remaining)} left`;
+  return `${of} ${left}${held === 0 ? "" : `, ${formatCount(held)} held`}.`;
+}
+
+/** "After all credits: 360 credits of overage, to be invoiced." */
+export function describeOverageLeft({ remaining }: Position): string {
+  if (remaining === 0) return "After all credits: no overage left.";
+  const left = remaining === null ? "unlimited overage" : `${countOf(remaining, "credit")} of overage`;
+  return `After all credits: ${left}, to be invoiced.`;
+}
+
+type Answer = Readonly<Record<string, unknown>>;
+
+/** The overage of an allowed request, from its response. Plans without overage do not have the field. */
+export function overageIn(answer: Answer | null | undefined): number {
+  const items = answer?.["items"];
+  if (Array.isArray(items)) return items.reduce<number>((sum, item) => sum + overageIn(item), 0);
+  const overage = answer?.["overageCredits"];
+  return typeof overage === "number" ? overage : 0;
+}

@@ -1,0 +1,95 @@
+import { expect, test } from "vitest";
+import { openHolds } from "../../service/test/holds.ts";
+import { setupManage } from "../../service/test/manage.ts";
+import { expectAccessible, expectAccessibleInBoth } from "./axe.ts";
+import { signIn } from "./browser.ts";
+
+const HERE = "/projects/1/test";
+
+test("overage is published with a plan, used, shown apart from the balance, and undone by a reversal", async () => {
+  const managed = await setupManage();
+  const { service, manage, consume } = managed;
+  const { hold } = openHolds(managed);
+  const page = await signIn(service.url, `${HERE}/plans/pro/edit`);
+  await page.getByText("Requests are denied when no credits are left.").waitFor();
+  await page.getByLabel("Overage", { exact: true }).selectOption("Up to a limit");
+  await page.getByLabel("Overage limit").fill("0");
+  await page.getByRole("button", { name: "Review and publish" }).click();
+  await page.getByRole("alert").getByText("Enter 1 or more.").waitFor();
+  await page.getByLabel("Overage limit").fill("60");
+  await expectAccessibleInBoth(page);
+  await page.getByRole("button", { name: "Review and publish" }).click();
+  await page.waitForURL("**/plans/pro/publish");
+  await page.getByText("Overage: none → up to 60 credits a month.").waitFor();
+  await page.getByRole("radio", { name: "All customers, now" }).check();
+  await page.getByRole("button", { name: "Publish version 2 in test" }).click();
+  await page.waitForURL("**/plans/pro");
+  await page.getByText("Then up to 60 credits of overage").waitFor();
+  await page.getByText("Overage: none → up to 60 credits a month.").waitFor();
+  expect((await manage("GET", "plans/pro")).body["versions"]).toMatchObject([
+    { number: 2, allowances: [{ credits: 100, overage: 60 }] },
+    { number: 1, allowances: [{ credits: 100, overage: 0 }] },
+  ]);
+
+  // 100 credits and 20 of overage, then 10 more that a hold sets aside.
+  const charged = await consume({
+    customerId: "ada",
+    feature: "image.render",
+    quantity: 12,
+    idempotencyKey: "over",
+  });
+  expect(charged.body).toMatchObject({ allowed: true, balance: 0, overageCredits: 20 });
+  expect((await hold({ feature: "image.render" })).body).toMatchObject({ allowed: true });
+
+  await page.goto(`${HERE}/customers/ada`);
+  await page.getByText("Of 60 in this period. 30 left, 10 held.").waitFor();
+  await page.getByText("To be invoiced. Not part of the balance.").waitFor();
+  await page.getByText("After all credits: 30 credits of overage, to be invoiced.").waitFor();
+  await expectAccessibleInBoth(page);
+
+  await page.getByRole("link", { name: "Holds", exact: true }).click();
+  await page.getByText("10 overage", { exact: true }).waitFor();
+  await page.getByRole("link", { name: "Ledger", exact: true }).click();
+  await page.getByText("20 overage", { exact: true }).waitFor();
+  await page
+    .getByRole("button", { name: /^Details of entry/ })
+    .first()
+    .click();
+  await page.getByText("20 credits, to be invoiced").waitFor();
+  await expectAccessible(page);
+  await page.getByRole("link", { name: "over", exact: true }).first().click();
+  await page.getByText("Charged ada 100 credits and 20 of overage for 12 × image.render.").first().waitFor();
+
+  await page.goBack();
+  await page
+    .getByRole("button", { name: /^Reverse/ })
+    .first()
+    .click();
+  const dialog = page.getByRole("dialog", { name: "Reverse charge" });
+  await dialog.getByText("20 credits of overage will be undone.").waitFor();
+  await dialog.getByLabel("Quantity to reverse").fill("2");
+  await dialog.getByText("Overage of the charge is undone first.").waitFor();
+  await dialog.getByRole("button", { name: "Reverse 2 units in test" }).click();
+  await page.getByText("0 credits returned, 20 of overage undone. Balance 0").waitFor();
+  await page.getByText("20 overage undone", { exact: true }).waitFor();
+  await page.getByText("Of 60 in this period. 50 left, 10 held.").waitFor();
+  expect((await manage("GET", "customers/ada")).body["balances"]).toEqual([
+    { pool: "credits", balance: 0, held: 0, overage: { credits: 60, used: 0, held: 10, remaining: 50 } },
+  ]);
+});
+
+test("an override replaces the overage of the plan", async () => {
+  const { service, manage } = await setupManage();
+  await manage("PUT", "customers/ada/overrides", { body: { allowances: { credits: { overage: null } } } });
+  const page = await signIn(service.url, `${HERE}/customers/ada`, { scheme: "dark", width: 390 });
+  await page.getByText("Override: unlimited overage").waitFor();
+  await page.getByText("In this period. No limit.").waitFor();
+  await expectAccessible(page);
+  await manage("PUT", "customers/ada/overrides", {
+    body: { allowances: { credits: { overage: 5 } } },
+    headers: { "if-match": "*" },
+  });
+  await page.reload();
+  await page.getByText("Override: up to 5 credits of overage").waitFor();
+  await page.getByText("Of 5 in this period. 5 left.").waitFor();
+});
