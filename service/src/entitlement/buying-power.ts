@@ -1,5 +1,6 @@
 import type { FeatureId, PoolId } from "../primitives/brand.ts";
 import { type Catalog, type Cost, getPlan, getVersion, latestVersion, type PlanVersion } from "./catalog.ts";
+import { type OveragePosition, overageLeft } from "./overage.ts";
 import { featuresFor } from "./overrides.ts";
 import type { Overrides, Wallet } from "./wallet.ts";
 
@@ -32,4 +33,24 @@ export function findCurrentVersion(
 export function unitsFor(cost: Cost, credits: number): number {
   const units = (BigInt(credits) * BigInt(cost.per)) / BigInt(cost.credits);
   return Math.min(Number(units), Number.MAX_SAFE_INTEGER);
+}
+
+/** The quantity that a balance, overage and a limit allow. Infinite for a free feature, or with unlimited overage, without a limit. */
+export function unitsWithin(
+  cost: Cost,
+  {
+    balance,
+    limit,
+    overage,
+  }: {
+    readonly balance: number;
+    readonly limit: { readonly remaining: number } | null;
+    readonly overage: OveragePosition | null;
+  },
+): number {
+  const byLimit = limit?.remaining ?? Number.POSITIVE_INFINITY;
+  const isFree = cost.credits === 0 || (overage !== null && overage.remaining === null);
+  const credits = Math.max(0, balance + overageLeft(overage));
+  const byCredits = isFree ? Number.POSITIVE_INFINITY : unitsFor(cost, credits);
+  return Math.min(byLimit, byCredits);
 }

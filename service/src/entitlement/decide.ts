@@ -1,7 +1,7 @@
 import { assert } from "../primitives/assert.ts";
 import type { FeatureKey, Instant, PlanVersionId, PoolId } from "../primitives/brand.ts";
 import { burn } from "./burn-order.ts";
-import { unitsFor } from "./buying-power.ts";
+import { unitsWithin } from "./buying-power.ts";
 import {
   type Catalog,
   type Cost,
@@ -225,15 +225,6 @@ function affordable({ cost, before, creditsBefore }: Priced, reason: Reason): nu
   if (reason !== "limit_reached" && reason !== "insufficient_credits") return 0;
   const units = unitsWithin(cost, { ...before, balance: before.balance - creditsBefore });
   return Math.min(units, Number.MAX_SAFE_INTEGER);
-}
-
-/** The quantity that a balance, overage and a limit allow. Infinite for a free feature, or with unlimited overage, without a limit. */
-export function unitsWithin(cost: Cost, { balance, limit, overage }: Omit<Position, "resetsAt">): number {
-  const byLimit = limit?.remaining ?? Number.POSITIVE_INFINITY;
-  const isFree = cost.credits === 0 || (overage !== null && overage.remaining === null);
-  const credits = Math.max(0, balance + overageLeft(overage));
-  const byCredits = isFree ? Number.POSITIVE_INFINITY : unitsFor(cost, credits);
-  return Math.min(byLimit, byCredits);
 }
 
 function chargeAll(draft: Draft, items: readonly Priced[]): Taken {

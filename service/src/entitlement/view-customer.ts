@@ -1,8 +1,9 @@
 import type { FeatureKey, Instant, PoolId } from "../primitives/brand.ts";
 import { formatTimestamp } from "../primitives/timestamp.ts";
+import { unitsWithin } from "./buying-power.ts";
 import { type Catalog, getPlan, getVersion } from "./catalog.ts";
 import { applyDefaultPlan, catchUp } from "./catch-up.ts";
-import { decide, type ItemDecision, type Reason, resetOf, unitsWithin } from "./decide.ts";
+import { decide, type ItemDecision, type Reason, resetOf } from "./decide.ts";
 import { Draft, decisionTime } from "./draft.ts";
 import { overagePosition } from "./overage.ts";
 import { balanceOf, heldIn, newWallet, type Wallet } from "./wallet.ts";

@@ -4,6 +4,7 @@ import { bigints, integers, texts } from "../../postgres/binary-array.ts";
 import { readInteger } from "../../postgres/column.ts";
 import { type Parameter, type Statement, statement, type Tx } from "../../postgres/statement.ts";
 import { brandAs, type Instant } from "../../primitives/brand.ts";
+import { ownClock } from "../../primitives/clocks-agree.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { type CustomerName, customerKey } from "./customers.ts";
 import { HOLD } from "./holds.ts";
@@ -88,7 +89,7 @@ export type EarlyHolds = { readonly until: Instant; readonly holds: ReadonlyMap<
  * the decision turns out to be later than this process's clock suggests, `addDueHolds` reads again.
  */
 export async function listDueEarly(tx: Tx, names: readonly CustomerName[]): Promise<EarlyHolds> {
-  const until = brandAs<Instant>(Date.now() + MARGIN_MS);
+  const until = brandAs<Instant>(ownClock() + MARGIN_MS);
   const found = await list(tx, LIST_DUE_OF, names, [texts(names.map(({ customerId }) => customerId)), until]);
   return { until, holds: new Map(names.map((name, index) => [customerKey(name), found[index] ?? []])) };
 }
