@@ -263,18 +263,11 @@ test("a key that reversed a part of a charge is described and compared by that p
   };
   const history: KeyHistory = { ...STORY, endpoint: "consume/reverse", answer };
   expect(describeKey(history)).toBe("Reversed 2 × image.render and returned 20 credits to ada.");
-  const rows = compareReuse(history, reuse(["consumeId"])).map(({ field, first, differs }) => [
-    field,
-    first,
-    differs,
+  const rows = compareReuse(history, reuse(["consumeId"]));
+  expect(rows.filter(({ differs }) => differs)).toMatchObject([
+    { field: "consumeId", first: CHARGE.consumeId },
   ]);
-  expect(rows).toEqual([
-    ["endpoint", "consume/reverse", false],
-    ["customerId", "ada", false],
-    ["consumeId", CHARGE.consumeId, true],
-    ["feature", "image.render", false],
-    ["quantity", "2", false],
-  ]);
+  expect(rows.map(({ first }) => first)).toContain("image.render");
 });
 
 test("one sentence describes what a key did, and its uses are counted by kind", () => {

@@ -105,14 +105,14 @@ export const MUTATIONS: readonly Mutation[] = [
     file: `${COMMIT}/commit-batch.ts`,
     edits: [
       {
-        find: "  const [dataFormat, , locked, foundKeys, storedEvents, holds, customers, revisions, now] =",
+        find: "  const [dataFormat, , locked, foundKeys, storedEvents, holds, early, customers, revisions, now] =",
         replace:
-          "  const early = await readCatalogRevisions(session, [...environments]);\n" +
-          "  const [dataFormat, , locked, foundKeys, storedEvents, holds, customers, , now] =",
+          "  const before = await readCatalogRevisions(session, [...environments]);\n" +
+          "  const [dataFormat, , locked, foundKeys, storedEvents, holds, early, customers, , now] =",
       },
       {
         find: "catalogs.findAll(session, environments, revisions, urgent)",
-        replace: "catalogs.findAll(session, environments, early, urgent)",
+        replace: "catalogs.findAll(session, environments, before, urgent)",
       },
     ],
     tests: [`${COMMIT}/catalog-after-lock.test.ts`],
@@ -173,9 +173,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "extension that adds instead of setting the total",
     file: `${CORE}/change-hold.ts`,
-    edits: [
-      { find: "chargeFor(item.cost, total) - sumOf(item.parts)", replace: "chargeFor(item.cost, total)" },
-    ],
+    edits: [{ find: "chargeFor(cost, total) - sumOf(parts)", replace: "chargeFor(cost, total)" }],
     tests: [`${CORE}/hold.test.ts`],
   },
   {
@@ -183,10 +181,27 @@ export const MUTATIONS: readonly Mutation[] = [
     file: `${CORE}/hold.ts`,
     edits: [
       {
-        find: "const creditsCharged = creditsRequired - creditsUncovered;",
-        replace: "const creditsCharged = creditsRequired;",
+        find: "creditsCharged: creditsFromHold + way.further,",
+        replace: "creditsCharged: creditsRequired,",
       },
     ],
     tests: [`${CORE}/hold.test.ts`],
+  },
+  {
+    name: "overage that holds do not set aside",
+    file: `${CORE}/overage.ts`,
+    edits: [{ find: "Math.max(0, credits - used - held)", replace: "Math.max(0, credits - used)" }],
+    tests: [`${CORE}/overage.test.ts`],
+  },
+  {
+    name: "overage that a new period keeps counting",
+    file: `${CORE}/catch-up.ts`,
+    edits: [
+      {
+        find: "own, overageUsed: 0,",
+        replace: "own, overageUsed: assignment.allowances.find((it) => it.pool === pool)?.overageUsed ?? 0,",
+      },
+    ],
+    tests: [`${CORE}/overage.test.ts`],
   },
 ];

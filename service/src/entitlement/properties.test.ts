@@ -4,17 +4,16 @@ import { audit } from "../../test/model/audit.ts";
 import type { Book } from "../../test/model/book.ts";
 import { forEveryHistory } from "../../test/model/for-every-history.ts";
 import { histories, steadyHistories } from "../../test/model/history.ts";
-import { hadPlan, look, nextEnd, seen } from "../../test/model/looking.ts";
+import { hadPlan, look, nextEnd, openGrants, seen } from "../../test/model/looking.ts";
 import { play, playStep, startBook } from "../../test/model/play.ts";
-import type { Answer, Request } from "../../test/model/request.ts";
+import type { Request } from "../../test/model/request.ts";
 import type { Script } from "../../test/model/script.ts";
-import { brandAs, type Instant, type PlanVersionId } from "../primitives/brand.ts";
+import { brandAs, type Instant } from "../primitives/brand.ts";
 import { assignPlan } from "./assign-plan.ts";
 import type { Catalog } from "./catalog.ts";
 import type { Entry } from "./entry.ts";
-import { overagePosition } from "./overage.ts";
 import { sumOf } from "./part-lists.ts";
-import type { GrantedAllowance, Wallet } from "./wallet.ts";
+import type { Wallet } from "./wallet.ts";
 
 const RUNS = Math.ceil(HISTORIES / 5);
 const HOUR_MS = 3_600_000;
@@ -226,60 +225,6 @@ always("holding and releasing changes no credits, no limit and no entry", (scrip
   });
 });
 
-always("a hold that is settled in full charges exactly like a consume request", (script) => {
-  play(script, {
-    before: (book, { catalog, clock, act }) => {
-      if (act.kind !== "ask" || act.request.kind !== "decide") return;
-      const { items } = act.request;
-      const [held, charged] = [book.copy(), book.copy()];
-      const terms = { expiresInMs: 60_000, onExpiry: "release", memberId: null } as const;
-      const { answer } = held.commit(catalog, { kind: "hold", items, terms }, clock);
-      expect(withoutUse(answer)).toEqual(withoutUse(charged.commit(catalog, act.request, clock).answer));
-      if (answer.kind !== "decided" || !answer.allowed) return;
-      const hold = held.holds.length - 1;
-      held.commit(catalog, { kind: "settle", hold, quantities: null, atMostHeld: false }, clock);
-      const entries = ({ entries }: Book) => entries.map((entry) => ({ ...entry, hold: null }));
-      expect(entries(held)).toEqual(entries(charged));
-      expect(openGrants(held)).toEqual(openGrants(charged));
-    },
-  });
-});
-
-/** A hold sets overage aside, where a charge uses it. */
-function withoutUse(answer: Answer): Answer {
-  if (answer.kind !== "decided") return answer;
-  const items = answer.items.map(({ after, ...item }) => ({
-    ...item,
-    after: after && { ...after, overage: after.overage && { ...after.overage, used: 0, held: 0 } },
-  }));
-  return { ...answer, items };
-}
-
-always("overage grows only up to what the plan or the overrides allow", (script) => {
-  const countsOf = (book: Book): ReadonlyMap<number, GrantedAllowance> => {
-    const { assignment, paused } = book.wallet ?? { assignment: null, paused: [] };
-    const plans = [...(assignment === null ? [] : [assignment]), ...paused.map((plan) => plan.assignment)];
-    return new Map(plans.flatMap(({ allowances }) => allowances.map((one) => [one.grant, one])));
-  };
-  let before: ReadonlyMap<number, GrantedAllowance> = new Map();
-  play(script, {
-    before: (book) => {
-      before = countsOf(book);
-    },
-    after: (book, { catalog }) => {
-      const { wallet } = book;
-      for (const [grant, { pool, overageUsed, overageHeld }] of countsOf(book)) {
-        const was = before.get(grant) ?? { overageUsed: 0, overageHeld: 0 };
-        if (overageUsed + overageHeld <= was.overageUsed + was.overageHeld) continue;
-        const version = catalog.versions.get(wallet?.assignment?.version ?? brandAs<PlanVersionId>(0));
-        const position = wallet === null ? null : overagePosition(wallet, version ?? null, pool);
-        expect(position).not.toBeNull();
-        expect(overageUsed + overageHeld).toBeLessThanOrEqual(position?.credits ?? Number.POSITIVE_INFINITY);
-      }
-    },
-  });
-});
-
 always("a clock that steps back grants nothing twice", (script) => {
   play(script, {
     after: (book, { catalog, clock }) => {
@@ -310,10 +255,4 @@ function lookAtEveryEnd(
 /** The wallet with due changes applied, without writing it. */
 function wouldBe(book: Book, catalog: Catalog, clock: Instant): Wallet | null {
   return book.due(catalog, clock)?.wallet ?? book.wallet;
-}
-
-function openGrants(book: Book): { number: number; remaining: number }[] {
-  return (book.wallet?.grants ?? [])
-    .filter((grant) => grant.remaining > 0)
-    .map(({ number, remaining }) => ({ number, remaining }));
 }

@@ -49,3 +49,10 @@ export function seen(
   });
   return { plan: view.plan, next: view.next, credits, holds: view.holds, answers };
 }
+
+/** Grants with credits that can be spent. */
+export function openGrants(book: Book): { number: number; remaining: number }[] {
+  return (book.wallet?.grants ?? [])
+    .filter((grant) => grant.remaining > 0)
+    .map(({ number, remaining }) => ({ number, remaining }));
+}

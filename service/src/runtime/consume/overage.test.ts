@@ -1,29 +1,8 @@
 import { expect, test } from "vitest";
-import { expectVerified, openHolds } from "../../../test/holds.ts";
-import { setupManage } from "../../../test/manage.ts";
-import { PRO } from "../../../test/seed.ts";
+import { expectVerified } from "../../../test/holds.ts";
+import { setupOverage } from "../../../test/overage.ts";
 import { verifyDatabase } from "../../commands/verify/verify-database.ts";
 import { verifyUsageCommand } from "../../commands/verify-usage.ts";
-
-/** Ada has 100 credits a month, and an overage of 50. image.render costs 10. */
-async function setupOverage(overage: number | null = 50) {
-  const managed = await setupManage();
-  const { manage, here } = managed;
-  const publish = async (allowed: number | null) => {
-    const allowances = [{ credits: 100, period: "month", overage: allowed }];
-    const body = { name: PRO.name, features: PRO.features, allowances };
-    const draft = await manage("PUT", `${here}/plans/pro/draft`, { body });
-    if (draft.status !== 200) return draft;
-    return manage("POST", `${here}/plans/pro/publish`, { body: { reach: "now" } });
-  };
-  const published = await publish(overage);
-  if (published.status !== 200) throw new Error(published.text);
-  const holds = openHolds(managed);
-  let count = 0;
-  const consume = (body: object) =>
-    managed.consume({ customerId: "ada", idempotencyKey: `over-${count++}`, ...body });
-  return { ...managed, ...holds, publish, consume };
-}
 
 const IMAGE = { feature: "image.render" };
 
