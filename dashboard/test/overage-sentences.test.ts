@@ -77,12 +77,14 @@ test.each([0, 500, null])("the editor keeps an overage of %s", (overage) => {
 
 test("a customer's overage is described apart from credits", () => {
   const limited = { credits: 1_500, used: 120, held: 0, remaining: 1_380 };
-  expect(describeOverage(limited)).toBe("Of 1,500 in this period. 1,380 left.");
-  expect(describeOverageLeft(limited)).toBe("After all credits: 1,380 credits of overage, to be invoiced.");
+  expect(describeOverage(limited)).toBe("Limit in this period: 1,500. 1,380 left.");
+  expect(describeOverageLeft(limited)).toBe("When all credits are spent: 1,380 credits of overage left.");
   const unlimited = { credits: null, used: 120, held: 20, remaining: null };
   expect(describeOverage(unlimited)).toBe("In this period. No limit, 20 held.");
-  expect(describeOverageLeft(unlimited)).toBe("After all credits: unlimited overage, to be invoiced.");
-  expect(describeOverageLeft({ ...limited, remaining: 0 })).toBe("After all credits: no overage left.");
+  expect(describeOverageLeft(unlimited)).toBe("When all credits are spent: unlimited overage.");
+  expect(describeOverageLeft({ ...limited, remaining: 0 })).toBe(
+    "When all credits are spent: no overage left.",
+  );
 });
 
 test("charges and reversals name the overage", () => {

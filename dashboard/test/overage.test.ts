@@ -42,9 +42,9 @@ test("overage is published with a plan, used, shown apart from the balance, and 
   expect((await hold({ feature: "image.render" })).body).toMatchObject({ allowed: true });
 
   await page.goto(`${HERE}/customers/ada`);
-  await page.getByText("Of 60 in this period. 30 left, 10 held.").waitFor();
+  await page.getByText("Limit in this period: 60. 30 left, 10 held.").waitFor();
   await page.getByText("To be invoiced. Not part of the balance.").waitFor();
-  await page.getByText("After all credits: 30 credits of overage, to be invoiced.").waitFor();
+  await page.getByText("When all credits are spent: 30 credits of overage left.").waitFor();
   await expectAccessibleInBoth(page);
 
   await page.getByRole("link", { name: "Holds", exact: true }).click();
@@ -72,7 +72,7 @@ test("overage is published with a plan, used, shown apart from the balance, and 
   await dialog.getByRole("button", { name: "Reverse 2 units in test" }).click();
   await page.getByText("0 credits returned, 20 of overage undone. Balance 0").waitFor();
   await page.getByText("20 overage undone", { exact: true }).waitFor();
-  await page.getByText("Of 60 in this period. 50 left, 10 held.").waitFor();
+  await page.getByText("Limit in this period: 60. 50 left, 10 held.").waitFor();
   expect((await manage("GET", "customers/ada")).body["balances"]).toEqual([
     { pool: "credits", balance: 0, held: 0, overage: { credits: 60, used: 0, held: 10, remaining: 50 } },
   ]);
@@ -91,5 +91,5 @@ test("an override replaces the overage of the plan", async () => {
   });
   await page.reload();
   await page.getByText("Override: up to 5 credits of overage").waitFor();
-  await page.getByText("Of 5 in this period. 5 left.").waitFor();
+  await page.getByText("Limit in this period: 5. 5 left.").waitFor();
 });

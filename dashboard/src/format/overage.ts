@@ -41,7 +41,7 @@ export function describeUndone(
     quantity === charge.quantity
       ? `${countOf(charge.overage, "credit")} of overage will be undone.`
       : "Overage of the charge is undone first. Only the rest returns credits.";
-  return `${undone} If already invoiced, issue a credit.`;
+  return `${undone} If it is already invoiced, issue a credit note.`;
 }
 
 type Position = {
@@ -52,18 +52,18 @@ type Position = {
   readonly remaining: number | null;
 };
 
-/** Below the used overage: "Of 500 in this period. 360 left, 20 held." */
+/** Below the used overage: "Limit in this period: 500. 360 left, 20 held." */
 export function describeOverage({ credits, held, remaining }: Position): string {
-  const of = credits === null ? "In this period." : `Of ${formatCount(credits)} in this period.`;
+  const of = credits === null ? "In this period." : `Limit in this period: ${formatCount(credits)}.`;
   const left = remaining === null ? "No limit" : `${formatCount(remaining)} left`;
   return `${of} ${left}${held === 0 ? "" : `, ${formatCount(held)} held`}.`;
 }
 
-/** "After all credits: 360 credits of overage, to be invoiced." */
+/** "When all credits are spent: 360 credits of overage left." */
 export function describeOverageLeft({ remaining }: Position): string {
-  if (remaining === 0) return "After all credits: no overage left.";
-  const left = remaining === null ? "unlimited overage" : `${countOf(remaining, "credit")} of overage`;
-  return `After all credits: ${left}, to be invoiced.`;
+  if (remaining === 0) return "When all credits are spent: no overage left.";
+  const left = remaining === null ? "unlimited overage" : `${countOf(remaining, "credit")} of overage left`;
+  return `When all credits are spent: ${left}.`;
 }
 
 type Answer = Readonly<Record<string, unknown>>;

@@ -1,4 +1,5 @@
 import type { Catalog } from "../../../service/src/entitlement/catalog.ts";
+import { sumOf } from "../../../service/src/entitlement/part-lists.ts";
 import { brandAs, type FeatureKey, type PoolId } from "../../../service/src/primitives/brand.ts";
 import { balanceIn, type Customer } from "../../../service/test/model/customer.ts";
 import { viewOf } from "../../../service/test/model/model.ts";
@@ -100,6 +101,7 @@ function extension({ hold }: HoldRow): Decided {
     stored: {
       outcome: "extended",
       ...{ quantity, credits: item === undefined ? 0 : creditsIn(item), end: hold.expiresAt },
+      overage: sumOf(item?.overage ?? []),
     },
     expect: ({ kind: outcome }, customer) => {
       const { expiresAt: end, items } = findOpen(customer, hold.number) ?? {};

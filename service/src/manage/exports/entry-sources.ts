@@ -79,7 +79,7 @@ const HOLD = column("holdId", "hold whose end wrote the row", ({ hold, owner }) 
 
 const UNCOVERED = column(
   "uncovered",
-  "part of the price that no credits covered, or that a reversal undoes",
+  "part of the price that neither credits nor overage covered, or that a reversal undoes",
   ({ uncovered }) => uncovered,
 );
 

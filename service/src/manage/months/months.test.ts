@@ -61,8 +61,9 @@ async function setupDemo(): Promise<Demo> {
     database,
     sumBalances: async () => {
       const { body } = await send(`${here}/customers?limit=200`, "GET", { token });
-      const customers = body["items"] as { balances: { balance: number }[] }[];
-      return customers.flatMap(({ balances }) => balances).reduce((sum, { balance }) => sum + balance, 0);
+      const customers = body["items"] as { balances: { balance: number; held: number }[] }[];
+      const balances = customers.flatMap((customer) => customer.balances);
+      return balances.reduce((sum, { balance, held }) => sum + balance + held, 0);
     },
     read: async (month) => {
       const { status, body, text } = await send(`${here}/months/${month}`, "GET", { token });

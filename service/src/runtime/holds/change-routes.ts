@@ -30,8 +30,8 @@ export function settleHoldRoute(lanesOf: LanesOf) {
     summary: "Charge what was used of a hold",
     description:
       "Charges what was actually used, and releases the rest. A settlement is never denied, because the work is done. If the price exceeds " +
-      "the hold, the customer's other credits pay. What no credits cover is `creditsUncovered`. Repeating the same settlement returns " +
-      "the same response and charges nothing. A different settlement returns `hold_settled`. A hold that expired and released its " +
+      "the hold, the customer's other credits pay, then overage. What neither covers is `creditsUncovered`. " +
+      "Repeating the same settlement returns the same response and charges nothing. A different settlement returns `hold_settled`. A hold that expired and released its " +
       "credits can be settled for 35 days. The response then has `late: true`.",
     params: holdParams,
     body: SettleBody,

@@ -80,7 +80,7 @@ export const SettleBody = Type.Object(
     atMostHeld: Type.Optional(
       Type.Boolean({
         description:
-          "If true, only the credits of the hold pay, and the rest of the price is uncovered. A late settlement then charges nothing. Default: false.",
+          "If true, only the credits and overage of the hold pay, and the rest of the price is uncovered. A late settlement then charges nothing. Default: false.",
         examples: [false],
       }),
     ),

@@ -34,7 +34,7 @@ export function reverseRoute(reverse: ReverseCharge) {
     path: "/v1/consume/{consumeId}/reverse",
     scope: "reverse",
     operationId: "reverse",
-    summary: "Undo a charge",
+    summary: "Reverse a charge",
     description:
       "Returns the credits of a charge of the last 35 days: of the whole request, or of a `quantity`. Credits return to the grants they " +
       "came from and keep their expiry, and the limit counter decreases. Never returns more than was charged. Repeating the reversal of a " +
