@@ -2,7 +2,7 @@ import { assert } from "../primitives/assert.ts";
 import { brandAs, type Instant } from "../primitives/brand.ts";
 import { isAhead } from "./assignment.ts";
 import { unitsFor } from "./buying-power.ts";
-import { type Catalog, chargeFor, getVersion } from "./catalog.ts";
+import { type Catalog, chargeFor } from "./catalog.ts";
 import { catchUp } from "./catch-up.ts";
 import type { Reason } from "./decide.ts";
 import { Draft, decisionTime } from "./draft.ts";
@@ -10,7 +10,7 @@ import type { Change } from "./entry.ts";
 import { closeHold, countedIn, isOpenAt, type SettledItem } from "./hold.ts";
 import { type Counted, countsCharge, isCountedBy, recount } from "./limits.ts";
 import { setAside } from "./open-hold.ts";
-import { overageLeft, overagePosition } from "./overage.ts";
+import { overageLeftIn } from "./overage.ts";
 import { join, sumOf } from "./part-lists.ts";
 import { balanceOf, type HeldItem, type Hold, type LimitCounter, type Wallet } from "./wallet.ts";
 
@@ -142,9 +142,8 @@ function findDenial(
   const { cost, pool, parts, overage } = item;
   const byLimit =
     item.limit === null ? Number.POSITIVE_INFINITY : roomIn(draft, hold, item, item.limit.quantity);
-  const version = wallet.assignment === null ? null : getVersion(catalog, wallet.assignment.version);
-  const left = overageLeft(overagePosition(wallet, version, pool));
-  const credits = sumOf(parts) + balanceOf(wallet, pool) + sumOf(overage) + left;
+  const left = balanceOf(wallet, pool) + overageLeftIn(catalog, wallet, pool);
+  const credits = sumOf(parts) + sumOf(overage) + left;
   const byCredits = cost.credits === 0 ? Number.POSITIVE_INFINITY : unitsFor(cost, credits);
   // What is held already stays affordable, even if other use has exceeded the limit meanwhile.
   const affordableQuantity = Math.max(item.quantity, Math.min(byLimit, byCredits));

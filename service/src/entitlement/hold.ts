@@ -1,12 +1,12 @@
 import { assert } from "../primitives/assert.ts";
-import type { Instant, PoolId } from "../primitives/brand.ts";
+import type { Instant } from "../primitives/brand.ts";
 import { burn } from "./burn-order.ts";
-import { type Catalog, chargeFor, getVersion } from "./catalog.ts";
+import { type Catalog, chargeFor } from "./catalog.ts";
 import type { Draft } from "./draft.ts";
 import type { Entry, ItemPlace } from "./entry.ts";
 import { giveBack, type Origin } from "./give-back.ts";
 import { type Counted, recount } from "./limits.ts";
-import { overageLeft, overageParts, overagePosition } from "./overage.ts";
+import { overageLeftIn, overageParts } from "./overage.ts";
 import { join, spend, split, sumOf } from "./part-lists.ts";
 import {
   balanceOf,
@@ -129,7 +129,7 @@ function cover(
       pool,
       atMostHeld
         ? { balance: 0, overage: 0 }
-        : { balance: balanceOf(draft.wallet, pool), overage: left(catalog, draft, pool) },
+        : { balance: balanceOf(draft.wallet, pool), overage: overageLeftIn(catalog, draft.wallet, pool) },
     ]),
   );
   const paid = needs.map(({ pool, credits }, index) => {
@@ -137,27 +137,21 @@ function cover(
     assert(available !== undefined, "the pools of all items are known");
     const further = Math.min(credits - sumOf(spent[index] ?? []), available.balance);
     available.balance -= further;
-    return { available, further, missing: credits - sumOf(spent[index] ?? []) - further };
+    return { pool, available, further, missing: credits - sumOf(spent[index] ?? []) - further };
   });
   const own = spend(
     kept.map(({ pool, overage: parts }, index) => ({ pool, parts, credits: paid[index]?.missing ?? 0 })),
   );
   if (!isLate) for (const { item } of uses) draft.freeOverage(item.overage);
-  const items = paid.map(({ available, further, missing }, index): Way => {
+  const items = paid.map(({ pool, available, further, missing }, index): Way => {
     const ofHold = own.spent[index] ?? [];
     const more = Math.min(missing - sumOf(ofHold), available.overage);
     available.overage -= more;
-    const overage = join(ofHold, overageParts(draft.wallet, uses[index]?.item.pool, more));
+    const overage = join(ofHold, overageParts(draft.wallet, pool, more));
     const uncovered = missing - sumOf(overage);
     return { held: spent[index] ?? [], further, overage, uncovered, promised: sumOf(promised[index] ?? []) };
   });
   return { items, rest };
-}
-
-/** The overage that the customer's present plan still allows. */
-function left(catalog: Catalog, { wallet }: Draft, pool: PoolId): number {
-  const version = wallet.assignment === null ? null : getVersion(catalog, wallet.assignment.version);
-  return overageLeft(overagePosition(wallet, version, pool));
 }
 
 type Charge = Way & { readonly item: HeldItem; readonly quantity: number };

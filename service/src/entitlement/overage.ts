@@ -1,6 +1,6 @@
 import { assert } from "../primitives/assert.ts";
 import type { PoolId } from "../primitives/brand.ts";
-import type { Allowance, PlanVersion } from "./catalog.ts";
+import { type Allowance, type Catalog, getVersion, type PlanVersion } from "./catalog.ts";
 import type { Assignment, GrantedAllowance, OveragePart, Wallet } from "./wallet.ts";
 
 // Use beyond the credits of an allowance, which the billing system invoices later. It is counted beside the granted allowance, by the
@@ -42,6 +42,12 @@ export function overageLeft(position: OveragePosition | null): number {
   return position.remaining ?? Math.max(0, UNLIMITED - position.used - position.held);
 }
 
+/** How much more of a pool's overage the customer's present plan allows. */
+export function overageLeftIn(catalog: Catalog, wallet: Wallet, pool: PoolId): number {
+  const version = wallet.assignment === null ? null : getVersion(catalog, wallet.assignment.version);
+  return overageLeft(overagePosition(wallet, version, pool));
+}
+
 /** The overage of an allowance, or the customer's own. Null if unlimited. A change applies immediately. */
 function overageOf({ overrides }: Pick<Wallet, "overrides">, { pool, period, overage }: Allowance) {
   const own = overrides?.allowances.find((other) => other.pool === pool && other.period === period);
@@ -49,12 +55,8 @@ function overageOf({ overrides }: Pick<Wallet, "overrides">, { pool, period, ove
 }
 
 /** New overage in the current period. */
-export function overageParts(
-  wallet: Wallet,
-  pool: PoolId | undefined,
-  credits: number,
-): readonly OveragePart[] {
-  if (credits === 0 || pool === undefined) return [];
+export function overageParts(wallet: Wallet, pool: PoolId, credits: number): readonly OveragePart[] {
+  if (credits === 0) return [];
   const granted = findGranted(wallet, pool);
   assert(granted !== undefined, "overage belongs to an allowance");
   return [{ grant: granted.grant, credits }];

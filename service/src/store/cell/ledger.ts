@@ -160,7 +160,7 @@ const APPEND = new Insert<LedgerRow>("ledger.append", "ledger", {
     columns.integer("overrides_number", ({ entry }) => entry.usage?.overrides ?? null),
     columns.integer("hold_number", ({ entry }) => entry.hold),
     columns.bigint("uncovered", ({ entry }) => entry.usage?.uncovered || null),
-    columns.bigint("overage", ({ entry }) => sumOf(entry.usage?.overage ?? []) || null),
+    columns.bigint("overage", ({ entry }) => sumOverage(entry.usage?.overage ?? []) || null),
     columns.text("overage_parts", ({ entry }) => formatOverage(entry.usage?.overage ?? []) || null),
   ],
   hasRare: ({ entry: { usage, effectiveAt, hold }, metadata, memberId }, recordedAt) =>
@@ -194,7 +194,7 @@ export function parseOverage(text: string): OveragePart[] {
   return parseParts(text).map(({ grant, amount }) => ({ grant, credits: amount }));
 }
 
-function sumOf(parts: readonly OveragePart[]): number {
+export function sumOverage(parts: readonly OveragePart[]): number {
   return parts.reduce((sum, { credits }) => sum + credits, 0);
 }
 

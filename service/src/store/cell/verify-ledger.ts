@@ -14,7 +14,7 @@ import {
   type PoolId,
 } from "../../primitives/brand.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
-import { entryKindOf, parseOverage, parseParts } from "./ledger.ts";
+import { entryKindOf, parseOverage, parseParts, sumOverage } from "./ledger.ts";
 import { grantKindOf } from "./wallet-state.ts";
 import type { WalletName } from "./wallets.ts";
 
@@ -93,8 +93,8 @@ function readEntry(row: readonly unknown[]): Entry {
 function readUsage(row: readonly unknown[], at: number): Usage | null {
   if (row[at] === null) return null;
   const overage = readNullable(row[at + 9], (parts) => parseOverage(readText(parts))) ?? [];
-  const sum = overage.reduce((total, { credits }) => total + credits, 0);
-  assert(sum === (readNullable(row[at + 10], readInteger) ?? 0), "the overage is the sum of its parts");
+  const stored = readNullable(row[at + 10], readInteger) ?? 0;
+  assert(stored === sumOverage(overage), "the overage is the sum of its parts");
   return {
     feature: brandAs<FeatureId>(readInteger(row[at])),
     quantity: readInteger(row[at + 1]),
