@@ -105,10 +105,10 @@ export const MUTATIONS: readonly Mutation[] = [
     file: `${COMMIT}/commit-batch.ts`,
     edits: [
       {
-        find: "  const [dataFormat, , locked, foundKeys, storedEvents, holds, early, customers, revisions, now] =",
+        find: "  const [dataFormat, , locked, foundKeys, storedEvents, holds, customers, revisions, now] =",
         replace:
           "  const before = await readCatalogRevisions(session, [...environments]);\n" +
-          "  const [dataFormat, , locked, foundKeys, storedEvents, holds, early, customers, , now] =",
+          "  const [dataFormat, , locked, foundKeys, storedEvents, holds, customers, , now] =",
       },
       {
         find: "catalogs.findAll(session, environments, revisions, urgent)",

@@ -88,9 +88,17 @@ export async function windBackHolds(database: TestDatabase, ms: number): Promise
   };
 }
 
+/** Wallets no longer say until when no hold ends, so that the next decision reads all that are due. */
+export async function forgetNextEnds(database: TestDatabase): Promise<void> {
+  await database.query(
+    "update cell.wallets set state = regexp_replace(state, ',[0-9]+]$', ',0]') where starts_with(state, '[4,')",
+  );
+}
+
 /** Changes rows of an append-only table. Needs a superuser. */
 async function changeHolds(database: TestDatabase, set: string): Promise<void> {
   await database.query("set session_replication_role = replica");
   await database.query(`update cell.hold_changes set ${set}`);
+  await forgetNextEnds(database);
   await database.query("set session_replication_role = origin");
 }

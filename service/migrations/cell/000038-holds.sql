@@ -54,7 +54,5 @@ create table cell.open_holds (
   constraint open_holds_pkey primary key (environment_id, customer_number, number)
 );
 
-create index open_holds_expires_at on cell.open_holds (environment_id, customer_number, expires_at);
-
 comment on table cell.open_holds is 'holds that have not ended, or whose end is not written yet';
 comment on column cell.open_holds.change_number is 'the row in cell.hold_changes with the present state';

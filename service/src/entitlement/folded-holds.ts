@@ -47,7 +47,7 @@ export class FoldedHolds {
 
   /** Checks that the wallet has set aside exactly the credits of its open holds. */
   compare(wallet: Wallet): string | null {
-    const { held, holdCount, holdChanges, openHolds } = wallet;
+    const { held, holdCount, holdChanges, openHolds, holdsUntil } = wallet;
     if (this.#flaw !== null) return this.#flaw;
     if (this.#changes.length !== holdChanges)
       return `the wallet counts ${holdChanges} changes of holds, but only ${this.#changes.length} are readable`;
@@ -56,6 +56,9 @@ export class FoldedHolds {
     const { open } = this;
     if (open.length !== openHolds)
       return `the wallet counts ${openHolds} open holds, but ${open.length} are open`;
+    const missed = open.find(({ expiresAt }) => expiresAt <= holdsUntil);
+    if (missed !== undefined)
+      return `hold ${missed.number} ends earlier than the wallet says the next one does`;
     const parts = open.flatMap(({ items }) => items.flatMap((item) => item.parts));
     const grants = new Set([...parts, ...held].map(({ grant }) => grant));
     for (const grant of grants) {

@@ -35,7 +35,15 @@ export function ask(world: World, known: Known, act: Asking, past: readonly Mome
     fetches: 0,
   };
   const plan = decideBatch([pending], {
-    wallets: [{ ...known, readWallet: () => wallet, isMissing: false, mayHold: false, decidedAt: null }],
+    wallets: [
+      {
+        ...known,
+        readWallet: () => wallet,
+        isMissing: false,
+        holdsUntil: wallet.holdsUntil,
+        decidedAt: null,
+      },
+    ],
     keyedRequests: earlier === null ? [] : [{ ...earlier, isEnded: false }],
     storedEvents: new Set(),
     holds: wallet.holds.map((hold) => ({ customerNumber, kind: "opened", hold, closing: null })),

@@ -21,7 +21,7 @@ import {
 } from "../../store/cell/customers.ts";
 import { readDataFormat } from "../../store/cell/data-format.ts";
 import { insertDenials } from "../../store/cell/denials.ts";
-import { addDueHolds, listDueEarly } from "../../store/cell/due-holds.ts";
+import { addDueHolds } from "../../store/cell/due-holds.ts";
 import { type EventName, insertEvents, lockStoredEvents } from "../../store/cell/events.ts";
 import { findLatestHolds, type HoldName } from "../../store/cell/hold-list.ts";
 import {
@@ -81,11 +81,9 @@ export async function readFacts(
       if (fetches >= FETCHES_MAX) urgent.add(request.environmentId);
     }
   }
-  // Others rarely have holds. If they do, `addDueHolds` needs a round trip of its own.
-  const isHolding = named.length > 0 || batch.some(({ request }) => request.endpoint === "holds");
   const lock = waits ? lockWallets : lockFreeWallets;
   const names = distinctCustomers(consumers);
-  const [dataFormat, , locked, foundKeys, storedEvents, holds, early, customers, revisions, now] =
+  const [dataFormat, , locked, foundKeys, storedEvents, holds, customers, revisions, now] =
     await session.roundTrip(() => [
       // Read before the transaction begins, so that the format's table is not locked during it. The format never decreases, so it
       // is not read again after it is high enough.
@@ -95,7 +93,6 @@ export async function readFacts(
       keys.size > 0 ? lockKeyedRequests(session, [...keys.values()].sort(compareKeys), idempotencyDays) : [],
       uncertain.length > 0 ? lockStoredEvents(session, uncertain) : new Set<never>(),
       named.length > 0 ? findLatestHolds(session, named) : [],
-      isHolding ? listDueEarly(session, names) : null,
       reporters.length > 0 ? findCustomers(session, distinctCustomers(reporters)) : [],
       environments.size > 0 ? readCatalogRevisions(session, [...environments]) : NO_REVISIONS,
       readClock(session),
@@ -104,7 +101,7 @@ export async function readFacts(
   const hasNewFormats = dataFormat >= DATA_FORMAT_OF_ITEMS;
   const current = await catalogs.findAll(session, environments, revisions, urgent);
   const known = [...current.values()].flatMap((catalog) => (catalog instanceof MissingData ? [] : [catalog]));
-  const wallets = await addDueHolds(session, locked, { clock: now, catalogs: known }, early);
+  const wallets = await addDueHolds(session, locked, { clock: now, catalogs: known });
   const keyedRequests = clocksAgree(now) ? foundKeys : foundKeys.map((key) => ({ ...key, isEnded: false }));
   const found = { wallets, keyedRequests, storedEvents, holds, customers };
   const facts = { ...found, catalogs: current, now, hasNewFormats };

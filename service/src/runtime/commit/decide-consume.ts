@@ -76,7 +76,12 @@ function findNewcomer(request: ConsumeRequest, { newcomers }: BatchFacts): Found
   const customerNumber = newcomers.get(customerKey(request));
   if (customerNumber === undefined) return undefined;
   const { environmentId, customerId } = request;
-  const nothing = { readWallet: null, isMissing: true, mayHold: false, decidedAt: null };
+  const nothing = {
+    readWallet: null,
+    isMissing: true,
+    holdsUntil: Number.POSITIVE_INFINITY,
+    decidedAt: null,
+  };
   return { environmentId, customerId, customerNumber, ...nothing };
 }
 

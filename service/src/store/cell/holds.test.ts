@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { type Credits, setupCredits } from "../../../test/credits.ts";
+import { expireHolds, forgetNextEnds } from "../../../test/holds.ts";
 import { verifyDatabase } from "../../commands/verify/verify-database.ts";
 import { extendHold, releaseHold, settleHold } from "../../entitlement/change-hold.ts";
 import type { Change } from "../../entitlement/entry.ts";
@@ -104,6 +105,8 @@ test("the wallet is read with the holds that are due, and only with those", asyn
   await hold(credits, 2);
   expect((await readWallet(credits))?.holds).toEqual([]);
   await credits.database.query("update cell.open_holds set expires_at = clock_timestamp() where number = 1");
+  expect((await readWallet(credits))?.holds).toEqual([]);
+  await forgetNextEnds(credits.database);
   expect((await readWallet(credits))?.holds).toEqual([due]);
 });
 
@@ -129,17 +132,6 @@ test("a decision after the end of a hold writes its end first", async () => {
   expect(await credits.database.count("cell.ledger", "hold_number = 1 and kind = 2")).toBe(1);
 });
 
-/** Moves the end of all holds into the past. */
-async function expireAll({ database }: Credits): Promise<void> {
-  await database.query("set session_replication_role = replica");
-  const ended = "expires_at = clock_timestamp() - interval '1 second'";
-  const opened = "opened_at = clock_timestamp() - interval '1 minute'";
-  await database.query(
-    `update cell.hold_changes set ${opened}, ${ended}; update cell.open_holds set ${ended}`,
-  );
-  await database.query("set session_replication_role = origin");
-}
-
 test("checks, charges and pages apply the ends of holds that are due, and leave the others", async () => {
   const credits = await setupCredits();
   const { cell, context, check, consume } = credits;
@@ -149,7 +141,7 @@ test("checks, charges and pages apply the ends of holds that are due, and leave 
   expect((await consume({ ...body, idempotencyKey: "one" })).body).toMatchObject({ balance: 60 });
   await hold(credits, 1, "charge");
   expect((await check({ ...body, quantity: 6 })).body).toMatchObject({ allowed: false, balance: 50 });
-  await expireAll(credits);
+  await expireHolds(credits.database);
   // The first hold frees 30 credits, the second one charges its 10.
   expect((await check({ ...body, quantity: 8 })).body).toMatchObject({ allowed: true, balance: 80 });
   const customer = await readCustomer(cell, context.environmentId, ADA);
@@ -163,7 +155,7 @@ test("the sweep writes the charge of an expired hold, and frees the credits of o
   const credits = await setupCredits();
   await hold(credits, 1);
   await hold(credits, 2, "charge");
-  await expireAll(credits);
+  await expireHolds(credits.database);
   await sweepExpiries(credits.cell);
   expect(await credits.database.count("cell.open_holds")).toBe(0);
   expect(
@@ -210,6 +202,11 @@ test.each([
     "a hold that is listed with another end",
     "update cell.open_holds set expires_at = expires_at + interval '1 day'",
     "the list of open holds differs from their last changes",
+  ],
+  [
+    "a wallet that does not expect the end of a hold",
+    "update cell.wallets set state = regexp_replace(state, ',[0-9]+]$', ',9000000000000]')",
+    "hold 1 ends earlier than the wallet says the next one does",
   ],
   [
     "other held credits",

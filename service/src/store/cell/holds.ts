@@ -67,15 +67,25 @@ const INSERT = new Insert<HoldRow>("holds.insert", "hold_changes", {
   hasRare: ({ change, note }) => change.hold.memberId !== null || (note?.metadata ?? null) !== null,
 });
 
+const ADD_OPEN = statement(
+  "holds.add_open",
+  `
+  insert into cell.open_holds (environment_id, customer_number, number, change_number, expires_at)
+  select h.environment_id, h.customer_number, h.number, h.change_number, h.expires_at
+  from unnest($1::integer[], $2::bigint[], $3::integer[], $4::integer[], $5::timestamptz[])
+    as h (environment_id, customer_number, number, change_number, expires_at)`,
+);
+
 const KEEP_OPEN = statement(
   "holds.keep_open",
   `
-  insert into cell.open_holds as o (environment_id, customer_number, number, change_number, expires_at)
-  select h.environment_id, h.customer_number, h.number, h.change_number, h.expires_at
+  update cell.open_holds as o
+  set change_number = h.change_number, expires_at = h.expires_at
   from unnest($1::integer[], $2::bigint[], $3::integer[], $4::integer[], $5::timestamptz[])
     as h (environment_id, customer_number, number, change_number, expires_at)
-  on conflict (environment_id, customer_number, number) do update
-  set change_number = excluded.change_number, expires_at = excluded.expires_at`,
+  where o.environment_id = h.environment_id
+    and o.customer_number = h.customer_number
+    and o.number = h.number`,
 );
 
 const CLOSE = statement(
@@ -95,19 +105,30 @@ export function* writeHolds(
   recordedAt: Instant,
 ): Generator<Promise<Rows>, void> {
   yield INSERT.run(tx, rows, recordedAt);
-  // Only the last change of each hold matters here.
-  const last = [
-    ...new Map(rows.map((row) => [`${row.customerNumber} ${row.change.hold.number}`, row])).values(),
-  ];
-  const open = last.filter(({ change }) => OPEN_KINDS.has(change.kind));
-  if (open.length > 0)
-    yield tx.run(KEEP_OPEN, [
-      ...namesOf(open),
-      integers(open.map(({ change }) => change.number)),
-      timestamps(open.map(({ change }) => change.hold.expiresAt)),
-    ]);
-  const closed = last.filter(({ change }) => !OPEN_KINDS.has(change.kind));
+  // Of several changes to one hold, only the last one is listed.
+  const holds = new Map<string, { isNew: boolean; last: HoldRow }>();
+  for (const last of rows) {
+    const id = `${last.customerNumber} ${last.change.hold.number}`;
+    holds.set(id, { isNew: holds.get(id)?.isNew ?? last.change.kind === "opened", last });
+  }
+  const added: HoldRow[] = [];
+  const kept: HoldRow[] = [];
+  const closed: HoldRow[] = [];
+  for (const { isNew, last } of holds.values()) {
+    if (OPEN_KINDS.has(last.change.kind)) (isNew ? added : kept).push(last);
+    else if (!isNew) closed.push(last);
+  }
+  if (added.length > 0) yield tx.run(ADD_OPEN, listed(added));
+  if (kept.length > 0) yield tx.run(KEEP_OPEN, listed(kept));
   if (closed.length > 0) yield tx.run(CLOSE, namesOf(closed));
+}
+
+function listed(rows: readonly HoldRow[]) {
+  return [
+    ...namesOf(rows),
+    integers(rows.map(({ change }) => change.number)),
+    timestamps(rows.map(({ change }) => change.hold.expiresAt)),
+  ];
 }
 
 function namesOf(rows: readonly HoldRow[]) {

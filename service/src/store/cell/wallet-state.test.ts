@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import {
+  type Hold,
   newWallet,
   type Overrides,
   type OwnCounter,
@@ -14,7 +15,7 @@ import {
   type PlanVersionId,
   type PoolId,
 } from "../../primitives/brand.ts";
-import { decodeWalletState, encodeWalletState } from "./wallet-state.ts";
+import { decodeWalletState, encodeWalletState, holdsUntilIn } from "./wallet-state.ts";
 
 const instant = (ms: number): Instant => brandAs<Instant>(ms);
 const EVENTS: readonly PlanEvent[] = ["assign", "cut", "schedule", "manual", "closed"];
@@ -116,4 +117,30 @@ test("the last plan event of a wallet from release 0.1.0 is read as a cancellati
   const row = newWallet(instant(0));
   expect(decodeWalletState("[1,0,0,null,[],[],1000,1]", row)).toEqual(walletWith("cut", null));
   expect(decodeWalletState("[1,0,0,null,[],[],1000]", row)).toEqual(walletWith("assign", null));
+});
+
+const HOLD = { number: 1, openedAt: instant(0), memberId: null, onExpiry: "release" } as const;
+const TERMS = { planVersion: brandAs<PlanVersionId>(4), assignment: 1, items: [] };
+const holdUntil = (ms: number): Hold => ({ ...HOLD, ...TERMS, expiresAt: instant(ms) });
+
+test.each([
+  ["the first of all holds ends", { holds: [holdUntil(900), holdUntil(700)], openHolds: 2 }, 699],
+  ["the holds that were read end", { holds: [holdUntil(900)], openHolds: 3, holdsUntil: 400 }, 400],
+  ["a hold that was read ends", { holds: [holdUntil(300)], openHolds: 3, holdsUntil: 400 }, 299],
+  ["forever, without open holds", { holds: [], openHolds: 0, holdsUntil: 400 }, Number.POSITIVE_INFINITY],
+])("a wallet says that no hold ends before %s", (_, parts, holdsUntil) => {
+  const held = { grant: 1, pool: POOL, kind: "manual", expiresAt: null, credits: 5, revoked: 0 } as const;
+  for (const kept of [[], [held]]) {
+    const wallet = { ...newWallet(instant(0)), holdCount: 5, holdChanges: 5, held: kept, ...parts };
+    const state = encodeWalletState(wallet);
+    expect(decodeWalletState(state, wallet)).toEqual({ ...wallet, holds: [], holdsUntil });
+    expect(holdsUntilIn(state)).toBe(holdsUntil);
+  }
+});
+
+test("a wallet without holds needs none to be read, and one whose holds are not all known cannot say that none ends", () => {
+  const wallet = newWallet(instant(0));
+  expect(holdsUntilIn(encodeWalletState(wallet))).toBe(Number.POSITIVE_INFINITY);
+  const partly = { ...wallet, holdCount: 2, holds: [holdUntil(900)], openHolds: 2 };
+  expect(() => encodeWalletState(partly)).toThrow("all open holds are known");
 });

@@ -50,11 +50,12 @@ import { readTerms, type TermsState, writeTerms } from "./overrides-state.ts";
 //
 // The wallet of a customer who has or had holds has form 4, which also needs data format 2:
 //
-//   [4, …, overridesCount, overrides | null, [ownCounter…], holdCount, holdChanges, openHolds, [held…]]
+//   [4, …, overridesCount, overrides | null, [ownCounter…], holdCount, holdChanges, openHolds, [held…], holdsUntil?]
 //   counter     [feature, end, used, fromSequence, fromHold]
 //   ownCounter  [feature, end, used, fromSequence, period, earlier | null, fromHold]
 //   earlier     [assignment, fromSequence, fromHold]
 //   held        [grant, pool, kind, expiresAt, credits, revoked?]   revoked only if not 0
+//   holdsUntil  no open hold ends by then; only if holds are open
 
 const FORM = 1;
 const FORM_WITH_NEXT = 2;
@@ -104,6 +105,7 @@ type State = [
   holdChanges?: number,
   openHolds?: number,
   held?: HeldState[],
+  holdsUntil?: number,
 ];
 
 export function encodeWalletState(wallet: Wallet): string {
@@ -132,6 +134,7 @@ export function encodeWalletState(wallet: Wallet): string {
       state.push(overridesCount, terms, counters);
     }
     if (hasHolds) state.push(holdCount, holdChanges, openHolds, held.map(writeHeld));
+    if (openHolds > 0) state.push(untilNextEnd(wallet));
   } else if (planAsOf !== null) {
     state.push(planAsOf);
     if (event > 0) state.push(1);
@@ -142,13 +145,22 @@ export function encodeWalletState(wallet: Wallet): string {
 
 const HOLDS_PREFIX = `[${FORM_WITH_HOLDS},`;
 
-/** Whether the customer has or had holds, without decoding the whole state. */
-export function mayHaveHolds(text: string): boolean {
-  return text.startsWith(HOLDS_PREFIX);
+/** Until when no open hold ends, as the whole state would say it when decoded. */
+export function holdsUntilIn(text: string): number {
+  if (!text.startsWith(HOLDS_PREFIX)) return Number.POSITIVE_INFINITY;
+  // The last field is a list if no holds are open.
+  const last = Number(text.slice(text.lastIndexOf(",") + 1, -1));
+  return Number.isNaN(last) ? Number.POSITIVE_INFINITY : last;
 }
 
-/** The same, in SQL, for `cell.wallets as w`. */
-export const MAY_HAVE_HOLDS = `starts_with(w.state, '${HOLDS_PREFIX}')`;
+/** A time by which no open hold ends. The holds that the wallet does not list end after `holdsUntil`. */
+function untilNextEnd({ holds, holdsUntil, openHolds }: Wallet): number {
+  assert(Number.isFinite(holdsUntil) || holds.length === openHolds, "all open holds are known");
+  return Math.min(holdsUntil, ...holds.map(({ expiresAt }) => expiresAt - 1));
+}
+
+/** Whether the customer has open holds, in SQL, for `cell.wallets as w`. */
+export const HAS_OPEN_HOLDS = `starts_with(w.state, '${HOLDS_PREFIX}') and right(w.state, 2) <> ']]'`;
 
 export function decodeWalletState(
   text: string,
@@ -159,6 +171,7 @@ export function decodeWalletState(
   const { 6: planAsOf = null, 7: isCut = 0, 8: planEvent = isCut, 9: next = null } = state;
   const { 10: overridesCount = 0, 11: overrides = null, 12: ownCounters = [] } = state;
   const { 13: holdCount = 0, 14: holdChanges = 0, 15: openHolds = 0, 16: held = [] } = state;
+  const { 17: holdsUntil = Number.POSITIVE_INFINITY } = state;
   assert(
     form === formOf({ next, overridesCount, holdCount }),
     "a wallet has a format that this release knows",
@@ -186,9 +199,9 @@ export function decodeWalletState(
     holdChanges,
     openHolds,
     held: held.map(readHeld),
-    // Open holds are read after the wallet. Without any, there is nothing to read.
+    // Holds that have ended by the time of a decision are read after the wallet.
     holds: [],
-    holdsUntil: openHolds === 0 ? Number.POSITIVE_INFINITY : 0,
+    holdsUntil,
   };
 }
 

@@ -13,8 +13,8 @@ import {
   decodeWalletState,
   EMPTY_WALLET_STATE,
   encodeWalletState,
-  MAY_HAVE_HOLDS,
-  mayHaveHolds,
+  HAS_OPEN_HOLDS,
+  holdsUntilIn,
 } from "./wallet-state.ts";
 
 export type WalletName = { readonly environmentId: EnvironmentId; readonly customerNumber: CustomerNumber };
@@ -39,8 +39,8 @@ export type FoundWallet = CustomerName &
   WalletName & {
     readonly readWallet: (() => Wallet) | null;
     readonly isMissing: boolean;
-    /** Whether the customer may have open holds, which must then be read before the wallet is. */
-    readonly mayHold: boolean;
+    /** No open hold ends by then. For a later decision, holds must be read before the wallet is. */
+    readonly holdsUntil: number;
     readonly decidedAt: Instant | null;
   };
 
@@ -122,7 +122,7 @@ const READ_FOR_CHECK = statement(
     case n.position when 1 then (extract(epoch from clock_timestamp()) * 1000)::bigint end,
     case n.position when 1 then ${MARK} end,
     case
-      when ${MAY_HAVE_HOLDS} then (
+      when ${HAS_OPEN_HOLDS} then (
         select coalesce(json_agg(json_build_array(${HOLD_COLUMNS})), '[]')::text
         from cell.open_holds as o
         -- The limit keeps the planner from reading the whole table.
@@ -218,7 +218,7 @@ async function find(tx: Tx, lock: Statement, names: readonly CustomerName[]): Pr
       customerNumber,
       readWallet: state === null ? null : walletReader(sequence, decidedAt, isBlocked, state),
       isMissing: readBoolean(isMissing),
-      mayHold: state !== null && mayHaveHolds(readText(state)),
+      holdsUntil: state === null ? Number.POSITIVE_INFINITY : holdsUntilIn(readText(state)),
       decidedAt: readNullable(decidedAt, readInstant),
     });
   }
