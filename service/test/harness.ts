@@ -6,7 +6,7 @@ import { openLog } from "../src/edge/log.ts";
 import { type CreatedProject, createProject } from "../src/manage/projects/create-project.ts";
 import { grantToService } from "../src/postgres/privileges.ts";
 import { type Service, startService } from "../src/service.ts";
-import { onServer, SERVICE_ROLE, TEMPLATE } from "./postgres.ts";
+import { cloneDatabase, onServer, SERVICE_ROLE, TEMPLATE } from "./postgres.ts";
 import { openTestPool, type SeededDatabase } from "./seed.ts";
 
 export type TestDatabase = {
@@ -25,7 +25,7 @@ export async function createDatabase(
   const name = `test_${randomBytes(8).toString("hex")}`;
   const urlAs = (role: string, database: string): string =>
     `postgres://${role}@127.0.0.1:${inject("postgresPort")}/${database}`;
-  await onServer(urlAs("postgres", "postgres"), `create database ${name} template ${template}`);
+  await cloneDatabase(urlAs("postgres", "postgres"), { name, template });
   const client = new pg.Client(urlAs("postgres", name));
   client.on("error", () => {});
   await client.connect();

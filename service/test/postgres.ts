@@ -34,8 +34,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     ...(version === "18" ? {} : { binDirectory: binariesOf(version) }),
   });
   await makeTemplate(server.url);
-  const clone = (name: string, template: string) =>
-    onServer(server.url("postgres"), `create database ${name} template ${template}`);
+  const clone = (name: string, template: string) => cloneDatabase(server.url("postgres"), { name, template });
   project.provide("postgresPort", server.port);
   project.provide("seeded", await seedDatabases(server.url, clone, TEMPLATE));
   return async () => {
@@ -60,6 +59,14 @@ export async function makeTemplate(url: (database: string) => string): Promise<v
   await migrate(template);
   await grantToService(template, SERVICE_ROLE, { endsKeys: false });
   await template.end();
+}
+
+/** Copies the template's files, which takes half the time of the default: writing every page to the WAL. */
+export function cloneDatabase(
+  url: string,
+  { name, template }: { readonly name: string; readonly template: string },
+): Promise<void> {
+  return onServer(url, `create database ${name} template ${template} strategy file_copy`);
 }
 
 export async function onServer(url: string, statement: string): Promise<void> {
