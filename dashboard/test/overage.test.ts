@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { openHolds } from "../../service/test/holds.ts";
 import { setupManage } from "../../service/test/manage.ts";
+import { setupOverage } from "../../service/test/overage.ts";
 import { expectAccessible, expectAccessibleInBoth } from "./axe.ts";
 import { signIn } from "./browser.ts";
 
@@ -92,4 +93,25 @@ test("an override replaces the overage of the plan", async () => {
   await page.reload();
   await page.getByText("Override: up to 5 credits of overage").waitFor();
   await page.getByText("Limit in this period: 5. 5 left.").waitFor();
+});
+
+test("the explanation of a denial counts the overage that was left", async () => {
+  const managed = await setupOverage(60);
+  const { service, consume, manage } = managed;
+  await consume({ feature: "image.render", quantity: 12 });
+  await consume({ feature: "image.render", quantity: 5 });
+  const { body } = await manage("GET", "customers/ada/denials");
+  const [denial] = body["items"] as { denialId: string }[];
+  const page = await signIn(service.url, `${HERE}/denials/${denial?.denialId}`);
+  await page
+    .getByText("5 × image.render cost 50 credits. 0 were left, plus 40 of overage, which is 10 short.")
+    .waitFor();
+  const sum = page.getByRole("table", { name: "Calculation" });
+  expect(await sum.getByRole("cell").allTextContents()).toEqual(["50", "0", "40", "10"]);
+  await page.getByText("40 of 60 left").waitFor();
+  await page.getByRole("link", { name: "Add credits (10 short)" }).waitFor();
+  await expectAccessibleInBoth(page);
+  await managed.topUp("ada", 10);
+  await page.reload();
+  await page.getByText("It costs 50 credits, 40 of it overage; the balance is 10.").waitFor();
 });

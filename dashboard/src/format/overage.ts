@@ -66,6 +66,22 @@ export function describeOverageLeft({ remaining }: Position): string {
   return `When all credits are spent: ${left}.`;
 }
 
+type Left = Pick<Position, "credits" | "remaining">;
+
+/** Of a past or present decision: "20 of 500 left", "None of 500 left", "No limit". */
+export function formatOverageLeft({ credits, remaining }: Left): string {
+  if (credits === null || remaining === null) return "No limit";
+  return `${remaining === 0 ? "None" : formatCount(remaining)} of ${formatCount(credits)} left`;
+}
+
+/** After the credits that are left: ", plus 20 of overage", ", and no overage". Empty if none is allowed. */
+export function plusOverage(overage: Left | null): string {
+  if (overage === null) return "";
+  const { remaining } = overage;
+  if (remaining === 0) return ", and no overage";
+  return `, plus ${remaining === null ? "unlimited" : `${formatCount(remaining)} of`} overage`;
+}
+
 type Answer = Readonly<Record<string, unknown>>;
 
 /** The overage of an allowed request, from its response. Plans without overage do not have the field. */
