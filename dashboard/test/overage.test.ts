@@ -69,10 +69,17 @@ test("overage is published with a plan, used, shown apart from the balance, and 
   const dialog = page.getByRole("dialog", { name: "Reverse charge" });
   await dialog.getByText("20 credits of overage will be undone.").waitFor();
   await dialog.getByLabel("Quantity to reverse").fill("2");
-  await dialog.getByText("Overage of the charge is undone first.").waitFor();
-  await dialog.getByRole("button", { name: "Reverse 2 units in test" }).click();
+  await dialog.getByRole("button", { name: "Reverse 20 credits of overage in test" }).waitFor();
+  await dialog.getByLabel("Quantity to reverse").fill("3");
+  await dialog.getByRole("button", { name: "Reverse 10 credits and 20 of overage in test" }).waitFor();
+  await dialog.getByLabel("Quantity to reverse").fill("2");
+  await dialog.getByText("20 credits of overage will be undone.").waitFor();
+  await dialog.getByRole("button", { name: "Reverse 20 credits of overage in test" }).click();
   await page.getByText("0 credits returned, 20 of overage undone. Balance 0").waitFor();
   await page.getByText("20 overage undone", { exact: true }).waitFor();
+  await page.goto(`${HERE}/keys/over`);
+  await page.getByText("2 of 12, 0 credits returned, 20 of overage undone").waitFor();
+  await page.goto(`${HERE}/customers/ada`);
   await page.getByText("Limit in this period: 60. 50 left, 10 held.").waitFor();
   expect((await manage("GET", "customers/ada")).body["balances"]).toEqual([
     { pool: "credits", balance: 0, held: 0, overage: { credits: 60, used: 0, held: 10, remaining: 50 } },
@@ -109,6 +116,7 @@ test("the explanation of a denial counts the overage that was left", async () =>
   const sum = page.getByRole("table", { name: "Calculation" });
   expect(await sum.getByRole("cell").allTextContents()).toEqual(["50", "0", "40", "10"]);
   await page.getByText("40 of 60 left").waitFor();
+  await page.getByText("20 overage", { exact: true }).waitFor();
   await page.getByRole("link", { name: "Add credits (10 short)" }).waitFor();
   await expectAccessibleInBoth(page);
   await managed.topUp("ada", 10);

@@ -217,12 +217,14 @@ const CHARGE: KeyHistory["charges"][number] = {
   feature: "image.render",
   quantity: 1,
   credits: 10,
+  overageCredits: 0,
   balanceAfter: 90,
   overrides: null,
   memberId: null,
   metadata: { a: 1 },
   reversedQuantity: 0,
   reversedCredits: 0,
+  reversedOverageCredits: 0,
 };
 
 const STORY: KeyHistory = {

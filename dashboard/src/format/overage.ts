@@ -31,17 +31,10 @@ export function formatReturn({ credits, overage }: Parts): string {
   return overage === 0 ? returned : `${returned}, ${formatCount(overage)} of overage undone`;
 }
 
-/** What a reversal does to the overage of a charge. Null without overage. */
-export function describeUndone(
-  charge: { readonly quantity: number | null; readonly overage: number },
-  quantity: number,
-): string | null {
-  if (charge.overage === 0) return null;
-  const undone =
-    quantity === charge.quantity
-      ? `${countOf(charge.overage, "credit")} of overage will be undone.`
-      : "Overage of the charge is undone first. Only the rest returns credits.";
-  return `${undone} If it is already invoiced, issue a credit note.`;
+/** The overage that a reversal will undo. Null without overage. */
+export function describeUndone(overage: number): string | null {
+  if (overage === 0) return null;
+  return `${countOf(overage, "credit")} of overage will be undone. If it is already invoiced, issue a credit note.`;
 }
 
 type Position = {

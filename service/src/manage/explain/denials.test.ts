@@ -167,7 +167,11 @@ test("a denial shows the overage that was left, and the shortfall counts it", as
   const overage = { credits: 50, used: 20, remaining: 20 };
   const numbers = { reason: "insufficient_credits", creditsRequired: 50, balance: 0, overage, shortfall: 30 };
   const explained = await explain(managed);
-  expect(explained).toMatchObject({ ...numbers, now: { ...numbers, allowed: false } });
+  expect(explained).toMatchObject({
+    ...numbers,
+    now: { ...numbers, allowed: false },
+    chargesBefore: [{ credits: 100, overageCredits: 20, reversedOverageCredits: 0 }],
+  });
   expect([explained.sentences[0], explained.sentences.at(-1)]).toEqual([
     "The request needed 50 credits for 5 × image.render. 0 were left, and 20 of 50 credits of overage.",
     "The same request would still be denied now: 0 credits are left, and 20 of 50 credits of overage.",
