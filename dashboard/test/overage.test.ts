@@ -84,6 +84,20 @@ test("overage is published with a plan, used, shown apart from the balance, and 
   expect((await manage("GET", "customers/ada")).body["balances"]).toEqual([
     { pool: "credits", balance: 0, held: 0, overage: { credits: 60, used: 0, held: 10, remaining: 50 } },
   ]);
+
+  await page.getByRole("link", { name: "Holds", exact: true }).click();
+  await page.getByRole("button", { name: /^Release hold/ }).click();
+  const release = page.getByRole("dialog", { name: "Release hold" });
+  await release.getByText("The overage can be used again, unless its period is over.").waitFor();
+  await expectAccessible(page);
+  await release.getByRole("button", { name: "Release 10 credits of overage in test" }).click();
+  await page.getByText("10 credits of overage no longer held").waitFor();
+  await page.getByText("Limit in this period: 60. 60 left.").waitFor();
+  await page.goto("/workspace/audit");
+  await page.getByText("released a hold of 10 credits of overage for ada").waitFor();
+  await page
+    .getByText("reversed a charge and returned 0 credits to ada and undid 20 credits of overage")
+    .waitFor();
 });
 
 test("an override replaces the overage of the plan", async () => {
