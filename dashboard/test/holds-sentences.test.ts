@@ -140,13 +140,22 @@ test("a grant whose credits are all held is neither spent nor expired", () => {
   expect(findRenewal(allowance, [former, { ...grant, expiresAt }])).toBe(expiresAt);
 });
 
-test("a release by hand is one sentence in the audit log", () => {
-  const entry = {
-    action: "hold.released",
-    subject: "hld_1",
-    before: { balances: { credits: 80 } },
-    after: { balances: { credits: 100 }, credits: 20 },
-  } as unknown as Parameters<typeof describeAction>[0];
-  const text = describeAction(entry).map(({ kind, text }) => (kind === "customer" ? "ada" : text));
-  expect(text.join("")).toBe("released a hold of 20 credits for ada");
+test("releases by hand and reversals are one sentence in the audit log, with their overage", () => {
+  const describe = (action: string, after: object): string => {
+    const entry = { action, subject: "x", before: { balances: { credits: 80 } }, after };
+    const pieces = describeAction(entry as unknown as Parameters<typeof describeAction>[0]);
+    return pieces.map(({ kind, text }) => (kind === "customer" ? "ada" : text)).join("");
+  };
+  const after = { balances: { credits: 100 }, credits: 20 };
+  expect(describe("hold.released", after)).toBe("released a hold of 20 credits for ada");
+  expect(describe("hold.released", { ...after, overageCredits: 5 })).toBe(
+    "released a hold of 20 credits and 5 of overage for ada",
+  );
+  expect(describe("hold.released", { ...after, credits: 0, overageCredits: 1 })).toBe(
+    "released a hold of 1 credit of overage for ada",
+  );
+  expect(describe("consume.reversed", after)).toBe("reversed a charge and returned 20 credits to ada");
+  expect(describe("consume.reversed", { ...after, overageCredits: 5 })).toBe(
+    "reversed a charge and returned 20 credits to ada and undid 5 credits of overage",
+  );
 });

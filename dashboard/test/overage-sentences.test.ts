@@ -107,13 +107,13 @@ test("charges and reversals name the overage", () => {
   expect(describeEntryOverage({ ...entry, kind: "reverse", reversedQuantity: null })).toBe(
     "20 credits undone",
   );
-  expect(describeUndone({ quantity: 3, overage: 0 }, 3)).toBeNull();
-  expect(describeUndone({ quantity: 3, overage: 20 }, 3)).toMatch(/^20 credits of overage will be undone\./);
-  expect(describeUndone({ quantity: 3, overage: 20 }, 1)).toMatch(/^Overage of the charge is undone first\./);
+  expect(describeUndone(0)).toBeNull();
+  expect(describeUndone(20)).toMatch(/^20 credits of overage will be undone\./);
 });
 
-test("a key's sentence includes the overage of its response", () => {
-  const charge = { feature: "image.render", quantity: 3, credits: 10 };
+test("a key's sentence includes the overage of its charges", () => {
+  const charge = { feature: "image.render", quantity: 3, credits: 10, overageCredits: 20 };
+  const covered = { ...charge, overageCredits: 0 };
   const story = {
     endpoint: "consume",
     customerId: "ada",
@@ -123,13 +123,10 @@ test("a key's sentence includes the overage of its response", () => {
     hold: null,
     event: null,
   };
-  expect(describeKey({ ...story, answer: { overageCredits: 20 } })).toBe(
-    "Charged ada 10 credits and 20 of overage for 3 × image.render.",
-  );
-  expect(describeKey({ ...story, answer: {} })).toBe("Charged ada 10 credits for 3 × image.render.");
-  const items = [{ overageCredits: 5 }, {}, { overageCredits: 7 }];
-  expect(describeKey({ ...story, charges: [charge, charge, charge], answer: { items } })).toBe(
-    "Charged ada 30 credits and 12 of overage for 3 items.",
+  expect(describeKey(story)).toBe("Charged ada 10 credits and 20 of overage for 3 × image.render.");
+  expect(describeKey({ ...story, charges: [covered] })).toBe("Charged ada 10 credits for 3 × image.render.");
+  expect(describeKey({ ...story, charges: [charge, covered, charge] })).toBe(
+    "Charged ada 30 credits and 40 of overage for 3 items.",
   );
   const reversed = { feature: "image.render", quantity: 2, creditsReturned: 0, overageCredits: 20 };
   expect(describeKey({ ...story, endpoint: "consume/reverse", answer: { items: [reversed] } })).toBe(

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { openHolds } from "../../service/test/holds.ts";
 import { setupManage } from "../../service/test/manage.ts";
+import { setupOverage } from "../../service/test/overage.ts";
 import { expectAccessible, expectAccessibleInBoth } from "./axe.ts";
 import { signIn } from "./browser.ts";
 
@@ -68,14 +69,35 @@ test("overage is published with a plan, used, shown apart from the balance, and 
   const dialog = page.getByRole("dialog", { name: "Reverse charge" });
   await dialog.getByText("20 credits of overage will be undone.").waitFor();
   await dialog.getByLabel("Quantity to reverse").fill("2");
-  await dialog.getByText("Overage of the charge is undone first.").waitFor();
-  await dialog.getByRole("button", { name: "Reverse 2 units in test" }).click();
+  await dialog.getByRole("button", { name: "Reverse 20 credits of overage in test" }).waitFor();
+  await dialog.getByLabel("Quantity to reverse").fill("3");
+  await dialog.getByRole("button", { name: "Reverse 10 credits and 20 of overage in test" }).waitFor();
+  await dialog.getByLabel("Quantity to reverse").fill("2");
+  await dialog.getByText("20 credits of overage will be undone.").waitFor();
+  await dialog.getByRole("button", { name: "Reverse 20 credits of overage in test" }).click();
   await page.getByText("0 credits returned, 20 of overage undone. Balance 0").waitFor();
   await page.getByText("20 overage undone", { exact: true }).waitFor();
+  await page.goto(`${HERE}/keys/over`);
+  await page.getByText("2 of 12, 0 credits returned, 20 of overage undone").waitFor();
+  await page.goto(`${HERE}/customers/ada`);
   await page.getByText("Limit in this period: 60. 50 left, 10 held.").waitFor();
   expect((await manage("GET", "customers/ada")).body["balances"]).toEqual([
     { pool: "credits", balance: 0, held: 0, overage: { credits: 60, used: 0, held: 10, remaining: 50 } },
   ]);
+
+  await page.getByRole("link", { name: "Holds", exact: true }).click();
+  await page.getByRole("button", { name: /^Release hold/ }).click();
+  const release = page.getByRole("dialog", { name: "Release hold" });
+  await release.getByText("The overage can be used again, unless its period is over.").waitFor();
+  await expectAccessible(page);
+  await release.getByRole("button", { name: "Release 10 credits of overage in test" }).click();
+  await page.getByText("10 credits of overage no longer held").waitFor();
+  await page.getByText("Limit in this period: 60. 60 left.").waitFor();
+  await page.goto("/workspace/audit");
+  await page.getByText("released a hold of 10 credits of overage for ada").waitFor();
+  await page
+    .getByText("reversed a charge and returned 0 credits to ada and undid 20 credits of overage")
+    .waitFor();
 });
 
 test("an override replaces the overage of the plan", async () => {
@@ -92,4 +114,26 @@ test("an override replaces the overage of the plan", async () => {
   await page.reload();
   await page.getByText("Override: up to 5 credits of overage").waitFor();
   await page.getByText("Limit in this period: 5. 5 left.").waitFor();
+});
+
+test("the explanation of a denial counts the overage that was left", async () => {
+  const managed = await setupOverage(60);
+  const { service, consume, manage } = managed;
+  await consume({ feature: "image.render", quantity: 12 });
+  await consume({ feature: "image.render", quantity: 5 });
+  const { body } = await manage("GET", "customers/ada/denials");
+  const [denial] = body["items"] as { denialId: string }[];
+  const page = await signIn(service.url, `${HERE}/denials/${denial?.denialId}`);
+  await page
+    .getByText("5 × image.render cost 50 credits. 0 were left, plus 40 of overage, which is 10 short.")
+    .waitFor();
+  const sum = page.getByRole("table", { name: "Calculation" });
+  expect(await sum.getByRole("cell").allTextContents()).toEqual(["50", "0", "40", "10"]);
+  await page.getByText("40 of 60 left").waitFor();
+  await page.getByText("20 overage", { exact: true }).waitFor();
+  await page.getByRole("link", { name: "Add credits (10 short)" }).waitFor();
+  await expectAccessibleInBoth(page);
+  await managed.topUp("ada", 10);
+  await page.reload();
+  await page.getByText("It costs 50 credits, 40 of it overage; the balance is 10.").waitFor();
 });

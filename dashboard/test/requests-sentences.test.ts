@@ -10,12 +10,15 @@ import {
   sumOf,
   whyDenied,
 } from "../src/format/denial-sentences.ts";
+import { formatOverageLeft } from "../src/format/overage.ts";
 import { countUses, describeKey, explainAnswer, summarizeAnswers } from "../src/format/request-sentences.ts";
 
 const POSITION = {
   feature: "image.render",
   creditsRequired: 50,
   balance: 12,
+  overage: null,
+  shortfall: 38,
   resetsAt: "2026-12-01T00:00:00.000Z",
   limit: null,
 };
@@ -39,7 +42,8 @@ test("a denial for missing credits shows cost, balance, shortfall and renewal", 
     "5 × image.render cost 50 credits. 12 were left, which is 38 short.",
     "Plan credits renew on 2026-12-01.",
   ]);
-  expect(whyDenied({ ...DENIAL, quantity: 1, balance: 1, pool: "gpu", resetsAt: null }, format)).toEqual([
+  const one = { ...DENIAL, quantity: 1, balance: 1, shortfall: 49, pool: "gpu", resetsAt: null };
+  expect(whyDenied(one, format)).toEqual([
     "1 × image.render costs 50 credits. 1 was left in the pool gpu, which is 49 short.",
     "The plan does not renew its credits.",
   ]);
@@ -48,6 +52,42 @@ test("a denial for missing credits shows cost, balance, shortfall and renewal", 
     { name: "Available", value: 12, isResult: false },
     { name: "Shortfall", value: 38, isResult: true },
   ]);
+});
+
+test("a denial counts the overage that was left", () => {
+  const overage = { credits: 500, remaining: 20 };
+  const position = { ...POSITION, overage, shortfall: 18 };
+  const now = { ...position, allowed: false, reason: "insufficient_credits" };
+  const denial: Denial = { ...DENIAL, ...position, now };
+  expect(whyDenied(denial, format)[0]).toBe(
+    "5 × image.render cost 50 credits. 12 were left, plus 20 of overage, which is 18 short.",
+  );
+  expect(sumOf(denial).map(({ name, value }) => [name, value])).toEqual([
+    ["Required", 50],
+    ["Available", 12],
+    ["Overage left", 20],
+    ["Shortfall", 18],
+  ]);
+  expect(describeNow(denial)).toEqual([
+    "The same request would still be denied. It needs 50 credits; 12 are left, plus 20 of overage, which is 18 short.",
+  ]);
+  expect(nextStepsOf(denial)[0]).toEqual({ kind: "add-credits", missing: 18 });
+  const usedUp = { ...denial, overage: { credits: 500, remaining: 0 }, shortfall: 38 };
+  expect(whyDenied(usedUp, format)[0]).toMatch(/ 12 were left, and no overage, which is 38 short\.$/);
+  expect([formatOverageLeft(overage), formatOverageLeft(usedUp.overage)]).toEqual([
+    "20 of 500 left",
+    "None of 500 left",
+  ]);
+  const raised = { ...position, reason: null, allowed: true, overage: { credits: null, remaining: null } };
+  expect(describeNow({ ...denial, now: { ...raised, shortfall: null } })[0]).toBe(
+    "The same request would be allowed now. It costs 50 credits, 38 of it overage; the balance is 12.",
+  );
+  const lost = { ...denial, overage: null, shortfall: null };
+  expect(whyDenied(lost, format).slice(0, 2)).toEqual([
+    "5 × image.render cost 50 credits. 12 were left.",
+    "How much overage was left is no longer stored.",
+  ]);
+  expect(sumOf(lost).map(({ name }) => name)).toEqual(["Required", "Available"]);
 });
 
 const ITEMS = [
@@ -120,7 +160,10 @@ test("the current outcome is explained, even for a missing feature or an erased 
   expect(describeNow(DENIAL)).toEqual([
     "The same request would still be denied. It needs 50 credits; 12 are left, which is 38 short.",
   ]);
-  const dearer = { ...POSITION, allowed: false, reason: "insufficient_credits", creditsRequired: 100 };
+  const dearer = {
+    ...{ ...POSITION, allowed: false, reason: "insufficient_credits" },
+    ...{ creditsRequired: 100, shortfall: 88 },
+  };
   expect(describeNow({ ...DENIAL, now: dearer })).toEqual([
     "The same request would still be denied. It needs 100 credits now; 12 are left, which is 88 short.",
   ]);
@@ -174,12 +217,14 @@ const CHARGE: KeyHistory["charges"][number] = {
   feature: "image.render",
   quantity: 1,
   credits: 10,
+  overageCredits: 0,
   balanceAfter: 90,
   overrides: null,
   memberId: null,
   metadata: { a: 1 },
   reversedQuantity: 0,
   reversedCredits: 0,
+  reversedOverageCredits: 0,
 };
 
 const STORY: KeyHistory = {

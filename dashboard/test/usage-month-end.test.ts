@@ -2,8 +2,9 @@ import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { defineFeature } from "../../service/src/manage/features/define-feature.ts";
 import { setupManage } from "../../service/test/manage.ts";
+import { setupOverage } from "../../service/test/overage.ts";
 import { settle } from "../../service/test/usage.ts";
-import { expectAccessible } from "./axe.ts";
+import { expectAccessible, expectAccessibleInBoth } from "./axe.ts";
 import { signIn } from "./browser.ts";
 import { tabTo } from "./tab-to.ts";
 
@@ -43,18 +44,54 @@ test("the monthly statement adds up and is downloaded as CSV", async () => {
   expect(file.suggestedFilename()).toBe(`month-end-test-${thisMonth}-so-far.csv`);
   const [header = "", ...lines] = (await readFile(await file.path(), "utf8")).split("\r\n");
   expect(header).toBe(
-    "month,from,to,completeTo,isFinal,pool,kind,opening,granted,used,expired,revoked,reversed,closing",
+    "month,from,to,completeTo,isFinal,pool,kind,opening,granted,used,expired,revoked,reversed,closing,overageUsed,overageReversed",
   );
   const time = "\\d{4}-[\\d-]+T[\\d:.]+Z";
   const about = `${thisMonth},${thisMonth}-01T00:00:00.000Z,${time},${time},false`;
   expect(lines).toEqual([
-    expect.stringMatching(new RegExp(`^${about},credits,Plan credits,0,100,40,0,0,10,70$`)),
-    expect.stringMatching(new RegExp(`^${about},credits,Manual top-up,0,500,0,0,0,0,500$`)),
+    expect.stringMatching(new RegExp(`^${about},credits,Plan credits,0,100,40,0,0,10,70,,$`)),
+    expect.stringMatching(new RegExp(`^${about},credits,Manual top-up,0,500,0,0,0,0,500,,$`)),
     "",
   ]);
   const dark = await signIn(service.url, `${MONTH_END}?month=${thisMonth}`, { scheme: "dark", width: 390 });
   await dark.getByText("Every line adds up").waitFor();
   await expectAccessible(dark);
+});
+
+test("the monthly statement shows the overage to invoice, apart from the balances", async () => {
+  const { service, consume, manage, cell, database } = await setupOverage(null);
+  const { body } = await consume({ feature: "image.render", quantity: 25 });
+  await consume({ feature: "image.render", quantity: 2 });
+  await manage("POST", `customers/ada/consumes/${body["consumeId"]}/reverse`, { body: { quantity: 3 } });
+  await settle({ cell, database });
+  const path = `${MONTH_END}?month=${thisMonth}`;
+  const page = await signIn(service.url, path);
+  const overage = page.getByRole("region", { name: "Overage" });
+  expect(await overage.locator("tbody td").allInnerTexts()).toEqual(["credits", "+170", "−30", "140"]);
+  await page.getByText("Every line adds up").waitFor();
+  await expectAccessibleInBoth(page);
+  const download = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Download CSV" }).click();
+  const lines = (await readFile(await (await download).path(), "utf8")).split("\r\n");
+  expect(lines.map((line) => line.split(",").slice(5).join(","))).toEqual([
+    "pool,kind,opening,granted,used,expired,revoked,reversed,closing,overageUsed,overageReversed",
+    "credits,Plan credits,0,100,100,0,0,0,0,,",
+    "credits,Overage,,,,,,,,170,30",
+    "",
+  ]);
+  // The same number, by customer.
+  await page.getByRole("link", { name: "View by customer" }).click();
+  await page.getByText("2 charges, net of reversals. To be invoiced.").waitFor();
+  const customers = page.getByRole("region", { name: "By customer" });
+  expect(await customers.locator("tbody td").allInnerTexts()).toEqual(["ada", "100%", "2", "140"]);
+  await expectAccessibleInBoth(page);
+  await page.getByRole("link", { name: "ada" }).click();
+  await page.waitForURL("**/customers/ada/usage**");
+  await page.getByRole("heading", { name: /^Overage by / }).waitFor();
+  await expectAccessible(page);
+  const narrow = await signIn(service.url, path, { scheme: "dark", width: 390 });
+  await narrow.getByText("+170 used, −30 reversed").waitFor();
+  await expectAccessible(narrow);
 });
 
 test("totals beyond the safe integer range show an error", async () => {

@@ -54,6 +54,11 @@ test("defaults and invalid values are dropped from the URL", () => {
     what: "events",
     event: "42",
   });
+  // Overage has features, customers and pools, but neither members nor metadata.
+  expect(readUsageSearch({ what: "overage", groupBy: "metadata", field: "model", pool: "gpu" })).toEqual({
+    what: "overage",
+    pool: "gpu",
+  });
   expect(readUsageSearch({ from: "2026-11-15T13:07:00Z", to: "2026-11-15T14:00:00Z", range: "7d" })).toEqual({
     from: "2026-11-15T13:00:00.000Z",
     to: "2026-11-15T14:00:00.000Z",

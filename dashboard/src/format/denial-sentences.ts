@@ -1,4 +1,5 @@
 import { countOf, formatCount } from "./numbers.ts";
+import { plusOverage } from "./overage.ts";
 import { describeReason } from "./request-sentences.ts";
 
 type Limit = { readonly quantity: number; readonly used: number; readonly resetsAt: string | null } | null;
@@ -10,6 +11,10 @@ type Position = {
   readonly reason: string | null;
   readonly creditsRequired: number;
   readonly balance: number;
+  /** Null if none is allowed, or if it is no longer known. Null numbers are unlimited. */
+  readonly overage: { readonly credits: number | null; readonly remaining: number | null } | null;
+  /** Credits that neither the balance nor overage covers. Null for other reasons, or if it is no longer known. */
+  readonly shortfall: number | null;
   readonly resetsAt: string | null;
   readonly limit: Limit;
 };
@@ -41,7 +46,7 @@ export function whyDenied(denial: Denial, format: FormatTime): string[] {
   const ofPlan = plan === null ? "The plan" : `${plan.name} (version ${plan.version})`;
   switch (reason) {
     case "insufficient_credits":
-      return [creditsSentence(denial), creditsReset(denial, format)];
+      return [creditsSentence(denial), ...lostOverage(denial), creditsReset(denial, format)];
     case "limit_reached":
       return [limitSentence(denial, ofPlan), limitReset(denial.limit, format)];
     case "feature_not_in_plan":
@@ -58,14 +63,21 @@ export function whyDenied(denial: Denial, format: FormatTime): string[] {
 }
 
 function creditsSentence(denial: Denial): string {
-  const { feature, quantity, creditsRequired, balance, pool } = denial;
+  const { feature, quantity, creditsRequired, balance, pool, overage } = denial;
   const isLater = hasItemsBefore(denial, feature);
   const asked = `${formatCount(quantity)} × ${feature}${isLater ? " and the items before it in the same pool" : ""}`;
   const where = pool === "credits" ? "" : ` in the pool ${pool}`;
   const left = balance === 1 ? "1 was left" : `${formatCount(balance)} were left`;
-  const missing = formatCount(creditsRequired - balance);
   const cost = quantity === 1 && !isLater ? "costs" : "cost";
-  return `${asked} ${cost} ${countOf(creditsRequired, "credit")}. ${left}${where}, which is ${missing} short.`;
+  return `${asked} ${cost} ${countOf(creditsRequired, "credit")}. ${left}${where}${plusOverage(overage)}${shortBy(denial)}.`;
+}
+
+function shortBy({ shortfall }: Position): string {
+  return shortfall === null ? "" : `, which is ${formatCount(shortfall)} short`;
+}
+
+function lostOverage({ shortfall }: Position): string[] {
+  return shortfall === null ? ["How much overage was left is no longer stored."] : [];
 }
 
 function creditsReset({ resetsAt }: Position, format: FormatTime): string {
@@ -105,9 +117,10 @@ function quantityOf({ items, quantity }: Denial, feature: string): number {
 
 export type SumLine = { readonly name: string; readonly value: number; readonly isResult: boolean };
 
-/** Lines of the calculation, at the denial or now. The last line is the shortfall or the excess. */
+/** Lines of the calculation, at the denial or now. The last line is the shortfall or the excess, if it is known. */
 export function sumOf(denial: Denial, position: Position = denial): SumLine[] {
-  const { feature, reason, creditsRequired, balance, limit } = position;
+  const { feature, reason, creditsRequired, balance, overage, shortfall, limit } = position;
+  const overageLeft = overage?.remaining ?? null;
   const quantity = quantityOf(denial, feature);
   const line = (name: string, value: number, isResult = false): SumLine => ({ name, value, isResult });
   if (reason === "insufficient_credits") {
@@ -117,7 +130,8 @@ export function sumOf(denial: Denial, position: Position = denial): SumLine[] {
         creditsRequired,
       ),
       line("Available", balance),
-      line("Shortfall", creditsRequired - balance, true),
+      ...(overageLeft === null ? [] : [line("Overage left", overageLeft)]),
+      ...(shortfall === null ? [] : [line("Shortfall", shortfall, true)]),
     ];
   }
   if (reason !== "limit_reached" || limit === null) return [];
@@ -140,7 +154,9 @@ export function describeNow(denial: Denial): string[] {
         : "A feature in the request no longer exists.",
     ];
   if (now.allowed) {
-    const cost = countOf(now.creditsRequired, "credit");
+    const overage = Math.max(0, now.creditsRequired - now.balance);
+    const ofIt = overage === 0 ? "" : `, ${formatCount(overage)} of it overage`;
+    const cost = `${countOf(now.creditsRequired, "credit")}${ofIt}`;
     return [
       // With items, the required credits are not those of the whole request.
       now.creditsRequired === 0 || items !== null
@@ -152,11 +168,10 @@ export function describeNow(denial: Denial): string[] {
   const still = describeStill(denial, now);
   switch (now.reason) {
     case "insufficient_credits": {
-      const missing = formatCount(now.creditsRequired - now.balance);
       const needs = countOf(now.creditsRequired, "credit");
       const by = now.creditsRequired === creditsRequired ? "" : " now";
       return [
-        `The same request ${still}. It needs ${needs}${by}; ${areLeft(now.balance)}, which is ${missing} short.`,
+        `The same request ${still}. It needs ${needs}${by}; ${areLeft(now.balance)}${plusOverage(now.overage)}${shortBy(now)}.`,
       ];
     }
     case "limit_reached":
@@ -193,7 +208,7 @@ export function nextStepsOf({ customerId, items, plan, now }: Denial): NextStep[
   const editPlan: NextStep[] = plan === null ? [] : [{ kind: "edit-plan" }];
   switch (now.reason) {
     case "insufficient_credits":
-      return [{ kind: "add-credits", missing: now.creditsRequired - now.balance }, { kind: "assign-plan" }];
+      return [{ kind: "add-credits", missing: now.shortfall ?? 0 }, { kind: "assign-plan" }];
     case "limit_reached":
     case "feature_not_in_plan":
       return [{ kind: "assign-plan" }, ...editPlan];

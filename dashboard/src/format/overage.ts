@@ -31,17 +31,10 @@ export function formatReturn({ credits, overage }: Parts): string {
   return overage === 0 ? returned : `${returned}, ${formatCount(overage)} of overage undone`;
 }
 
-/** What a reversal does to the overage of a charge. Null without overage. */
-export function describeUndone(
-  charge: { readonly quantity: number | null; readonly overage: number },
-  quantity: number,
-): string | null {
-  if (charge.overage === 0) return null;
-  const undone =
-    quantity === charge.quantity
-      ? `${countOf(charge.overage, "credit")} of overage will be undone.`
-      : "Overage of the charge is undone first. Only the rest returns credits.";
-  return `${undone} If it is already invoiced, issue a credit note.`;
+/** The overage that a reversal will undo. Null without overage. */
+export function describeUndone(overage: number): string | null {
+  if (overage === 0) return null;
+  return `${countOf(overage, "credit")} of overage will be undone. If it is already invoiced, issue a credit note.`;
 }
 
 type Position = {
@@ -64,6 +57,22 @@ export function describeOverageLeft({ remaining }: Position): string {
   if (remaining === 0) return "When all credits are spent: no overage left.";
   const left = remaining === null ? "unlimited overage" : `${countOf(remaining, "credit")} of overage left`;
   return `When all credits are spent: ${left}.`;
+}
+
+type Left = Pick<Position, "credits" | "remaining">;
+
+/** Of a past or present decision: "20 of 500 left", "None of 500 left", "No limit". */
+export function formatOverageLeft({ credits, remaining }: Left): string {
+  if (credits === null || remaining === null) return "No limit";
+  return `${remaining === 0 ? "None" : formatCount(remaining)} of ${formatCount(credits)} left`;
+}
+
+/** After the credits that are left: ", plus 20 of overage", ", and no overage". Empty if none is allowed. */
+export function plusOverage(overage: Left | null): string {
+  if (overage === null) return "";
+  const { remaining } = overage;
+  if (remaining === 0) return ", and no overage";
+  return `, plus ${remaining === null ? "unlimited" : `${formatCount(remaining)} of`} overage`;
 }
 
 type Answer = Readonly<Record<string, unknown>>;

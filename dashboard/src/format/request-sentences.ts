@@ -137,7 +137,7 @@ type Story = {
   readonly customerId: string | null;
   readonly charge: { readonly feature: string; readonly quantity: number } | null;
   /** All charges of the request. */
-  readonly charges: readonly { readonly credits: number }[];
+  readonly charges: readonly Charged[];
   readonly denial: {
     readonly feature: string;
     readonly quantity: number;
@@ -161,10 +161,9 @@ export function describeKey(story: Story): string {
     return `Reversed ${formatCount(quantity)} × ${feature} and returned ${countOf(creditsReturned, "credit")} to ${who}.${undone}`;
   }
   if (charge !== null) {
-    const credits = charges.reduce((sum, each) => sum + each.credits, 0);
     const asked =
       charges.length > 1 ? `${charges.length} items` : `${formatCount(charge.quantity)} × ${charge.feature}`;
-    return `Charged ${who} ${formatCharge({ credits, overage: chargedOverage(story) })} for ${asked}.`;
+    return `Charged ${who} ${formatCharge(chargedIn(charges))} for ${asked}.`;
   }
   if (denial !== null)
     return `Denied ${formatCount(denial.quantity)} × ${denial.feature} for ${who}: ${describeReason(denial.reason ?? "").toLowerCase()}.`;
@@ -173,9 +172,16 @@ export function describeKey(story: Story): string {
   return "This key was used before the start of your history window.";
 }
 
-/** The overage that a key charged. Charges themselves have only the credits. */
-export function chargedOverage({ endpoint, answer }: Pick<Story, "endpoint" | "answer">): number {
-  return endpoint === "consume" ? overageIn(answer) : 0;
+type Charged = { readonly credits: number; readonly overageCredits: number };
+
+/** What all charges of a request took together. */
+export function chargedIn(charges: readonly Charged[]): { credits: number; overage: number } {
+  let [credits, overage] = [0, 0];
+  for (const charge of charges) {
+    credits += charge.credits;
+    overage += charge.overageCredits;
+  }
+  return { credits, overage };
 }
 
 type ReversedPart = { readonly feature: string; readonly quantity: number; readonly creditsReturned: number };

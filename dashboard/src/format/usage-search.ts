@@ -6,6 +6,7 @@ import { bucketFor, bucketsFor, type RangeSearch, rangeOf, readRangeSearch } fro
 export const METRICS = {
   credits: { name: "Credits charged", source: "charges", by: "credits" },
   charges: { name: "Charges", source: "charges", by: "count" },
+  overage: { name: "Overage", source: "overage", by: "credits" },
   events: { name: "Usage events", source: "events", by: "count" },
   quantity: { name: "Event quantity", source: "events", by: "quantity" },
   denials: { name: "Denials", source: "denials", by: "count" },
@@ -30,9 +31,15 @@ export type GroupBy = keyof typeof GROUP_NAMES;
 /** The first group is the default. */
 export const GROUPS = {
   charges: ["feature", "customer", "member", "metadata", "nothing"],
+  overage: ["feature", "customer", "nothing"],
   events: ["event", "customer", "member", "metadata", "nothing"],
   denials: ["reason", "feature", "customer", "nothing"],
 } as const satisfies Record<Source, readonly GroupBy[]>;
+
+/** Whether usage of this source can be filtered by pool. */
+export function hasPools(source: Source): boolean {
+  return source === "charges" || source === "overage";
+}
 
 export const TOPS = [3, 6, 8] as const;
 type Top = (typeof TOPS)[number];
@@ -62,7 +69,7 @@ export function readUsageSearch(search: Record<string, unknown>): UsageSearch {
   const top = TOPS.find((known) => known === search["top"]);
   const field = readText(search["field"]);
   const feature = source === "events" ? undefined : readText(search["feature"]);
-  const pool = source === "charges" ? readText(search["pool"]) : undefined;
+  const pool = hasPools(source) ? readText(search["pool"]) : undefined;
   const event = source === "events" ? readText(search["event"]) : undefined;
   const customerId = readText(search["customerId"]);
   return {

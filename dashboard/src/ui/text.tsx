@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { formatCount } from "../format/numbers.ts";
 import { classNames } from "./class-names.ts";
 
 /** IDs and keys. */
@@ -18,4 +19,15 @@ export function Truncated({ text, width = "max-w-44" }: { text: string; width?: 
 /** Placeholder for a missing value. */
 export function Muted({ children = "–" }: { children?: ReactNode }) {
   return <span className="text-muted">{children}</span>;
+}
+
+/** Overage, below the credits in a table cell. Nothing if there is none. */
+export function OverageNote({ credits, suffix = "" }: { credits: number; suffix?: string }) {
+  return (
+    credits > 0 && (
+      <div className="text-caption text-muted">
+        {formatCount(credits)} overage{suffix}
+      </div>
+    )
+  );
 }

@@ -1,4 +1,5 @@
 import { countOf } from "../../format/numbers.ts";
+import { formatCharge } from "../../format/overage.ts";
 import { countIn, type Entry, isRecord, listIn, textIn } from "./entry.ts";
 
 /** Part of a sentence that follows the actor's name. */
@@ -20,8 +21,14 @@ const SENTENCES: Readonly<Record<string, Describe>> = {
     strong(creditsOf(entry)),
     " to ",
     CUSTOMER,
+    ...undone(entry),
   ],
-  "hold.released": (entry) => ["released a hold of ", strong(creditsOf(entry)), " for ", CUSTOMER],
+  "hold.released": (entry) => [
+    "released a hold of ",
+    strong(creditsOf(entry, overageOf(entry))),
+    " for ",
+    CUSTOMER,
+  ],
   "plan.assigned": (entry) => ["assigned plan ", subject(entry), " to ", CUSTOMER, ...insteadOf(entry)],
   "plan.ended": ({ before }) => ["ended plan ", strong(textIn(before, "plan") ?? "none"), " for ", CUSTOMER],
   "plan.scheduled": (entry) => ["scheduled plan ", subject(entry), " for ", CUSTOMER],
@@ -152,12 +159,21 @@ function exported({ after }: Entry, what: string): (Piece | string)[] {
 }
 
 /** "500 credits", with the pool if it is the only one that changed and not the default one. */
-function creditsOf({ before, after }: Entry): string {
+function creditsOf({ before, after }: Entry, overage = 0): string {
   const [was, is] = [before?.["balances"], after?.["balances"]];
   const [pool, ...others] =
     isRecord(was) && isRecord(is) ? Object.keys(is).filter((key) => is[key] !== was[key]) : [];
-  const credits = countOf(Math.abs(countIn(after, "credits") ?? 0), "credit");
+  const credits = formatCharge({ credits: Math.abs(countIn(after, "credits") ?? 0), overage });
   return pool === undefined || pool === "credits" || others.length > 0 ? credits : `${credits} (${pool})`;
+}
+
+function overageOf({ after }: Entry): number {
+  return countIn(after, "overageCredits") ?? 0;
+}
+
+function undone(entry: Entry): (Piece | string)[] {
+  const overage = overageOf(entry);
+  return overage === 0 ? [] : [" and undid ", strong(formatCharge({ credits: 0, overage }))];
 }
 
 function insteadOf({ before, after }: Entry): (Piece | string)[] {

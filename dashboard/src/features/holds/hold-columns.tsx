@@ -4,7 +4,7 @@ import { formatDuration } from "../../format/times.ts";
 import { Badge, type BadgeTone } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import type { Column } from "../../ui/table.tsx";
-import { Muted, Truncated } from "../../ui/text.tsx";
+import { Muted, OverageNote, Truncated } from "../../ui/text.tsx";
 import { Time } from "../../ui/time.tsx";
 import type { CustomerScope } from "../customers/queries.ts";
 import { ActorName, ChargeLink } from "../ledger/ledger-links.tsx";
@@ -53,7 +53,7 @@ export function openColumns({ names, onRelease }: HoldContext): Column<HoldLine>
       cell: ({ hold }) => (
         <>
           <span className="font-medium">{formatCount(hold.creditsHeld)}</span>
-          <Overage credits={overageHeldIn(hold)} />
+          <OverageNote credits={overageHeldIn(hold)} />
         </>
       ),
     },
@@ -104,7 +104,7 @@ export function endedColumns({ customerScope, names }: HoldContext): Column<Hold
       cell: ({ hold }) => (
         <>
           {formatCount(hold.creditsHeld)}
-          <Overage credits={overageHeldIn(hold)} />
+          <OverageNote credits={overageHeldIn(hold)} />
         </>
       ),
     },
@@ -115,7 +115,7 @@ export function endedColumns({ customerScope, names }: HoldContext): Column<Hold
         <>
           <Charged hold={hold} customerScope={customerScope} />
           <div className="text-caption text-muted md:hidden">of {formatCount(hold.creditsHeld)}</div>
-          <Overage credits={hold.overageCredits} />
+          <OverageNote credits={hold.overageCredits} />
         </>
       ),
     },
@@ -189,10 +189,6 @@ function Charged({
       {formatCount(creditsCharged)}
     </ChargeLink>
   );
-}
-
-function Overage({ credits }: { credits: number }) {
-  return credits > 0 && <div className="text-caption text-muted">{formatCount(credits)} overage</div>;
 }
 
 const TONES = {

@@ -1,6 +1,6 @@
 import { refresh, useWrite } from "../../api/use-write.ts";
 import { overageHeldIn } from "../../format/holds.ts";
-import { countOf, formatCount } from "../../format/numbers.ts";
+import { formatCount } from "../../format/numbers.ts";
 import { formatCharge } from "../../format/overage.ts";
 import { WriteDialog } from "../../ui/dialog.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -25,15 +25,16 @@ export function ReleaseDialog({
     "post",
     "/manage/v1/projects/{projectId}/{environment}/customers/{customerId}/holds/{holdId}/release",
     {
-      onSuccess: ({ credits }) => {
-        notify("Hold released", `${countOf(credits, "credit")} no longer held`);
+      onSuccess: ({ credits, overageCredits: overage }) => {
+        notify("Hold released", `${formatCharge({ credits, overage })} no longer held`);
         onClose();
       },
       // After an error too, because another request may have ended the hold.
       onSettled: () => refresh("customers"),
     },
   );
-  const held = formatCharge({ credits: creditsHeld, overage: overageHeldIn({ items }) });
+  const overage = overageHeldIn({ items });
+  const held = formatCharge({ credits: creditsHeld, overage });
   return (
     <WriteDialog
       title="Release hold"
@@ -48,17 +49,20 @@ export function ReleaseDialog({
       }
       write={release}
       request={{ params: { path: { ...customerScope, holdId } }, body: {} }}
-      action={creditsHeld === 0 ? "Release hold" : `Release ${countOf(creditsHeld, "credit")}`}
+      action={creditsHeld + overage === 0 ? "Release hold" : `Release ${held}`}
       tone="danger"
       onClose={onClose}
     >
       <ul className="flex list-disc flex-col gap-1 pl-5">
-        <li>The customer can spend the credits again, unless they have expired.</li>
+        {(creditsHeld > 0 || overage === 0) && (
+          <li>The customer can spend the credits again, unless they have expired.</li>
+        )}
+        {overage > 0 && <li>The overage can be used again, unless its period is over.</li>}
         <li>A settlement that arrives later is rejected, so the work is not charged.</li>
         <li>This cannot be undone.</li>
       </ul>
       <p className="text-muted">
-        If you do nothing, the credits are {onExpiry === "charge" ? "charged in full" : "released"} on{" "}
+        If you do nothing, the hold is {onExpiry === "charge" ? "charged in full" : "released"} on{" "}
         <Time at={expiresAt} />.
       </p>
     </WriteDialog>

@@ -6,7 +6,7 @@ import { Badge } from "../../ui/badge.tsx";
 import { TextLink } from "../../ui/button.tsx";
 import { classNames } from "../../ui/class-names.ts";
 import type { Column } from "../../ui/table.tsx";
-import { Truncated } from "../../ui/text.tsx";
+import { OverageNote, Truncated } from "../../ui/text.tsx";
 import { Time } from "../../ui/time.tsx";
 import { givenReference } from "../credits/credits-form.ts";
 import { grantOfEntry } from "../credits/grants.ts";
@@ -162,11 +162,7 @@ function Change({ entry: { kind, amount, overage, balanceAfter } }: { entry: Ent
       >
         {formatChange(amount)}
       </span>
-      {overage > 0 && (
-        <div className="text-caption text-muted">
-          {formatCount(overage)} overage{kind === "reverse" && " undone"}
-        </div>
-      )}
+      <OverageNote credits={overage} suffix={kind === "reverse" ? " undone" : ""} />
       <div className="text-caption text-muted md:hidden">balance {formatCount(balanceAfter)}</div>
     </>
   );

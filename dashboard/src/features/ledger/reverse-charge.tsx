@@ -90,7 +90,7 @@ function Reversing({ customerScope, entry, all, onDone }: Props & { all: Reversa
     <WriteForm
       write={reverse}
       request={requestOf(quantity ?? left, typed.note ?? "")}
-      action={describeAction(preview?.credits ?? 0, quantity ?? left)}
+      action={describeAction(preview, quantity ?? left)}
       isDisabled={quantity === null || preview === undefined}
       noValidate
       onSubmit={handleSubmit(({ note }) => {
@@ -115,7 +115,7 @@ function Reversing({ customerScope, entry, all, onDone }: Props & { all: Reversa
         <Pending error={part.error} />
       ) : (
         <>
-          <ReversalReturns preview={preview} undone={describeUndone(entry, preview.quantity)} />
+          <ReversalReturns preview={preview} undone={describeUndone(preview.overageCredits)} />
           <BalanceChange
             pool={preview.pool}
             before={preview.balanceBefore}
@@ -144,8 +144,11 @@ function readQuantity(text: string, max: number): number | null {
   return quantity >= 1 && quantity <= max ? quantity : null;
 }
 
-function describeAction(credits: number, quantity: number): string {
-  return credits === 0 ? `Reverse ${countOf(quantity, "unit")}` : `Reverse ${countOf(credits, "credit")}`;
+function describeAction(preview: ReversalPreview | undefined, quantity: number): string {
+  const { credits = 0, overageCredits: overage = 0 } = preview ?? {};
+  return credits + overage === 0
+    ? `Reverse ${countOf(quantity, "unit")}`
+    : `Reverse ${formatCharge({ credits, overage })}`;
 }
 
 const REVERSE_PATH =

@@ -12,7 +12,7 @@ import {
 import type { ReactNode } from "react";
 import { callOf } from "../../api/use-write.ts";
 import { useScope } from "../../frame/use-scope.ts";
-import { Button, ButtonLink, IconButton } from "../../ui/button.tsx";
+import { Button, ButtonLink, IconButton, TextLink } from "../../ui/button.tsx";
 import { ProblemCallout } from "../../ui/callout.tsx";
 import { classNames } from "../../ui/class-names.ts";
 import { ApiCall, Json } from "../../ui/code-block.tsx";
@@ -34,7 +34,7 @@ import {
   thisMonth,
 } from "./queries.ts";
 import { addsUp, follows, rollForward, rollForwardCsv } from "./roll-forward.ts";
-import { RollForwardTable } from "./roll-forward-table.tsx";
+import { OverageTable, RollForwardTable } from "./roll-forward-table.tsx";
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/usage/month-end");
 
@@ -49,7 +49,7 @@ export function MonthEndPage() {
       note="Credits for all customers, by month (UTC)."
       actions={
         data !== undefined &&
-        data.lines.length > 0 && (
+        data.lines.length + data.overage.length > 0 && (
           <>
             <ButtonLink
               to="/projects/$projectId/$environment/usage/exports"
@@ -74,6 +74,7 @@ export function MonthEndPage() {
           <Card flush title={nameOfMonth(month)}>
             {data.lines.length === 0 ? <NoCredits month={month} /> : <RollForwardTable month={data} />}
           </Card>
+          {data.overage.length > 0 && <Overage month={data} />}
           {data.lines.length > 0 && <MonthChecks month={data} />}
         </>
       )}
@@ -107,6 +108,30 @@ function NoCredits({ month }: { month: string }) {
     >
       No customer had, received or spent credits during this month.
     </EmptyState>
+  );
+}
+
+function Overage({ month }: { month: Month }) {
+  const scope = useScope();
+  // Not the month's `to`, which charts round down to 15 minutes while the month is running.
+  const to = `${monthAfter(month.month, 1)}-01T00:00:00.000Z`;
+  return (
+    <Card
+      flush
+      title="Overage"
+      note="Use beyond all credits. Not part of the balances."
+      actions={
+        <TextLink
+          to="/projects/$projectId/$environment/usage"
+          params={scope}
+          search={{ what: "overage", groupBy: "customer", from: month.from, to }}
+        >
+          View by customer
+        </TextLink>
+      }
+    >
+      <OverageTable month={month} />
+    </Card>
   );
 }
 

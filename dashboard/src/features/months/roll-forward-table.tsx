@@ -4,7 +4,14 @@ import { formatChange, formatCount } from "../../format/numbers.ts";
 import { classNames } from "../../ui/class-names.ts";
 import { type Column, Table } from "../../ui/table.tsx";
 import type { Month } from "./queries.ts";
-import { type Amount, addsUp, rollForward, type StatementLine } from "./roll-forward.ts";
+import {
+  type Amount,
+  addsUp,
+  type OverageLine,
+  rollForward,
+  type StatementLine,
+  toInvoice,
+} from "./roll-forward.ts";
 
 /** Sign of each movement. */
 const MOVES = [
@@ -57,6 +64,46 @@ export function RollForwardTable({ month }: { month: Month }) {
       keyOf={({ pool, kind }) => `${kind ?? "sum"} ${pool}`}
     />
   );
+}
+
+/** Overage per pool. It is not part of any balance. */
+export function OverageTable({ month }: { month: Month }) {
+  const move = (name: string, creditsOf: (line: OverageLine) => number): Column<OverageLine> => ({
+    name,
+    isNumber: true,
+    hidesWhenNarrow: true,
+    cell: (line) => (
+      <Figure isSum={false} isNone={creditsOf(line) === 0}>
+        {formatChange(creditsOf(line))}
+      </Figure>
+    ),
+  });
+  const columns: Column<OverageLine>[] = [
+    {
+      name: "Pool",
+      isWide: true,
+      cell: ({ pool, used, reversed }) => (
+        <>
+          <code className="font-mono text-caption">{pool}</code>
+          <div className="text-caption text-muted tabular-nums md:hidden">
+            {formatChange(used)} used{reversed > 0 && `, ${formatChange(-reversed)} reversed`}
+          </div>
+        </>
+      ),
+    },
+    move("Used", ({ used }) => used),
+    move("Reversed", ({ reversed }) => -reversed),
+    {
+      name: "To invoice",
+      isNumber: true,
+      cell: (line) => (
+        <Figure isSum isNone={toInvoice(line) === 0}>
+          {formatCount(toInvoice(line))}
+        </Figure>
+      ),
+    },
+  ];
+  return <Table label="Overage" columns={columns} rows={month.overage} keyOf={({ pool }) => pool} />;
 }
 
 /** The movements as text, for narrow windows. */

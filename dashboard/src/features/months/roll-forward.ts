@@ -56,9 +56,19 @@ function amountsBy(lines: readonly Line[], amount: Amount): Map<string, number> 
   return new Map(lines.map((line) => [`${line.kind} ${line.pool}`, line[amount]]));
 }
 
+export type OverageLine = Month["overage"][number];
+
+/** Overage to invoice. Negative if more was reversed than used. */
+export function toInvoice({ used, reversed }: OverageLine): number {
+  return used - reversed;
+}
+
 const ABOUT = ["month", "from", "to", "completeTo", "isFinal"] as const;
 
-/** CSV with the covered time on each line, because the history window or today can cut a month short. */
+/**
+ * CSV with the covered time on each line, because the history window or today can cut a month short. Overage has lines and columns of
+ * its own, so that sums of the other columns stay credits.
+ */
 export function rollForwardCsv(month: Month): string {
   const about = ABOUT.map((name) => month[name]);
   const rows = month.lines.map((line) => [
@@ -66,8 +76,19 @@ export function rollForwardCsv(month: Month): string {
     cellOf(line.pool),
     GRANT_NAMES[line.kind],
     ...AMOUNTS.map((amount) => line[amount]),
+    "",
+    "",
   ]);
-  return [[...ABOUT, "pool", "kind", ...AMOUNTS], ...rows].map((row) => `${row.join(",")}\r\n`).join("");
+  const overage = month.overage.map(({ pool, used, reversed }) => [
+    ...about,
+    cellOf(pool),
+    "Overage",
+    ...AMOUNTS.map(() => ""),
+    used,
+    reversed,
+  ]);
+  const header = [...ABOUT, "pool", "kind", ...AMOUNTS, "overageUsed", "overageReversed"];
+  return [header, ...rows, ...overage].map((row) => `${row.join(",")}\r\n`).join("");
 }
 
 /** Quotes a cell if needed, and prefixes formulas with an apostrophe. */

@@ -4,6 +4,7 @@ import { useScope } from "../../frame/use-scope.ts";
 import { TextLink } from "../../ui/button.tsx";
 import { Card } from "../../ui/page.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
+import { OverageNote } from "../../ui/text.tsx";
 import { Time } from "../../ui/time.tsx";
 import type { Denial } from "./queries.ts";
 
@@ -151,7 +152,16 @@ function chargeColumns(customerId: string | null): Column<Charge>[] {
       hidesWhenNarrow: true,
       cell: ({ quantity }) => formatCount(quantity),
     },
-    { name: "Credits", isNumber: true, cell: ({ credits }) => formatChange(-credits) },
+    {
+      name: "Credits",
+      isNumber: true,
+      cell: ({ credits, overageCredits }) => (
+        <>
+          {formatChange(-credits)}
+          <OverageNote credits={overageCredits} />
+        </>
+      ),
+    },
     { name: "Balance after", isNumber: true, cell: ({ balanceAfter }) => formatCount(balanceAfter) },
   ];
 }

@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 import { callOf } from "../../api/use-write.ts";
 import { describeRequired, sumOf, whyDenied } from "../../format/denial-sentences.ts";
 import { formatCount } from "../../format/numbers.ts";
+import { formatOverageLeft } from "../../format/overage.ts";
 import { describeReason } from "../../format/request-sentences.ts";
 import { formatTime } from "../../format/times.ts";
 import { CustomerLink, KeyLink } from "../../frame/links.tsx";
@@ -77,7 +78,7 @@ function Why({ denial }: { denial: Denial }) {
 }
 
 function DenialRequest({ denial }: { denial: Denial }) {
-  const { memberId, plan, resetsAt, limit, metadata } = denial;
+  const { memberId, plan, resetsAt, limit, metadata, overage } = denial;
   const items: { name: string; value: ReactNode }[] = [
     { name: "Customer", value: <CustomerLink customerId={denial.customerId} missing="Erased" /> },
     ...(memberId === null ? [] : [{ name: "Member", value: memberId }]),
@@ -87,6 +88,7 @@ function DenialRequest({ denial }: { denial: Denial }) {
       name: "Balance",
       value: `${formatCount(denial.balance)}${denial.pool === "credits" ? "" : ` in ${denial.pool}`}`,
     },
+    ...(overage === null ? [] : [{ name: "Overage", value: formatOverageLeft(overage) }]),
     ...(resetsAt === null ? [] : [{ name: "Credits renew", value: <Time at={resetsAt} /> }]),
     ...(limit === null
       ? []

@@ -2,8 +2,8 @@ import type { ReactNode } from "react";
 import { describeRequired } from "../../format/denial-sentences.ts";
 import { HOLD_STATUS_NAMES, ON_EXPIRY_NAMES, overageHeldIn } from "../../format/holds.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
-import { formatCharge, overageIn } from "../../format/overage.ts";
-import { chargedOverage, describeReason, pathOf, reversedBy } from "../../format/request-sentences.ts";
+import { formatCharge, formatReturn, overageIn } from "../../format/overage.ts";
+import { chargedIn, describeReason, pathOf, reversedBy } from "../../format/request-sentences.ts";
 import { CustomerLink } from "../../frame/links.tsx";
 import { useScope } from "../../frame/use-scope.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -11,7 +11,7 @@ import { TextLink } from "../../ui/button.tsx";
 import { CodeBlock } from "../../ui/code-block.tsx";
 import { Card, Details } from "../../ui/page.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
-import { Mono, Muted } from "../../ui/text.tsx";
+import { Mono, Muted, OverageNote } from "../../ui/text.tsx";
 import { Time } from "../../ui/time.tsx";
 import { askedRows } from "./asked-rows.tsx";
 import { itemsOf } from "./compare-reuse.ts";
@@ -68,26 +68,26 @@ export function KeyEffect({ history }: { history: KeyHistory }) {
 function chargeItems(history: KeyHistory): Item[] {
   const { charge, charges, customerId } = history;
   if (charge === null) return [];
-  const overage = chargedOverage(history);
+  const charged = formatCharge(chargedIn(charges));
   if (charges.length > 1) {
-    const credits = charges.reduce((sum, each) => sum + each.credits, 0);
     return [
-      { name: "Charged", value: formatCharge({ credits, overage }) },
+      { name: "Charged", value: charged },
       { name: "Ledger entries", value: <LedgerLink customerId={customerId} consumeId={charge.consumeId} /> },
     ];
   }
-  const { feature, quantity, credits, balanceAfter, consumeId, reversedQuantity, reversedCredits } = charge;
+  const { feature, quantity, balanceAfter, consumeId, reversedQuantity } = charge;
+  const reversed = { credits: charge.reversedCredits, overage: charge.reversedOverageCredits };
   return [
     { name: "Feature", value: <Mono>{feature}</Mono> },
     { name: "Quantity", value: formatCount(quantity) },
-    { name: "Charged", value: formatCharge({ credits, overage }) },
+    { name: "Charged", value: charged },
     { name: "Balance after", value: formatCount(balanceAfter) },
     ...(reversedQuantity === 0
       ? []
       : [
           {
             name: "Reversed",
-            value: `${formatCount(reversedQuantity)} of ${formatCount(quantity)}, ${countOf(reversedCredits, "credit")} returned`,
+            value: `${formatCount(reversedQuantity)} of ${formatCount(quantity)}, ${formatReturn(reversed)}`,
           },
         ]),
     { name: "Ledger entry", value: <LedgerLink customerId={customerId} consumeId={consumeId} /> },
@@ -126,7 +126,16 @@ const CHARGE_COLUMNS: readonly Column<Charge>[] = [
     hidesWhenNarrow: true,
     cell: ({ quantity }) => formatCount(quantity),
   },
-  { name: "Credits", isNumber: true, cell: ({ credits }) => formatCount(credits) },
+  {
+    name: "Credits",
+    isNumber: true,
+    cell: ({ credits, overageCredits }) => (
+      <>
+        {formatCount(credits)}
+        <OverageNote credits={overageCredits} />
+      </>
+    ),
+  },
   {
     name: "Reversed",
     isNumber: true,

@@ -48,7 +48,7 @@ export function UsagePage() {
             icon={FileDown}
             to="/projects/$projectId/$environment/usage/exports"
             params={scope}
-            search={{ kind: settings.source, ...momentsOf(settings, Date.now()) }}
+            search={{ kind: EXPORTS[settings.source], ...momentsOf(settings, Date.now()) }}
           >
             Export
           </ButtonLink>
@@ -91,6 +91,9 @@ export function UsagePage() {
     </Page>
   );
 }
+
+/** The export that has the rows behind the chart. */
+const EXPORTS = { charges: "charges", overage: "charges", events: "events" } as const;
 
 const NOT_FILTERED: UsageChange = {
   feature: undefined,
@@ -163,12 +166,14 @@ function LineName({
 
 const TITLES = {
   charges: "No charges in this range",
+  overage: "No overage in this range",
   events: "No events in this range",
   denials: "No denials in this range",
 } as const;
 
 const WHY = {
   charges: "Charges appear within seconds.",
+  overage: "Overage is use beyond all credits, if the plan allows it.",
   events: "Events appear within seconds.",
   denials: "Denials are grouped by reason.",
 } as const;
@@ -197,7 +202,7 @@ function NoUsage({
       icon={ChartColumn}
       title={TITLES[source]}
       action={
-        source !== "denials" && (
+        (source === "charges" || source === "events") && (
           <ButtonLink to="/projects/$projectId/$environment/first-event" params={scope}>
             {inEnvironment("Send an event", scope.environment, "to")}
           </ButtonLink>

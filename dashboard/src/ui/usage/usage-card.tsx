@@ -155,6 +155,7 @@ export function UsageFigures({ shown, onNarrow }: { shown: UsageShown; onNarrow:
 function noteOf({ settings: { what }, usage: { total } }: UsageShown): string {
   if (what === "credits") return `${countOf(total.count, "charge")}, net of reversals`;
   if (what === "charges") return `${countOf(total.credits, "credit")}, net of reversals`;
+  if (what === "overage") return `${countOf(total.count, "charge")}, net of reversals. To be invoiced.`;
   if (what === "events") return `Total quantity ${formatCount(total.quantity)}`;
   if (what === "quantity") return countOf(total.count, "event");
   return "Excludes checks, and denials for customers without a plan.";

@@ -6,6 +6,7 @@ import {
   GROUP_NAMES,
   GROUPS,
   type GroupBy,
+  hasPools,
   METRICS,
   TOPS,
   type UsageSearch,
@@ -38,7 +39,7 @@ export function UsageFilters({
   onChange: (change: UsageChange) => void;
 }) {
   const seen = useId();
-  const choosesPool = settings.source === "charges" && pools.length > 1;
+  const choosesPool = hasPools(settings.source) && pools.length > 1;
   return (
     <search className="flex flex-col gap-2">
       <div className="flex flex-wrap items-center gap-2">

@@ -4,10 +4,12 @@ import { GROUP_NAMES, type Measure, type Source } from "../../format/usage-searc
 import { type Column, Table } from "../table.tsx";
 import type { Series, UsageShown } from "./usage-series.ts";
 
-const COUNTED = { charges: "Charges", events: "Events", denials: "Denials" } as const satisfies Record<
-  Source,
-  string
->;
+const COUNTED = {
+  charges: "Charges",
+  overage: "Charges",
+  events: "Events",
+  denials: "Denials",
+} as const satisfies Record<Source, string>;
 const MEASURED = { credits: "Credits", quantity: "Quantity", count: null } as const satisfies Record<
   Measure,
   string | null

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { type Managed, setupManage } from "../../../test/manage.ts";
+import { setupOverage } from "../../../test/overage.ts";
 
 const CHARGE = { customerId: "ada", feature: "image.render", quantity: 15, idempotencyKey: "k" };
 
@@ -23,6 +24,7 @@ test("a reversal does exactly what its preview showed, and the preview writes no
   expect(body).toEqual({
     quantity: 6,
     credits: 60,
+    overageCredits: 0,
     pool: "credits",
     balanceBefore: 10,
     balanceAfter: 70,
@@ -102,5 +104,31 @@ test("a preview shows that a lowered allowance takes back less", async () => {
   const later = await manage("POST", `${path}/preview`, { body: {} });
   expect(later.body).toMatchObject({
     returns: [{ grant: 1, spendable: 0, rest: "lowered" }, { rest: null }],
+  });
+});
+
+test("a preview shows the overage that the reversal undoes, before credits return", async () => {
+  const { consume, manage } = await setupOverage(50);
+  // 100 credits and 30 of overage.
+  const { body: charged } = await consume({ feature: "image.render", quantity: 13, idempotencyKey: "over" });
+  const path = `customers/ada/consumes/${String(charged["consumeId"])}/reverse`;
+  const steps = [
+    { quantity: 2, credits: 0, overageCredits: 20, balanceAfter: 0, used: 10 },
+    { quantity: 2, credits: 10, overageCredits: 10, balanceAfter: 10, used: 0 },
+    { quantity: null, credits: 90, overageCredits: 0, balanceAfter: 100, used: 0 },
+  ];
+  for (const { quantity, balanceAfter, used, ...undone } of steps) {
+    const preview = await manage("POST", `${path}/preview`, { body: { quantity } });
+    expect(preview.body).toMatchObject({ ...undone, balanceAfter });
+    const reversed = await manage("POST", path, { body: { quantity } });
+    expect(reversed.body).toMatchObject({
+      ...undone,
+      quantity: preview.body["quantity"],
+      customer: { balances: [{ balance: balanceAfter, overage: { used } }] },
+    });
+  }
+  expect((await manage("GET", "keys/over")).body["charge"]).toMatchObject({
+    ...{ credits: 100, overageCredits: 30 },
+    ...{ reversedQuantity: 13, reversedCredits: 100, reversedOverageCredits: 30 },
   });
 });

@@ -25,6 +25,10 @@ import { chooseConsumes, overridesOf, slotsOf } from "./reverse-consume.ts";
 export const ReversalPreview = Type.Object({
   quantity: Type.Integer({ description: "Quantity that would be reversed.", examples: [1] }),
   credits: Type.Integer({ description: "Credits that would be returned.", examples: [10] }),
+  overageCredits: Type.Integer({
+    description: "Overage that would be undone. It returns no credits.",
+    examples: [0],
+  }),
   pool: Type.String({ examples: ["credits"] }),
   balanceBefore: Type.Integer({ examples: [90] }),
   balanceAfter: Type.Integer({ examples: [100] }),
@@ -95,11 +99,12 @@ export function previewReversal(
     const request = { consumes, quantity: input.quantity, grants, overrides };
     const outcome = decideReversal(catalog, wallet, request, clock);
     if (outcome.kind !== "reversed") return outcome;
-    const { quantity, credits, change } = outcome;
+    const { quantity, credits, overageCredits, change } = outcome;
     const viewed = viewWallet(catalog, wallet, clock);
     const preview = {
       quantity,
       credits,
+      overageCredits,
       pool: new CatalogNames(catalog).pool(consume.pool),
       balanceBefore: balanceOf(viewed, consume.pool),
       balanceAfter: balanceOf(change.wallet, consume.pool),

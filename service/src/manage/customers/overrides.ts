@@ -159,7 +159,10 @@ export function listSetOverrides(
     const catalog = await loadCatalog(tx, environmentId);
     const name = { environmentId, customerNumber: customer.customerNumber };
     const { before, limit } = page;
-    const found = await listOverridesPage(tx, name, { before: before ?? NUMBER_MAX, limit: limit + 1 });
+    const found = await listOverridesPage(tx, name, {
+      before: before ?? OVERRIDES_NUMBER_MAX,
+      limit: limit + 1,
+    });
     const shown = found.slice(0, limit);
     const items = shown.map((overrides) => ({
       ...describeTerms(catalog, overrides),
@@ -169,7 +172,7 @@ export function listSetOverrides(
   });
 }
 
-const NUMBER_MAX = 2 ** 31 - 1;
+export const OVERRIDES_NUMBER_MAX = 2 ** 31 - 1;
 
 export type SetOverridesInput = {
   readonly customerId: CustomerId;

@@ -16,6 +16,24 @@ const LimitPosition = nullable(
   }),
 );
 
+const overageOf = (description: string) =>
+  nullable(
+    Type.Object(
+      {
+        credits: nullable(
+          Type.Integer({ description: "What is allowed in each period. Null: unlimited.", examples: [500] }),
+        ),
+        used: Type.Integer({ description: "Used in the period.", examples: [480] }),
+        remaining: nullable(
+          Type.Integer({ description: "Neither used nor held. Null: unlimited.", examples: [20] }),
+        ),
+      },
+      { description },
+    ),
+  );
+
+const shortfallOf = (description: string) => nullable(Type.Integer({ description, examples: [18] }));
+
 export const DenialExplanation = Type.Object({
   denialId: Type.String({ examples: ["den_01k9zq6n2wf3rvd0m6zj8b6c1t"] }),
   recordedAt: timeField,
@@ -24,7 +42,7 @@ export const DenialExplanation = Type.Object({
     description: "For display. Do not parse them.",
     examples: [
       [
-        "The request needed 50 credits for 5 × image.generate. 12 were left.",
+        "The request needed 50 credits for 5 × image.generate. 12 were left, and 20 of 500 credits of overage.",
         "Plan credits reset on 1 December 2026 00:00 UTC.",
       ],
     ],
@@ -52,6 +70,12 @@ export const DenialExplanation = Type.Object({
     examples: [50],
   }),
   balance: Type.Integer({ description: "The balance of the pool.", examples: [12] }),
+  overage: overageOf(
+    "Overage of the pool at that moment. Null if none was allowed, or if the response of the key is no longer stored.",
+  ),
+  shortfall: shortfallOf(
+    "Credits that neither the balance nor overage covered. Null for other reasons, or if the overage is no longer known.",
+  ),
   resetsAt: nullable(timeField),
   limit: LimitPosition,
   openGrants: nullable(
@@ -85,6 +109,10 @@ export const DenialExplanation = Type.Object({
         }),
         creditsRequired: Type.Integer({ examples: [50] }),
         balance: Type.Integer({ examples: [512] }),
+        overage: overageOf("Overage of the pool now. Null if none is allowed."),
+        shortfall: shortfallOf(
+          "Credits that neither the balance nor overage covers. Null unless `reason` is `insufficient_credits`.",
+        ),
         resetsAt: nullable(timeField),
         limit: LimitPosition,
       },
@@ -119,7 +147,7 @@ function whyDenied(facts: Facts): string[] {
       const where = pool === "credits" ? "" : ` in the pool ${pool}`;
       const before = (facts.deniedItem ?? 0) > 0 ? " and the items before it in the same pool" : "";
       const needed = `The request needed ${credits(facts.creditsRequired)} for ${facts.quantity} × ${feature}${before}.`;
-      const rest = `${left(facts.balance)}${where}.`;
+      const rest = `${left(facts.balance)}${where}${overage(facts)}.`;
       const price = facts.isOwnPrice ? [`${own} set the price.`] : [];
       return [`${needed} ${rest}`, ...price, resetSentence(facts.resetsAt)];
     }
@@ -155,7 +183,14 @@ function whatNow({ now, creditsRequired }: Facts): string[] {
     return [`The same request would still be denied now (${now.reason}).`];
   const price =
     now.creditsRequired === creditsRequired ? "" : ` it would need ${credits(now.creditsRequired)}, and`;
-  return [`The same request would still be denied now:${price} ${isLeft(now.balance)}.`];
+  return [`The same request would still be denied now:${price} ${isLeft(now.balance)}${overage(now)}.`];
+}
+
+/** What was left of the overage, said after the credits. Empty if it has no limit: then it was not the reason. */
+function overage({ overage: position }: Pick<DenialExplanation, "overage">): string {
+  if (position === null || position.credits === null) return "";
+  const { credits: allowed, remaining } = position;
+  return `, and ${remaining === 0 ? "none of the" : `${remaining} of`} ${credits(allowed)} of overage`;
 }
 
 function resetSentence(resetsAt: string | null): string {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { type Managed, setupManage } from "../../../test/manage.ts";
+import { setupOverage } from "../../../test/overage.ts";
 import { brandAs, type CustomerId } from "../../primitives/brand.ts";
 import { blockCustomer } from "../customers/verb-operations.ts";
 import { defineFeature } from "../features/define-feature.ts";
@@ -9,7 +10,7 @@ const ADA = brandAs<CustomerId>("ada");
 type Explained = Record<string, unknown> & { readonly sentences: string[] };
 
 /** Explains the newest denial of ada. */
-async function explain({ manage }: Managed): Promise<Explained> {
+async function explain({ manage }: Pick<Managed, "manage">): Promise<Explained> {
   const { body } = await manage("GET", "customers/ada/requests");
   const newest = (body["items"] as { kind: string; id: string }[]).find(({ kind }) => kind === "denial");
   const reply = await manage("GET", `denials/${newest?.id}`);
@@ -18,7 +19,7 @@ async function explain({ manage }: Managed): Promise<Explained> {
 }
 
 let count = 0;
-const ask = (managed: Managed, feature: string, quantity = 1) =>
+const ask = (managed: Pick<Managed, "consume">, feature: string, quantity = 1) =>
   managed.consume({ customerId: "ada", feature, quantity, idempotencyKey: `ask-${count++}` });
 
 test("a denial for lack of credits shows the numbers, grants and earlier charges, and they add up", async () => {
@@ -154,4 +155,86 @@ test("a reused key reveals nothing about the earlier denial", async () => {
     null,
     expect.objectContaining({ used: 4, resetsAt: expect.any(String) }),
   ]);
+});
+
+test("a denial shows the overage that was left, and the shortfall counts it", async () => {
+  const managed = await setupOverage(50);
+  const { publish, database } = managed;
+  // 100 credits and 20 of overage, 10 more are held. 20 are left.
+  await ask(managed, "image.render", 12);
+  await managed.open({ feature: "image.render" });
+  await ask(managed, "image.render", 5);
+  const overage = { credits: 50, used: 20, remaining: 20 };
+  const numbers = { reason: "insufficient_credits", creditsRequired: 50, balance: 0, overage, shortfall: 30 };
+  const explained = await explain(managed);
+  expect(explained).toMatchObject({
+    ...numbers,
+    now: { ...numbers, allowed: false },
+    chargesBefore: [{ credits: 100, overageCredits: 20, reversedOverageCredits: 0 }],
+  });
+  expect([explained.sentences[0], explained.sentences.at(-1)]).toEqual([
+    "The request needed 50 credits for 5 × image.render. 0 were left, and 20 of 50 credits of overage.",
+    "The same request would still be denied now: 0 credits are left, and 20 of 50 credits of overage.",
+  ]);
+  // Exactly the shortfall makes the request possible.
+  await managed.topUp("ada", 29);
+  expect((await explain(managed))["now"]).toMatchObject({ allowed: false, balance: 29, shortfall: 1 });
+  await managed.topUp("ada", 1);
+  expect((await explain(managed))["now"]).toMatchObject({
+    allowed: true,
+    balance: 30,
+    overage,
+    shortfall: null,
+  });
+
+  await ask(managed, "image.render", 5);
+  await ask(managed, "image.render");
+  const usedUp = await explain(managed);
+  expect(usedUp).toMatchObject({ overage: { used: 40, remaining: 0 }, shortfall: 10 });
+  expect(usedUp.sentences[0]).toMatch(/ 0 were left, and none of the 50 credits of overage\.$/);
+  // Later changes of the plan do not change the explanation, only what is true now.
+  await publish(null);
+  expect(await explain(managed)).toMatchObject({
+    overage: { credits: 50, used: 40, remaining: 0 },
+    shortfall: 10,
+    now: { allowed: true, overage: { credits: null, used: 40, remaining: null } },
+  });
+  // Without the stored response, nobody knows what was left: there is no number instead of a wrong one.
+  await database.query("set session_replication_role = replica");
+  await database.query("delete from cell.keyed_requests");
+  expect(await explain(managed)).toMatchObject({ overage: null, shortfall: null, balance: 0 });
+});
+
+test("without its stored response, a denial has a shortfall only if no overage was allowed", async () => {
+  const managed = await setupManage();
+  const { manage, database } = managed;
+  await ask(managed, "image.render", 11);
+  await database.query("set session_replication_role = replica");
+  await database.query("delete from cell.keyed_requests");
+  expect(await explain(managed)).toMatchObject({ overage: null, shortfall: 10 });
+  const override = (terms: object) =>
+    manage("PUT", "customers/ada/overrides", {
+      body: { allowances: { credits: terms } },
+      headers: { "if-match": "*" },
+    });
+  expect((await override({ credits: 70 })).status).toBe(200);
+  expect(await explain(managed)).toMatchObject({ overage: null, shortfall: 10 });
+  expect((await override({ overage: 5 })).status).toBe(200);
+  expect(await explain(managed)).toMatchObject({ overage: null, shortfall: null, now: { shortfall: 5 } });
+});
+
+test("the shortfall of a denied item counts the items before it, credits and overage", async () => {
+  const managed = await setupOverage(50);
+  const items = [
+    { feature: "text.generate", quantity: 1 },
+    { feature: "image.render", quantity: 16 },
+  ];
+  await managed.consume({ items });
+  expect(await explain(managed)).toMatchObject({
+    deniedItem: 1,
+    creditsRequired: 161,
+    balance: 100,
+    overage: { credits: 50, used: 0, remaining: 50 },
+    shortfall: 11,
+  });
 });

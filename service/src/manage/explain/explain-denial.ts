@@ -1,6 +1,7 @@
 import type { Catalog } from "../../entitlement/catalog.ts";
 import { parseItems } from "../../entitlement/consumption.ts";
-import { decide, type Position } from "../../entitlement/decide.ts";
+import { decide, type Reason } from "../../entitlement/decide.ts";
+import { overageLeft } from "../../entitlement/overage.ts";
 import { findOverride } from "../../entitlement/overrides.ts";
 import { positionIn } from "../../entitlement/stored-answer.ts";
 import type { FeatureOverride, Wallet } from "../../entitlement/wallet.ts";
@@ -20,10 +21,11 @@ import { type Denial, findDenial, nameDenial } from "../../store/cell/denials.ts
 import { listGrantDetails } from "../../store/cell/grant-list.ts";
 import { findKeptRequest, type KeptRequest } from "../../store/cell/key-records.ts";
 import { sumParts } from "../../store/cell/ledger-balances.ts";
-import { listOverrides } from "../../store/cell/overrides.ts";
+import { listOverrides, listOverridesPage } from "../../store/cell/overrides.ts";
 import type { WalletName } from "../../store/cell/wallets.ts";
 import type { Scope } from "../../store/control/scopes.ts";
 import { describeDeniedItems } from "../customers/denied-items.ts";
+import { OVERRIDES_NUMBER_MAX } from "../customers/overrides.ts";
 import { timeOrNull } from "../fields.ts";
 import { type DenialExplanation, denialSentences } from "./denial-explanation.ts";
 import { describeCharge, parseMetadata } from "./key-story.ts";
@@ -51,6 +53,10 @@ export function explainDenial(
       customerId === undefined ? null : await findCustomerRecord(tx, { environmentId, customerId });
     const wallet = customer?.wallet ?? null;
     const override = await findOverrideOf(tx, catalog, name, denial);
+    const pool = poolOf(catalog, denial, override);
+    // The response is used only if it is the denial's own, because an expired key may have been reused.
+    const own = kept?.answer.subjectId.equals(denial.id) ? kept : null;
+    const isOverageKnown = own !== null || !(await couldHaveOverage(tx, catalog, name, { denial, pool }));
     const charges = await listCharges(tx, name, { before: sequence + 1, limit: CHARGES_MAX });
     const facts = {
       denialId: publicId("den", denial.id),
@@ -64,9 +70,8 @@ export function explainDenial(
       metadata: parseMetadata(denial.metadata),
       plan: describePlan(catalog, denial),
       overrides: denial.overrides,
-      pool: poolKey(catalog, poolOf(catalog, denial, override)),
-      // The response is used only if it is the denial's own, because an expired key may have been reused.
-      ...describePosition(denial, kept?.answer.subjectId.equals(denial.id) ? kept : null),
+      pool: poolKey(catalog, pool),
+      ...describePosition(denial, own, isOverageKnown),
       openGrants: await describeGrants(tx, catalog, name, { sequence, wallet }),
       chargesBefore: charges.filter(({ recordedAt }) => recordedAt >= (since ?? 0)).map(describeCharge),
       now: wallet === null ? null : decideNow(catalog, wallet, denial, await readClock(tx)),
@@ -119,12 +124,35 @@ function poolKey(catalog: Catalog, id: PoolId | null): string {
   return (id === null ? undefined : catalog.pools.get(id)?.key) ?? "credits";
 }
 
-type PositionFacts = Pick<DenialExplanation, "reason" | "creditsRequired" | "balance" | "resetsAt" | "limit">;
+/** Maximum number of a customer's overrides to search for overage. */
+const OVERRIDES_MAX = 100;
+
+/** Whether the plan version or any overrides of the customer allow overage in the pool, perhaps at another time. */
+async function couldHaveOverage(
+  tx: Tx,
+  catalog: Catalog,
+  name: WalletName,
+  { denial: { planVersion }, pool }: { readonly denial: Denial; readonly pool: PoolId | null },
+): Promise<boolean> {
+  const version = planVersion === null ? undefined : catalog.versions.get(planVersion);
+  const isPlanned = version?.allowances.some((other) => other.pool === pool && other.overage !== 0);
+  if (isPlanned === true) return true;
+  const recent = await listOverridesPage(tx, name, { before: OVERRIDES_NUMBER_MAX, limit: OVERRIDES_MAX });
+  return recent.some(({ allowances }) =>
+    allowances.some((own) => own.pool === pool && own.overage !== undefined && own.overage !== 0),
+  );
+}
+
+type PositionFacts = Pick<
+  DenialExplanation,
+  "reason" | "creditsRequired" | "balance" | "overage" | "shortfall" | "resetsAt" | "limit"
+>;
 
 /** Describes the numbers of a denial. The denial stores one of the two reset times; the response stored under its key has both. */
-function describePosition(denial: Denial, kept: KeptRequest | null): PositionFacts {
+function describePosition(denial: Denial, kept: KeptRequest | null, isOverageKnown: boolean): PositionFacts {
   const { reason, creditsRequired, balance, limit } = denial;
   const position = kept === null ? null : positionIn(kept.answer, denial.request?.deniedItem ?? 0);
+  const overage = position?.overage ?? null;
   const isLimit = reason === "limit_reached";
   const resetsAt = isLimit ? (position?.resetsAt ?? null) : denial.resetsAt;
   const limitResetsAt = isLimit ? denial.resetsAt : (position?.limit?.resetsAt ?? null);
@@ -132,12 +160,26 @@ function describePosition(denial: Denial, kept: KeptRequest | null): PositionFac
     reason,
     creditsRequired,
     balance,
+    overage,
+    shortfall: isOverageKnown ? shortfallIn({ reason, creditsRequired, balance, overage }) : null,
     resetsAt: timeOrNull(resetsAt),
     limit:
       limit === null
         ? null
         : { ...limit, remaining: remainingOf(limit), resetsAt: timeOrNull(limitResetsAt) },
   };
+}
+
+/** Credits that neither the balance nor overage covers. Null for other reasons. */
+function shortfallIn(facts: {
+  readonly reason: Reason | null;
+  readonly creditsRequired: number;
+  readonly balance: number;
+  readonly overage: DenialExplanation["overage"];
+}): number | null {
+  const { reason, creditsRequired, balance, overage } = facts;
+  if (reason !== "insufficient_credits") return null;
+  return creditsRequired - balance - overageLeft(overage === null ? null : { ...overage, held: 0 });
 }
 
 function remainingOf({ quantity, used }: { readonly quantity: number; readonly used: number }): number {
@@ -207,15 +249,19 @@ function decideNow(
   const { allowed, reason, deniedItem } = decision;
   const item = decision.items[deniedItem ?? request?.deniedItem ?? 0];
   if (item === undefined) return null;
+  const { balance = 0, resetsAt = null, limit = null, overage: left = null } = item.before ?? {};
   const creditsRequired = item.creditsBefore + item.creditsRequired;
-  return { allowed, reason, feature: item.feature.key, creditsRequired, ...describeNow(item.before) };
-}
-
-function describeNow(position: Position | null) {
-  const limit = position?.limit ?? null;
+  const overage =
+    left === null ? null : { credits: left.credits, used: left.used, remaining: left.remaining };
   return {
-    balance: position?.balance ?? 0,
-    resetsAt: timeOrNull(position?.resetsAt ?? null),
+    allowed,
+    reason,
+    feature: item.feature.key,
+    creditsRequired,
+    balance,
+    overage,
+    shortfall: shortfallIn({ reason, creditsRequired, balance, overage }),
+    resetsAt: timeOrNull(resetsAt),
     limit: limit === null ? null : { ...limit, resetsAt: timeOrNull(limit.resetsAt) },
   };
 }

@@ -27,13 +27,15 @@ export const ChargeDetails = Type.Object({
   ),
   feature: Type.String({ examples: ["image.generate"] }),
   quantity: quantityField,
-  credits: Type.Integer({ examples: [10] }),
+  credits: Type.Integer({ description: "Taken from the balance.", examples: [10] }),
+  overageCredits: Type.Integer({ description: "The part of the price that is overage.", examples: [0] }),
   balanceAfter: Type.Integer({ examples: [90] }),
   overrides: shownOverrides,
   memberId: shownMember,
   metadata: metadataField,
   reversedQuantity: Type.Integer({ description: "Quantity reversed so far.", examples: [0] }),
-  reversedCredits: Type.Integer({ examples: [0] }),
+  reversedCredits: Type.Integer({ description: "Credits returned so far.", examples: [0] }),
+  reversedOverageCredits: Type.Integer({ description: "Overage undone so far.", examples: [0] }),
 });
 
 const DenialDetails = Type.Object({
@@ -151,12 +153,14 @@ export function describeCharge(charge: Charge): Static<typeof ChargeDetails> {
     feature: charge.feature,
     quantity: charge.quantity,
     credits: charge.credits,
+    overageCredits: charge.overageCredits,
     balanceAfter: charge.balanceAfter,
     overrides: charge.overrides,
     memberId: charge.memberId,
     metadata: parseMetadata(charge.metadata),
     reversedQuantity: charge.reversedQuantity,
     reversedCredits: charge.reversedCredits,
+    reversedOverageCredits: charge.reversedOverageCredits,
   };
 }
 

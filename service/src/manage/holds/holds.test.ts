@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { expectVerified, expireHolds, openHolds, windBackHolds } from "../../../test/holds.ts";
 import { setupManage } from "../../../test/manage.ts";
+import { setupOverage } from "../../../test/overage.ts";
 import { DAY_MS } from "../../../test/wind-back.ts";
 
 const TEXT = { feature: "text.generate", quantity: 10_000 }; // 30 credits
@@ -74,13 +75,27 @@ test("an operator releases a hold by hand, and a settlement that comes later is 
   const path = `customers/ada/holds/${holdId}/release`;
   expect((await manage("POST", path, { body: {}, token: tokens.viewer })).status).toBe(403);
   const reply = await manage("POST", path, { body: {} });
-  expect(reply.body).toEqual({ outcome: "released", credits: 30 });
+  expect(reply.body).toEqual({ outcome: "released", credits: 30, overageCredits: 0 });
   expect((await manage("POST", path, { body: {} })).body["code"]).toBe("hold_released");
   expect((await settle(holdId)).body["code"]).toBe("hold_released");
   expect(await balance()).toBe(100);
   expect(await list()).toMatchObject([{ status: "released", creditsReleased: 30 }]);
   const [entry] = (await manage("GET", "audit?action=hold.released")).body["items"] as object[];
   expect(entry).toMatchObject({ subject: holdId, after: { credits: 30, balances: { credits: 100 } } });
+  expect(entry).not.toHaveProperty("after.overageCredits");
+  await expectVerified(database);
+});
+
+test("a release by hand frees the overage of a hold, and the audit log says so", async () => {
+  const { open, manage, database } = await setupOverage(50);
+  const holdId = await open({ feature: "image.render", quantity: 12 });
+  const balances = async () => (await manage("GET", "customers/ada")).body["balances"];
+  expect(await balances()).toMatchObject([{ balance: 0, held: 100, overage: { held: 20, remaining: 30 } }]);
+  const released = await manage("POST", `customers/ada/holds/${holdId}/release`, { body: {} });
+  expect(released.body).toEqual({ outcome: "released", credits: 100, overageCredits: 20 });
+  expect(await balances()).toMatchObject([{ balance: 100, held: 0, overage: { held: 0, remaining: 50 } }]);
+  const [entry] = (await manage("GET", "audit?action=hold.released")).body["items"] as object[];
+  expect(entry).toMatchObject({ subject: holdId, after: { credits: 100, overageCredits: 20 } });
   await expectVerified(database);
 });
 

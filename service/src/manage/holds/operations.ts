@@ -112,13 +112,14 @@ function releasing({ cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "Release a hold by hand",
     description:
-      "Frees the credits of an open hold, for example after the process that opened it has crashed. A settlement that arrives later is " +
+      "Frees the credits and the overage of an open hold, for example after the process that opened it has crashed. A settlement that arrives later is " +
       "rejected with `hold_released`, so the work is not charged.",
     params: Type.Object({ ...customerParams.properties, holdId: holdParam }),
     body: strictObject({}),
     answer: Type.Object({
       outcome: Type.Enum(["released"]),
       credits: Type.Integer({ description: "Credits that the hold had set aside.", examples: [20] }),
+      overageCredits: Type.Integer({ description: "Overage that the hold had set aside.", examples: [0] }),
     }),
     codes: ["hold_not_found", "hold_settled", "hold_released", "hold_expired"],
     handle: async (call) => {
@@ -127,7 +128,10 @@ function releasing({ cellOf }: ManageParts): Operation {
         customerId: customerIdOf(call),
         holdId,
       });
-      if (outcome.kind === "released") return { outcome: outcome.kind, credits: outcome.credits };
+      if (outcome.kind === "released") {
+        const { kind, credits, overageCredits } = outcome;
+        return { outcome: kind, credits, overageCredits };
+      }
       if (outcome.kind === "customer_not_found") throw customerNotFound();
       throw new Problem(outcome.kind, { detail: DETAILS[outcome.kind] });
     },

@@ -1,5 +1,5 @@
 import { releaseHold as decideRelease } from "../../entitlement/change-hold.ts";
-import { creditsIn } from "../../entitlement/hold-answer.ts";
+import { creditsIn, overageIn } from "../../entitlement/hold-answer.ts";
 import { compareWallets } from "../../entitlement/view-wallet.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import type { CustomerId } from "../../primitives/brand.ts";
@@ -11,7 +11,7 @@ import type { Context } from "../context.ts";
 import { walletTransaction } from "../wallet-transaction.ts";
 
 type ReleaseOutcome =
-  | { readonly kind: "released"; readonly credits: number }
+  | { readonly kind: "released"; readonly credits: number; readonly overageCredits: number }
   | {
       readonly kind:
         | "customer_not_found"
@@ -21,7 +21,7 @@ type ReleaseOutcome =
         | "hold_expired";
     };
 
-/** Frees the credits of a hold by hand, for example after its process has crashed. */
+/** Frees the credits and the overage of a hold by hand, for example after its process has crashed. */
 export function releaseHold(
   cell: Pool,
   context: Context,
@@ -40,10 +40,11 @@ export function releaseHold(
     const outcome = decideRelease(catalog, wallet, hold, clock);
     if (outcome.kind === "hold_expired") return outcome;
     const { change } = outcome;
-    const credits = creditsIn(hold);
+    const [credits, overageCredits] = [creditsIn(hold), overageIn(hold)];
     const { before, after } = compareWallets(open, change.wallet);
-    const audits = [{ action: "hold.released", subject: holdId, before, after: { ...after, credits } }];
+    const released = { ...after, credits, ...(overageCredits === 0 ? {} : { overageCredits }) };
+    const audits = [{ action: "hold.released", subject: holdId, before, after: released }];
     await saveEdits(tx, { ...context, clock }, [{ ...open, change, audits }]);
-    return { kind: "released", credits };
+    return { kind: "released", credits, overageCredits };
   });
 }

@@ -83,7 +83,7 @@ const groupBy = Type.Optional(
   Type.Enum(["feature", "event", "reason", "customer", "member", "metadata"], {
     description:
       "How to group usage into lines. Charges: `feature`, `customer`, `member` or `metadata`. Denials: `feature`, `reason` or " +
-      "`customer`. Events: `event`, `customer`, `member` or `metadata`. Grouping by `member` needs a `customerId`.",
+      "`customer`. Overage: `feature` or `customer`. Events: `event`, `customer`, `member` or `metadata`. Grouping by `member` needs a `customerId`.",
   }),
 );
 

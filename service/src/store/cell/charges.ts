@@ -25,8 +25,7 @@ const CHARGE = describeRow({
   quantity: integer("e.quantity"),
   // Not -amount, which is -0 if nothing was charged.
   credits: derive(integer("e.amount"), (amount) => 0 - amount),
-  /** What was used beyond all credits. */
-  overage: integer("coalesce(e.overage, 0)"),
+  overageCredits: integer("coalesce(e.overage, 0)"),
   balanceAfter: integer("e.balance_after"),
   pool: id<PoolId>("e.pool_id"),
   planVersion: id<PlanVersionId>("e.plan_version_id"),
@@ -39,6 +38,7 @@ const CHARGE = describeRow({
   metadata: orNull(text(`(${METADATA})::text`)),
   reversedQuantity: integer("coalesce(r.quantity, 0)"),
   reversedCredits: integer("coalesce(r.amount, 0)"),
+  reversedOverageCredits: integer("coalesce(r.overage, 0)"),
 });
 
 const NAMED_CHARGE = derive(CHARGE, (charge) => ({ id: requestIdOf(charge), ...charge }));
@@ -64,7 +64,7 @@ function chargeStatement(name: string, which: string): Statement {
     ) as e
     join cell.features as f on f.environment_id = e.environment_id and f.id = e.feature_id
     left join lateral (
-      select sum(r.quantity) as quantity, sum(r.amount) as amount
+      select sum(r.quantity) as quantity, sum(r.amount) as amount, sum(r.overage) as overage
       from cell.ledger as r
       where r.customer_number = e.customer_number
         and r.reverses = e.sequence
