@@ -21,7 +21,7 @@ const ATTEMPTS_MAX = 50;
 const RECENT = 400;
 const LIFE_MS = { min: 500, max: 20_000 };
 const DELAY_MS = { min: 200, max: 6_000 };
-const ASSIGNED_PLANS = ["starter", "growth", "studio"] as const;
+const ASSIGNED_PLANS = ["starter", "growth", "studio", "metered", "postpaid"] as const;
 
 /** The operator's automation: one management call at a time, while clients send load. */
 export class Operator {

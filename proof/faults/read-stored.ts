@@ -157,6 +157,8 @@ const TABLES: { readonly [Name in keyof Stored]: Table<Stored[Name][number]> } =
       items: "l.items",
       hold: "l.hold_number",
       uncovered: "coalesce(l.uncovered, 0)",
+      overage: "coalesce(l.overage, 0)",
+      overageParts: "coalesce(l.overage_parts, '')",
       keyHash: "l.key_hash::text",
       // The first charge of a request has its metadata. If a charge has a member, it is the marker, except for the charges of a hold.
       marker: `(

@@ -21,6 +21,8 @@ const HOT_ONE_IN = 5;
 const RICH = 30;
 /** Few enough that each of them runs out of credits several times in a run. */
 const DRY = 10;
+/** On plans with overage, which they use soon, because most of them buy nothing. */
+const OVERAGE = 12;
 /** One request in this many is for a new customer, so that some crashes happen while rows are created. */
 const NEW_ONE_IN = 50;
 
@@ -72,6 +74,11 @@ export const CUSTOMERS: readonly {
     plan: "starter" as const,
     bought: 0,
   })),
+  ...Array.from({ length: OVERAGE }, (_, index) => ({
+    customerId: `customer_overage_${index}`,
+    plan: index % 2 === 0 ? ("metered" as const) : ("postpaid" as const),
+    bought: 0,
+  })),
 ];
 
 function pickConsumer(): string {
@@ -80,8 +87,8 @@ function pickConsumer(): string {
 
 function pickCustomer(): string {
   if (integerBetween(0, NEW_ONE_IN) === 0) return `customer_new_${made}`;
-  const index = integerBetween(0, RICH + DRY);
-  return index < RICH ? `customer_rich_${index}` : `customer_dry_${index - RICH}`;
+  // The first one is the hot customer.
+  return CUSTOMERS[integerBetween(1, CUSTOMERS.length)]?.customerId ?? HOT;
 }
 
 /** The customer of a top-up: in half of all cases one who runs out of credits. */

@@ -1,4 +1,5 @@
 import type { Catalog } from "../../../service/src/entitlement/catalog.ts";
+import { sumOf } from "../../../service/src/entitlement/part-lists.ts";
 import {
   brandAs,
   type FeatureKey,
@@ -8,24 +9,24 @@ import {
 import type { Answer, Item } from "../../../service/test/model/request.ts";
 import type { Call } from "../history.ts";
 import { type Account, nameOf } from "./accounts.ts";
-import { type Act, ledgerBalance } from "./act.ts";
-import { findDecision } from "./answers.ts";
+import { type Act, describeOverage, ledgerBalance } from "./act.ts";
+import { type Decision, findDecision } from "./answers.ts";
 import { type HoldCalls, holdCallsIn, listHoldActs } from "./hold-acts.ts";
 import type { StoredDenial, StoredEntry, StoredGrant } from "./stored.ts";
 import type { Facts } from "./violation.ts";
 
 /** Facts from responses that no row stores. */
 export type Answered = HoldCalls & {
-  /** The affordable quantity that was returned for a denied request, by its marker. */
-  readonly affordable: ReadonlyMap<string | null, number>;
+  /** What was returned for a consume request or a request for a hold, by its marker. */
+  readonly decisions: ReadonlyMap<string | null, Decision>;
 };
 
 export function answeredBy(calls: readonly Call[]): Answered {
-  const affordable = calls.flatMap((call): [string, number][] => {
-    const quantity = findDecision(call)?.affordableQuantity ?? null;
-    return quantity === null || call.request.endpoint === "check" ? [] : [[call.request.marker, quantity]];
+  const decisions = calls.flatMap((call): [string, Decision][] => {
+    const decision = call.request.endpoint === "check" ? null : findDecision(call);
+    return decision === null ? [] : [[call.request.marker, decision]];
   });
-  return { ...holdCallsIn(calls), affordable: new Map(affordable) };
+  return { ...holdCallsIn(calls), decisions: new Map(decisions) };
 }
 
 /** The rows in ledger order. Returns a string if the rows are inconsistent. */
@@ -35,8 +36,7 @@ export function listActs(account: Account, catalog: Catalog, answered: Answered)
   for (const denial of denials) {
     const items = findDeniedItems(denial);
     if (items === null) return `${denial.marker} was denied for unreadable items: ${denial.items}`;
-    const quantity = answered.affordable.get(denial.marker) ?? null;
-    acts.push(denialAct(customerId, catalog, { denial, items, quantity }));
+    acts.push(denialAct(customerId, catalog, { denial, items, answered }));
   }
   const ahead = denials.find(({ sequence }) => sequence > wallet.sequence);
   if (ahead !== undefined)
@@ -49,7 +49,7 @@ export function listActs(account: Account, catalog: Catalog, answered: Answered)
       consumes.push(entry.sequence);
       // The act of a request with items has all of its charges. Those of a hold belong to its end.
       if ((entry.item ?? 0) === 0 && entry.hold === null)
-        acts.push(consumeAct(customerId, chargesFrom(entries, index)));
+        acts.push(consumeAct(customerId, chargesFrom(entries, index), answered));
     } else if (entry.kind === "reverse") {
       const consume = consumes.indexOf(entry.reverses ?? 0);
       if (consume < 0)
@@ -73,10 +73,11 @@ function chargesFrom(entries: readonly StoredEntry[], index: number): StoredEntr
   return end < 0 ? later : later.slice(0, end);
 }
 
-function consumeAct(customerId: string, charges: readonly StoredEntry[]): Act {
+function consumeAct(customerId: string, charges: readonly StoredEntry[], { decisions }: Answered): Act {
   const [first] = charges;
   if (first === undefined) throw new Error("a request has a charge");
   const { planVersion } = first;
+  const answered = decisions.get(first.marker)?.items;
   return {
     ...actOf(customerId, first),
     request: { kind: "decide", items: charges.map(({ feature, quantity }) => toItem(feature, quantity)) },
@@ -84,10 +85,11 @@ function consumeAct(customerId: string, charges: readonly StoredEntry[]): Act {
     stored: {
       outcome: "allowed",
       ...chargeFacts(
-        charges.map(({ amount, pool }) => {
+        charges.map(({ amount, pool, overage: beyond }, index) => {
           // The model returns the balances after the whole request.
           const last = charges.findLast((charge) => charge.pool === pool);
-          return { charge: -amount, balance: last?.balanceAfter };
+          const overage = describeOverage(answered?.[index]?.overage);
+          return { charge: -amount, beyond, balance: last?.balanceAfter, overage };
         }),
       ),
       "the plan's version": planVersion,
@@ -97,9 +99,13 @@ function consumeAct(customerId: string, charges: readonly StoredEntry[]): Act {
       return {
         outcome: answer.reason ?? "allowed",
         ...chargeFacts(
-          answer.items.map(({ creditsRequired: charge }, index) => {
+          answer.items.map(({ creditsRequired, after }, index) => {
             const pool = brandAs<PoolId>(charges[index]?.pool ?? 0);
-            return { charge, balance: ledgerBalance(customer, pool) };
+            const taken = customer.consumes[customer.charges.at(index - charges.length) ?? -1];
+            const beyond = sumOf(taken?.overage ?? []);
+            const overage = answered === undefined ? undefined : describeOverage(after?.overage);
+            const balance = ledgerBalance(customer, pool);
+            return { charge: creditsRequired - beyond, beyond, balance, overage };
           }),
         ),
         "the plan's version": answer.planVersion,
@@ -108,15 +114,24 @@ function consumeAct(customerId: string, charges: readonly StoredEntry[]): Act {
   };
 }
 
-function chargeFacts(
-  charges: readonly { readonly charge: number; readonly balance: number | undefined }[],
-): Facts {
+type ChargeFacts = {
+  readonly charge: number;
+  /** The part of the price that is overage. */
+  readonly beyond: number;
+  readonly balance: number | undefined;
+  /** As returned. Undefined if the response was lost. */
+  readonly overage: string | undefined;
+};
+
+function chargeFacts(charges: readonly ChargeFacts[]): Facts {
   return Object.fromEntries(
-    charges.flatMap(({ charge, balance }, index) => {
+    charges.flatMap(({ charge, beyond, balance, overage }, index) => {
       const of = charges.length === 1 ? "" : ` of item ${index}`;
       return [
         [`the charge${of}`, charge],
+        [`the overage${of}`, beyond],
         [`the balance${of}`, balance],
+        [`the period's overage${of}`, overage],
       ];
     }),
   );
@@ -125,12 +140,14 @@ function chargeFacts(
 type Denied = {
   readonly denial: StoredDenial;
   readonly items: readonly Item[];
-  /** Null if it was not returned. */
-  readonly quantity: number | null;
+  readonly answered: Answered;
 };
 
-function denialAct(customerId: string, catalog: Catalog, { denial, items, quantity }: Denied): Act {
+function denialAct(customerId: string, catalog: Catalog, { denial, items, answered }: Denied): Act {
   const { marker, sequence, recordedAtMs, planVersion, reason } = denial;
+  const decision = answered.decisions.get(marker);
+  const quantity = decision?.affordableQuantity ?? null;
+  const shown = decision?.items[decision.deniedItem ?? 0]?.overage;
   const poolOf = (index: number): number | undefined => {
     const item = items[index];
     return item === undefined ? undefined : catalog.features.get(item.feature)?.pool;
@@ -151,6 +168,7 @@ function denialAct(customerId: string, catalog: Catalog, { denial, items, quanti
       "the limit": denial.limitQuantity,
       "the use": denial.limitUsed,
       "the affordable quantity": quantity,
+      "the period's overage": describeOverage(shown),
     },
     expect: (answer) => {
       if (answer.kind !== "decided" || answer.deniedItem === null) return { outcome: outcomeOf(answer) };
@@ -168,6 +186,7 @@ function denialAct(customerId: string, catalog: Catalog, { denial, items, quanti
         "the limit": before?.limit?.quantity ?? null,
         "the use": before?.limit?.used ?? null,
         ...(quantity !== null && { "the affordable quantity": answer.affordableQuantity }),
+        ...(shown !== undefined && { "the period's overage": describeOverage(before?.overage) }),
       };
     },
   };
@@ -196,16 +215,17 @@ function reverseAct(
   customerId: string,
   { entry, consume, balance }: { entry: StoredEntry; consume: number; balance: number },
 ): Act {
-  const { pool, amount, quantity } = entry;
+  const { pool, amount, overage, quantity } = entry;
   return {
     ...actOf(customerId, entry),
     request: { kind: "reverse", consume, quantity },
-    stored: { outcome: "reversed", credits: amount, "the balance": balance },
+    stored: { outcome: "reversed", credits: amount, "the overage": overage, "the balance": balance },
     expect: (answer, customer) =>
       answer.kind === "reversed"
         ? {
             outcome: answer.kind,
             credits: answer.credits,
+            "the overage": answer.overageCredits,
             "the balance": ledgerBalance(customer, brandAs<PoolId>(pool)),
           }
         : { outcome: answer.kind },

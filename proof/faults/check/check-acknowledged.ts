@@ -50,11 +50,13 @@ export function checkCharges(
       const balance = last.balanceAfter - (heldOf.get(entry.customer)?.(entry) ?? 0);
       const differences = listDifferences(
         {
-          ...{ marker, charge: -entry.amount, answered: answered?.creditsCharged, balance },
+          ...{ marker, price: entry.overage - entry.amount, charge: -entry.amount, balance },
+          overage: entry.overage,
           ...{ item, items: entry.items, feature, quantity },
         },
         {
-          ...{ marker: request.marker, charge: due, answered: due, balance: answered?.balance },
+          ...{ marker: request.marker, price: due, charge: answered?.creditsCharged },
+          ...{ balance: answered?.balance, overage: answered?.overageCredits ?? 0 },
           ...placeOf(index, items.length),
           ...asked,
         },

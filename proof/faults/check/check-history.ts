@@ -9,6 +9,7 @@ import { checkHolds } from "./check-holds.ts";
 import { checkItems, checkPools } from "./check-items.ts";
 import { checkKeyAnswers, checkStoredKeys } from "./check-keys.ts";
 import { checkAddedCredits, checkPlans, checkReversed } from "./check-manage.ts";
+import { checkOverage } from "./check-overage.ts";
 import { checkAffordable, checkKeyReplies, checkReplies } from "./check-replies.ts";
 import { type Counts, checkContents, checkCounts, countBounds } from "./check-requests.ts";
 import type { Stored } from "./stored.ts";
@@ -111,6 +112,7 @@ function checkStored({ calls, manageCalls }: Seen, stored: Stored): Violation[] 
       ...checkItems(account),
       ...checkDecisions(account, catalog, answered),
       ...checkExpiries(account),
+      ...checkOverage(account, catalog),
     ]),
   ];
 }

@@ -3,7 +3,9 @@ import { POOL } from "../../../harness/project.ts";
 import { type FeatureKey, MINUTES, type PlanKey, type PoolKey, UNKNOWN_FEATURE } from "../../catalog.ts";
 import type { ConsumeRequest, ManageRequest } from "../../history.ts";
 import { playHolds } from "./play-holds.ts";
-import { consume, okCheck, ReferenceWallet, reverse } from "./reference-wallet.ts";
+import { playOverage } from "./play-overage.ts";
+import { ReferenceWallet } from "./reference-wallet.ts";
+import { consume, okCheck, reverse } from "./requests.ts";
 import {
   addCall,
   addEvents,
@@ -29,6 +31,7 @@ export function validRun(): Run {
   playExpired(run);
   playItems(run);
   playHolds(run);
+  playOverage(run);
   return run;
 }
 
