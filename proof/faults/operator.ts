@@ -162,11 +162,11 @@ function makeReversal({ calls }: History): ManageRequest | null {
     const call = pickFrom(pool);
     const charge = call === null ? null : findCharge(call);
     if (charge === null) continue;
-    const { consumeId, quantities, hasItems } = charge;
+    const { consumeId, items, hasItems } = charge;
     const isWhole = integerBetween(0, 2) === 0;
     const item =
-      hasItems && !(isWhole && integerBetween(0, 2) === 0) ? integerBetween(0, quantities.length) : null;
-    const quantity = isWhole ? null : integerBetween(1, (quantities[item ?? 0] ?? 0) + 1);
+      hasItems && !(isWhole && integerBetween(0, 2) === 0) ? integerBetween(0, items.length) : null;
+    const quantity = isWhole ? null : integerBetween(1, (items[item ?? 0]?.quantity ?? 0) + 1);
     return { operation: "reverseConsume", consumeId, item, quantity };
   }
   return null;

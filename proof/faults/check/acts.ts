@@ -6,11 +6,12 @@ import {
   type Instant,
   type PoolId,
 } from "../../../service/src/primitives/brand.ts";
+import { balanceIn } from "../../../service/test/model/customer.ts";
 import type { Answer, Item } from "../../../service/test/model/request.ts";
 import type { Call } from "../history.ts";
 import { type Account, nameOf } from "./accounts.ts";
 import { type Act, describeOverage, ledgerBalance } from "./act.ts";
-import { type Decision, findDecision } from "./answers.ts";
+import { type Decision, findDecision, findReversed, type Reversed, type ReversedItem } from "./answers.ts";
 import { type HoldCalls, holdCallsIn, listHoldActs } from "./hold-acts.ts";
 import type { StoredDenial, StoredEntry, StoredGrant } from "./stored.ts";
 import type { Facts } from "./violation.ts";
@@ -19,6 +20,8 @@ import type { Facts } from "./violation.ts";
 export type Answered = HoldCalls & {
   /** What was returned for a consume request or a request for a hold, by its marker. */
   readonly decisions: ReadonlyMap<string | null, Decision>;
+  /** What was returned for a reversal, by its marker. */
+  readonly reversals: ReadonlyMap<string | null, Reversed>;
 };
 
 export function answeredBy(calls: readonly Call[]): Answered {
@@ -26,7 +29,11 @@ export function answeredBy(calls: readonly Call[]): Answered {
     const decision = call.request.endpoint === "check" ? null : findDecision(call);
     return decision === null ? [] : [[call.request.marker, decision]];
   });
-  return { ...holdCallsIn(calls), decisions: new Map(decisions) };
+  const reversals = calls.flatMap((call): [string, Reversed][] => {
+    const reversed = findReversed(call);
+    return reversed === null ? [] : [[call.request.marker, reversed]];
+  });
+  return { ...holdCallsIn(calls), decisions: new Map(decisions), reversals: new Map(reversals) };
 }
 
 /** The rows in ledger order. Returns a string if the rows are inconsistent. */
@@ -54,7 +61,12 @@ export function listActs(account: Account, catalog: Catalog, answered: Answered)
       const consume = consumes.indexOf(entry.reverses ?? 0);
       if (consume < 0)
         return `reverse ${entry.sequence} reverses ${entry.reverses}, which is not an earlier consume`;
-      acts.push(reverseAct(customerId, { entry, consume, balance: balanceAfter(entries, index) }));
+      // The response has the balances after the last entry.
+      const isLast = !entries.slice(index + 1).some(({ marker }) => marker === entry.marker);
+      const items = (isLast ? answered.reversals.get(entry.marker)?.items : null) ?? [];
+      acts.push(
+        reverseAct(customerId, catalog, { entry, consume, balance: balanceAfter(entries, index), items }),
+      );
     } else if (entry.kind === "grant" && slots.has(Number.parseInt(entry.parts, 10))) {
       const grant = added.shift();
       if (grant === undefined) return `grant ${entry.sequence} was never added`;
@@ -211,15 +223,26 @@ function toItem(feature: string | null, quantity: number | null): Item {
   return { feature: brandAs<FeatureKey>(feature ?? ""), quantity: quantity ?? 0 };
 }
 
-function reverseAct(
-  customerId: string,
-  { entry, consume, balance }: { entry: StoredEntry; consume: number; balance: number },
-): Act {
+type Undone = {
+  readonly entry: StoredEntry;
+  /** The index of the charge. */
+  readonly consume: number;
+  readonly balance: number;
+  /** As returned. */
+  readonly items: readonly ReversedItem[];
+};
+
+function reverseAct(customerId: string, catalog: Catalog, { entry, consume, balance, items }: Undone): Act {
+  const named = (balanceOf: (item: ReversedItem) => number | null): Facts =>
+    Object.fromEntries(items.map((item) => [`the balance for ${item.feature}`, balanceOf(item)]));
   const { pool, amount, overage, quantity } = entry;
   return {
     ...actOf(customerId, entry),
     request: { kind: "reverse", consume, quantity },
-    stored: { outcome: "reversed", credits: amount, "the overage": overage, "the balance": balance },
+    stored: {
+      ...{ outcome: "reversed", credits: amount, "the overage": overage, "the balance": balance },
+      ...named((item) => item.balance),
+    },
     expect: (answer, customer) =>
       answer.kind === "reversed"
         ? {
@@ -227,6 +250,10 @@ function reverseAct(
             credits: answer.credits,
             "the overage": answer.overageCredits,
             "the balance": ledgerBalance(customer, brandAs<PoolId>(pool)),
+            ...named(({ feature }) => {
+              const own = catalog.features.get(brandAs<FeatureKey>(feature))?.pool;
+              return own === undefined ? null : balanceIn(customer, own);
+            }),
           }
         : { outcome: answer.kind },
   };

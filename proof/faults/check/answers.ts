@@ -1,4 +1,4 @@
-import { type Call, isDecided } from "../history.ts";
+import { type Call, type Item, isDecided } from "../history.ts";
 
 /** The response to a consume request, a request for a hold or a check. A response is unreadable if a field is missing or has the wrong type. */
 export type Decision = {
@@ -144,8 +144,8 @@ export function findClosing(text: string | null): Closing | null {
 type Charge = {
   readonly consumeId: string;
   readonly hasItems: boolean;
-  /** Of each charge. */
-  readonly quantities: readonly number[];
+  /** One for each charge. */
+  readonly items: readonly (Item & { readonly overageCredits: number })[];
 };
 
 /** Null if the call charged nothing. */
@@ -154,10 +154,45 @@ export function findCharge(call: Call): Charge | null {
   const isSettled = request.endpoint === "settle" && outcome.kind === "ok";
   const closing = isSettled ? findClosing(outcome.body) : null;
   const decision = findDecision(call);
-  const { consumeId = null, items = [] } = closing ?? decision ?? {};
-  const quantities = items.map(({ quantity }) => quantity).filter((quantity) => quantity > 0);
-  const hasItems = decision?.hasItems ?? quantities.length > 1;
-  return consumeId === null ? null : { consumeId, hasItems, quantities };
+  const { consumeId = null, items: all = [] } = closing ?? decision ?? {};
+  const items = all
+    .filter(({ quantity }) => quantity > 0)
+    .map(({ feature, quantity, overageCredits }) => ({
+      ...{ feature, quantity, overageCredits: overageCredits ?? 0 },
+    }));
+  const hasItems = decision?.hasItems ?? items.length > 1;
+  return consumeId === null ? null : { consumeId, hasItems, items };
+}
+
+/** The response to a reversal. */
+export type Reversed = {
+  readonly consumeId: string;
+  readonly customerId: string;
+  readonly creditsReturned: number;
+  readonly overageCredits: number;
+  readonly items: readonly ReversedItem[];
+};
+
+export type ReversedItem = {
+  readonly feature: string;
+  readonly quantity: number;
+  readonly creditsReturned: number;
+  readonly overageCredits: number;
+  readonly pool: string;
+  readonly balance: number;
+};
+
+/** Null if the call reversed nothing, or has an unreadable response. The fields of items are compared with what they should be. */
+export function findReversed({ request, outcome }: Call): Reversed | null {
+  if (request.endpoint !== "reverse" || outcome.kind !== "ok") return null;
+  const { consumeId, customerId, creditsReturned, overageCredits, items } = fieldsOf(outcome.body);
+  const isReadable =
+    typeof consumeId === "string" &&
+    typeof customerId === "string" &&
+    typeof creditsReturned === "number" &&
+    typeof overageCredits === "number" &&
+    Array.isArray(items);
+  return isReadable ? { consumeId, customerId, creditsReturned, overageCredits, items } : null;
 }
 
 /** Null if the response has none. */

@@ -158,7 +158,7 @@ export function checkOrder(accounts: readonly Account[], calls: readonly Call[])
 type Times = { sentMs: number; answeredMs: number };
 
 /** The requests whose rows have a marker and a position. */
-const DECIDING: ReadonlySet<string> = new Set(["consume", "holds", "settle"]);
+const DECIDING: ReadonlySet<string> = new Set(["consume", "holds", "settle", "reverse"]);
 
 function timesByMarker(calls: readonly Call[]): ReadonlyMap<string, Times> {
   const times = new Map<string, Times>();

@@ -12,6 +12,7 @@ import { checkAddedCredits, checkPlans, checkReversed } from "./check-manage.ts"
 import { checkOverage } from "./check-overage.ts";
 import { checkAffordable, checkKeyReplies, checkReplies } from "./check-replies.ts";
 import { type Counts, checkContents, checkCounts, countBounds } from "./check-requests.ts";
+import { checkReversals } from "./check-reversals.ts";
 import type { Stored } from "./stored.ts";
 import { listSubjects, type SubjectKind } from "./subjects.ts";
 import { reachVerdict, type Verdict, type Violation } from "./violation.ts";
@@ -69,6 +70,7 @@ export function checkHistory(seen: Seen, stored: Stored | null): HistoryReport {
       charge: countOf("charge"),
       denial: countOf("denial"),
       hold: countOf("hold"),
+      reversal: countOf("reversal"),
     },
   };
 }
@@ -105,6 +107,7 @@ function checkStored({ calls, manageCalls }: Seen, stored: Stored): Violation[] 
     ...checkHolds(calls, accounts, stored),
     ...checkAddedCredits(manageCalls, stored),
     ...checkReversed(manageCalls, accounts),
+    ...checkReversals(calls, accounts),
     ...checkPlans(manageCalls, accounts, stored),
     ...checkOrder(accounts, calls),
     ...accounts.flatMap((account) => [

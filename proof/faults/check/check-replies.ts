@@ -10,9 +10,10 @@ import {
   isDecided,
   isHoldChange,
   itemsOf,
+  type ReverseRequest,
   type Span,
 } from "../history.ts";
-import { type DecidedItem, type Decision, findDecision, type Overage } from "./answers.ts";
+import { type DecidedItem, type Decision, findDecision, findReversed, type Overage } from "./answers.ts";
 import { dueFor } from "./check-items.ts";
 import type { Violation } from "./violation.ts";
 
@@ -56,6 +57,7 @@ function findProblem(call: Call): string | null {
   switch (outcome.kind) {
     case "ok":
       if (findDueRefusal(request) !== null) return "is invalid, but was accepted";
+      if (request.endpoint === "reverse") return findWrongReversal(call, request);
       return isDecided(request) ? findWrongDecision(call) : null;
     case "fail":
       return isExpectedRefusal(request, outcome) ? null : "was rejected without reason";
@@ -72,7 +74,29 @@ function isExpectedRefusal(
   const due = findDueRefusal(request);
   if (due !== null) return status === due.status && code === due.code;
   if (isHoldChange(request)) return status === 409 && HOLD_REFUSALS[request.endpoint].includes(code);
-  return claimedKey(request) !== null && status === 409 && code === "idempotency_key_reused";
+  if (request.endpoint === "reverse" && status === 409 && code === "nothing_to_reverse") return true;
+  return (
+    request.key !== null &&
+    claimedKey(request) !== null &&
+    status === 409 &&
+    code === "idempotency_key_reused"
+  );
+}
+
+/** The response names the charge, and its totals are those of its items. A part is one item. */
+function findWrongReversal(call: Call, request: ReverseRequest): string | null {
+  const reversed = findReversed(call);
+  if (reversed === null) return "has an unreadable response";
+  const { consumeId, customerId, items, creditsReturned, overageCredits } = reversed;
+  if (consumeId !== request.consumeId || customerId !== request.customerId) return "returned another charge";
+  const sum = (of: "creditsReturned" | "overageCredits"): number =>
+    items.reduce((total, item) => total + item[of], 0);
+  if (creditsReturned !== sum("creditsReturned") || overageCredits !== sum("overageCredits"))
+    return "returned another total than that of its items";
+  if (request.quantity === null) return items.length > 0 ? null : "reversed nothing";
+  const [item] = items;
+  const isAsked = item?.quantity === request.quantity && (request.feature ?? item.feature) === item.feature;
+  return isAsked && items.length === 1 ? null : "reversed another quantity or feature";
 }
 
 /** What a request about an acknowledged hold can be rejected for. Settling is possible for 35 days after the end. */

@@ -10,7 +10,7 @@ const videos = (quantity: number): Item => ({ feature: "video.encode", quantity 
 
 /** Charges, holds and reversals beyond all credits. The plan has 100 credits and 60 minutes, and an overage of 600 and 250. */
 export function playOverage(run: Run): void {
-  const { wallet, request, play } = open(run, "customer_8", "metered");
+  const { wallet, request, play } = openCustomer(run, "customer_8", "metered");
   play(request("within", images(4)));
   const check = { ...request("beyond", images(9)), endpoint: "check" as const, marker: "beyond-check" };
   addCall(run, check, okCheck(wallet, check));
@@ -52,13 +52,13 @@ export function playOverage(run: Run): void {
   reverse(wallet, entryOf(run, "settle-over-beyond"), 10);
   wallet.close();
 
-  const other = open(run, "customer_9", "postpaid");
+  const other = openCustomer(run, "customer_9", "postpaid");
   other.play(other.request("unlimited", images(500)));
   other.wallet.close();
 }
 
 /** A new customer on this plan, and how it sends consume requests. */
-function open(run: Run, customerId: string, plan: PlanKey) {
+export function openCustomer(run: Run, customerId: string, plan: PlanKey) {
   const wallet = new ReferenceWallet(run, customerId);
   wallet.assign(plan);
   run.manageCalls.push({

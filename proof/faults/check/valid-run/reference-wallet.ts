@@ -91,11 +91,19 @@ export class ReferenceWallet {
   }
 
   /** Reverses a charge, or all charges of its request. */
-  reverse({ sequence }: StoredEntry, quantity: number | null, isWhole: boolean): Answer {
+  reverse(
+    { sequence }: StoredEntry,
+    quantity: number | null,
+    isWhole: boolean,
+    caused: Caused = {},
+  ): Extract<Answer, { kind: "reversed" }> {
     const consume = this.#book.consumes().findIndex((entry) => entry.sequence === sequence);
-    return this.commit(
+    const answer = this.commit(
       isWhole ? { kind: "reverse_request", consume } : { kind: "reverse", consume, quantity },
+      caused,
     );
+    if (answer.kind !== "reversed") throw new Error(`the core returned ${answer.kind}`);
+    return answer;
   }
 
   /** Applies expiries and other changes that are due by then. */
@@ -148,7 +156,7 @@ export class ReferenceWallet {
         ...{ overage: sumOf(overage), overageParts: formatOverage(overage) },
         item: place?.index ?? null,
         items: place?.of ?? null,
-        ...(kind === "consume" && caused),
+        ...((kind === "consume" || kind === "reverse") && caused),
       });
     }
     for (const { effectiveAt: _, expiresAt: expiresAtMs, ...grant } of grants)

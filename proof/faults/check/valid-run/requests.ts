@@ -2,13 +2,15 @@ import {
   type CallOutcome,
   type CheckRequest,
   type ConsumeRequest,
+  claimedKey,
   type DecidedRequest,
   type HoldRequest,
   hasItems,
   itemsOf,
+  type ReverseRequest,
 } from "../../history.ts";
 import { packItems, type StoredEntry, type StoredHoldChange } from "../stored.ts";
-import { chargeId, holdUuid, keyHashOf } from "../subjects.ts";
+import { chargeId, holdUuid, keyHashOf, requestIdOf } from "../subjects.ts";
 import type { Decided, ReferenceWallet } from "./reference-wallet.ts";
 import { addKey, publicIdOf, uuidOf } from "./run.ts";
 
@@ -75,7 +77,6 @@ export function reverse(
   item: number | null = null,
 ): void {
   const outcome = wallet.reverse(entry, quantity, entry.items !== null && item === null);
-  if (outcome.kind !== "reversed") throw new Error(`the core returned ${outcome.kind}`);
   const consumeId = consumeIdOf({ ...entry, sequence: entry.sequence - (entry.item ?? 0) });
   wallet.run.manageCalls.push({
     request: { operation: "reverseConsume", consumeId, item, quantity },
@@ -83,6 +84,32 @@ export function reverse(
     endMs: 5,
     outcome,
   });
+}
+
+/** Reverses charges with an API key. The entry is the first charge of the request, or the only one to reverse. */
+export function reverseByKey(
+  wallet: ReferenceWallet,
+  entry: StoredEntry,
+  request: ReverseRequest,
+): CallOutcome {
+  const { run } = wallet;
+  const { key, marker, quantity, consumeId, customerId } = request;
+  const keyHash = key === null ? null : keyHashOf(key);
+  const isWhole = quantity === null && entry.items !== null;
+  const reversed = wallet.reverse(entry, quantity, isWhole, { marker, keyHash });
+  addKey(run, claimedKey(request) ?? "", "reverse", requestIdOf(entry));
+  const items = reversed.items.map((item) => {
+    const sequence = entry.sequence - (entry.item ?? 0) + item.item;
+    const { feature } =
+      run.ledger.find((row) => row.customer === entry.customer && row.sequence === sequence) ?? {};
+    const [position] = wallet.check([{ feature: feature ?? "", quantity: 1 }]).items;
+    const returned = { creditsReturned: item.credits, overageCredits: item.overageCredits };
+    const pool = wallet.poolOf(feature ?? "");
+    return { feature, quantity: item.quantity, ...returned, pool, balance: position?.before?.balance };
+  });
+  const { credits: creditsReturned, overageCredits } = reversed;
+  const body = { consumeId, customerId, creditsReturned, overageCredits, items };
+  return { kind: "ok", body: JSON.stringify(body), isReplay: false };
 }
 
 /** Independent of the service's rendering, which has its own tests. */

@@ -4,6 +4,7 @@ import { type FeatureKey, MINUTES, type PlanKey, type PoolKey, UNKNOWN_FEATURE }
 import type { ConsumeRequest, ManageRequest } from "../../history.ts";
 import { playHolds } from "./play-holds.ts";
 import { playOverage } from "./play-overage.ts";
+import { playReversals } from "./play-reversals.ts";
 import { ReferenceWallet } from "./reference-wallet.ts";
 import { consume, okCheck, reverse } from "./requests.ts";
 import {
@@ -32,6 +33,7 @@ export function validRun(): Run {
   playItems(run);
   playHolds(run);
   playOverage(run);
+  playReversals(run);
   return run;
 }
 
