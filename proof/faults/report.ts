@@ -59,7 +59,7 @@ export function judgeRun(evidence: Evidence): FaultsReport {
 }
 
 /** A run with overage and reversals must have at least this many of each. */
-const COUNT_MIN = 20;
+const COUNT_MIN = 15;
 
 function listScarce(evidence: Evidence): string[] {
   const { calls, stored } = evidence;
