@@ -28,7 +28,7 @@ const PAID_FEATURES = { "images.render": null, "tokens.generate": null };
 const ALL_PAID_FEATURES = { ...PAID_FEATURES, "video.encode": null, "audio.transcribe": null };
 
 /** Limits are per day, and a run ends long before they reset. */
-export const PLANS = {
+const PREPAID_PLANS = {
   free: { allowance: { credits: 50, period: "once" }, features: PAID_FEATURES },
   starter: {
     allowance: { credits: 150, period: "month" },
@@ -49,11 +49,29 @@ export const PLANS = {
   },
 } as const satisfies Record<string, PlanContent>;
 
+/** Plans with overage. Customers on `metered` use it up, and get some of it back when charges are reversed. */
+export const OVERAGE_PLANS = {
+  metered: {
+    allowance: { credits: 100, period: "month", overage: 600 },
+    otherAllowances: { [MINUTES]: { credits: 60, period: "month", overage: 250 } },
+    features: { ...ALL_PAID_FEATURES, [LIMITED_FEATURE]: { quantity: 80, period: "day" } },
+  },
+  postpaid: {
+    allowance: { credits: 120, period: "month", overage: null },
+    otherAllowances: { [MINUTES]: { credits: 40, period: "month" } },
+    features: ALL_PAID_FEATURES,
+  },
+} as const satisfies Record<string, PlanContent>;
+
+export const PLANS = { ...PREPAID_PLANS, ...OVERAGE_PLANS };
+
 export type PlanKey = keyof typeof PLANS;
 
 export const DEFAULT_PLAN = "free" satisfies PlanKey;
 
 export const CATALOG: CatalogContent = { features: FEATURES, plans: PLANS, defaultPlan: DEFAULT_PLAN };
+/** For a release that does not know overage. */
+export const PREPAID_CATALOG: CatalogContent = { ...CATALOG, plans: PREPAID_PLANS };
 
 export function isFeatureKey(key: string | null): key is FeatureKey {
   return key !== null && Object.hasOwn(FEATURES, key);

@@ -48,11 +48,25 @@ export type HoldChangeRequest = Sent & { readonly key: null; readonly holdId: st
     | { readonly endpoint: "extend"; readonly quantity: number; readonly expiresAt: string }
   );
 
+/** Reverses a charge with an API key. */
+export type ReverseRequest = Sent & {
+  readonly endpoint: "reverse";
+  readonly consumeId: string;
+} & (
+    | {
+        readonly key: string;
+        readonly quantity: number /** Null if it is not named. */;
+        readonly feature: string | null;
+      }
+    /** Everything that is left of a request's charges. It needs no key, because it happens once, so all of them share a marker. */
+    | { readonly key: null; readonly quantity: null }
+  );
+
 /** A request that is allowed or denied. */
 export type DecidedRequest = ConsumeRequest | CheckRequest | HoldRequest;
 
 export function isDecided(request: ClientRequest): request is DecidedRequest {
-  return request.endpoint !== "events" && !isHoldChange(request);
+  return request.endpoint !== "events" && request.endpoint !== "reverse" && !isHoldChange(request);
 }
 
 export function isHoldChange(request: ClientRequest): request is HoldChangeRequest {
@@ -70,7 +84,7 @@ export function itemsOf(request: DecidedRequest): readonly Item[] {
   return [{ feature, quantity }];
 }
 
-export type ClientRequest = EventRequest | DecidedRequest | HoldChangeRequest;
+export type ClientRequest = EventRequest | DecidedRequest | HoldChangeRequest | ReverseRequest;
 
 export type CallOutcome =
   /** A complete 200 response. */
@@ -105,8 +119,9 @@ export function isUnknown({ outcome }: Call): boolean {
   return outcome.kind === "info" && !NOT_EXECUTED.has(outcome.reason);
 }
 
-/** The idempotency key that the request uses. A check uses none, even if it sends one. */
+/** The idempotency key that the request uses. A check uses none, even if it sends one. A whole charge is a key itself. */
 export function claimedKey(request: ClientRequest): string | null {
+  if (request.endpoint === "reverse") return request.key ?? `reverse ${request.consumeId}`;
   return request.endpoint === "check" ? null : request.key;
 }
 
@@ -114,7 +129,7 @@ export function claimedKey(request: ClientRequest): string | null {
 export function findDueRefusal(request: ClientRequest): { status: number; code: string } | null {
   if (request.endpoint === "events")
     return request.isTooOld ? { status: 422, code: "timestamp_out_of_range" } : null;
-  if (isHoldChange(request)) return null;
+  if (!isDecided(request)) return null;
   const isKnown = itemsOf(request).every(({ feature }) => isFeatureKey(feature));
   return isKnown ? null : { status: 404, code: "feature_not_found" };
 }
@@ -152,7 +167,12 @@ export type ManageRequest =
 type Reversed = {
   readonly credits: number;
   readonly quantity: number;
-  readonly items?: readonly { readonly item: number; readonly quantity: number; readonly credits: number }[];
+  readonly items?: readonly {
+    readonly item: number;
+    readonly quantity: number;
+    readonly credits: number;
+    readonly overageCredits?: number;
+  }[];
 };
 
 export type ManageOutcome =

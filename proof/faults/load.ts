@@ -2,6 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { integerBetween, pickFrom } from "../harness/random.ts";
 import { Client, type Target } from "./client.ts";
 import type { Call, History } from "./history.ts";
+import { KnownCharges, reverseCharge } from "./known-charges.ts";
 import { changeHold, holdersIn, KnownHolds, makeEnd } from "./known-holds.ts";
 import {
   isRepeatable,
@@ -36,6 +37,7 @@ export class Load {
   /** May change during the run: the clients' next requests follow it. */
   traffic: Traffic;
   readonly holds = new KnownHolds();
+  readonly #charges = new KnownCharges();
   readonly #clients: readonly Client[];
   readonly #loops: Promise<unknown>;
   #isStopping = false;
@@ -60,8 +62,12 @@ export class Load {
     const others = this.#clients.filter((other) => other !== client);
     while (!this.#isStopping) {
       const { holds, traffic } = this;
-      const calls = await playScenario({ client, other: pickFrom(others) ?? client, traffic, holds });
-      for (const call of calls) holds.note(call);
+      const other = pickFrom(others) ?? client;
+      const calls = await playScenario({ client, other, traffic, holds, charges: this.#charges });
+      for (const call of calls) {
+        holds.note(call);
+        this.#charges.note(call);
+      }
       const hasFailed = calls.some(({ outcome }) => outcome.kind === "info");
       await pause(
         hasFailed ? integerBetween(BACK_OFF_MS.min, BACK_OFF_MS.max) : integerBetween(0, THINK_MS_MAX),
@@ -76,6 +82,7 @@ type Turn = {
   readonly other: Client;
   readonly traffic: Traffic;
   readonly holds: KnownHolds;
+  readonly charges: KnownCharges;
 };
 type Scenario = { readonly weight: number; play(turn: Turn): Promise<readonly Call[]> };
 
@@ -141,6 +148,15 @@ const SCENARIOS: readonly Scenario[] = [
     async play(turn) {
       const hold = turn.holds.take();
       return hold === null ? [await turn.client.send(makeKeyed(turn.traffic))] : changeHold(hold, turn);
+    },
+  },
+  {
+    weight: 8,
+    async play(turn) {
+      const charge = turn.traffic.hasReversals ? turn.charges.pick() : null;
+      return charge === null
+        ? [await turn.client.send(makeKeyed(turn.traffic))]
+        : reverseCharge(charge, turn);
     },
   },
 ];

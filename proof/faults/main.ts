@@ -1,9 +1,12 @@
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createApiKey } from "../../service/src/manage/keys/create-api-key.ts";
 import { grantToService } from "../../service/src/postgres/privileges.ts";
+import { transaction } from "../../service/src/postgres/transaction.ts";
+import { SCOPES } from "../../service/src/store/control/api-keys.ts";
 import { runProof } from "../harness/command.ts";
-import { withClient } from "../harness/database.ts";
+import { withClient, withPool } from "../harness/database.ts";
 import { PostgresServer } from "../harness/postgres.ts";
 import { openProject, type Project } from "../harness/project.ts";
 import { Service, startVerify } from "../harness/purser.ts";
@@ -26,7 +29,8 @@ await runProof(
   {
     command: "npm run faults",
     about: `Kills two services and their database under load. Checks that no acknowledged request is lost or applied twice, that
-every wallet is the sum of its ledger, and that every hold ends once. Waits a minute for abandoned holds. Needs Linux.
+every wallet is the sum of its ledger, that every hold ends once, that no customer has more overage than the plan allows, and that no
+charge is reversed twice. Waits a minute for abandoned holds. Needs Linux.
 Exit code 0: pass; 1: fail; 2: unknown, because something could not be checked.
 The clients' history is kept unless the run passes; the first line names the file.`,
     options: {
@@ -70,7 +74,7 @@ async function runFaults(options: FaultsOptions): Promise<FaultsReport> {
   const { stack } = options;
   const doubts: string[] = [];
   const postgres = await PostgresServer.start(stack, [], []);
-  const { ownerUrl, serviceUrl, project } = await prepareDatabase(postgres);
+  const { ownerUrl, serviceUrl, project, secret } = await prepareDatabase(postgres);
   const history = new History(options.historyFile);
   const operator = new Operator(serviceUrl, project.context, history);
   await operator.createCustomers();
@@ -80,8 +84,8 @@ async function runFaults(options: FaultsOptions): Promise<FaultsReport> {
   );
   // The services' responses show when they are ready.
   for (const service of services) service.launch().catch(() => {});
-  const target = { services, secret: project.apiKey };
-  const load = new Load(target, history, { hasItems: true, hasHolds: true });
+  const target = { services, secret };
+  const load = new Load(target, history, { hasItems: true, hasHolds: true, hasReversals: true });
   // Stopped even if the run fails, because open loops would keep the process running.
   stack.defer(() => load.stop());
   stack.defer(() => operator.stop());
@@ -124,15 +128,24 @@ async function runFaults(options: FaultsOptions): Promise<FaultsReport> {
   return judgeRun({ calls, manageCalls, stored, mismatch, restarts, outages, retried, death, doubts });
 }
 
+type Prepared = {
+  readonly ownerUrl: string;
+  readonly serviceUrl: string;
+  readonly project: Project;
+  /** Of an API key with all scopes. The project's first key cannot reverse charges. */
+  readonly secret: string;
+};
+
 /** The service connects with a restricted role, which cannot rewrite history. */
-async function prepareDatabase(
-  postgres: PostgresServer,
-): Promise<{ ownerUrl: string; serviceUrl: string; project: Project }> {
+async function prepareDatabase(postgres: PostgresServer): Promise<Prepared> {
   await postgres.query("postgres", `create role ${SERVICE_ROLE} login`);
   const { name, url: ownerUrl } = await postgres.createDatabase("purser");
   const project = await openProject(ownerUrl, CATALOG);
   await withClient(ownerUrl, (client) => grantToService(client, SERVICE_ROLE, { endsKeys: false }));
-  return { ownerUrl, serviceUrl: postgres.url(name, SERVICE_ROLE), project };
+  const { projectId, environmentId, actor: createdBy } = project.context;
+  const key = { projectId, environmentId, kind: "live", name: "Faults", scopes: SCOPES, createdBy } as const;
+  const { secret } = await withPool(ownerUrl, (pool) => transaction(pool, (tx) => createApiKey(tx, key)));
+  return { ownerUrl, serviceUrl: postgres.url(name, SERVICE_ROLE), project, secret };
 }
 
 function describeEnds(services: readonly Service[]): string {

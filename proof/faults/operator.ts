@@ -21,7 +21,7 @@ const ATTEMPTS_MAX = 50;
 const RECENT = 400;
 const LIFE_MS = { min: 500, max: 20_000 };
 const DELAY_MS = { min: 200, max: 6_000 };
-const ASSIGNED_PLANS = ["starter", "growth", "studio"] as const;
+const ASSIGNED_PLANS = ["starter", "growth", "studio", "metered", "postpaid"] as const;
 
 /** The operator's automation: one management call at a time, while clients send load. */
 export class Operator {
@@ -162,11 +162,11 @@ function makeReversal({ calls }: History): ManageRequest | null {
     const call = pickFrom(pool);
     const charge = call === null ? null : findCharge(call);
     if (charge === null) continue;
-    const { consumeId, quantities, hasItems } = charge;
+    const { consumeId, items, hasItems } = charge;
     const isWhole = integerBetween(0, 2) === 0;
     const item =
-      hasItems && !(isWhole && integerBetween(0, 2) === 0) ? integerBetween(0, quantities.length) : null;
-    const quantity = isWhole ? null : integerBetween(1, (quantities[item ?? 0] ?? 0) + 1);
+      hasItems && !(isWhole && integerBetween(0, 2) === 0) ? integerBetween(0, items.length) : null;
+    const quantity = isWhole ? null : integerBetween(1, (items[item ?? 0]?.quantity ?? 0) + 1);
     return { operation: "reverseConsume", consumeId, item, quantity };
   }
   return null;

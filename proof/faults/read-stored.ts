@@ -157,10 +157,13 @@ const TABLES: { readonly [Name in keyof Stored]: Table<Stored[Name][number]> } =
       items: "l.items",
       hold: "l.hold_number",
       uncovered: "coalesce(l.uncovered, 0)",
+      overage: "coalesce(l.overage, 0)",
+      overageParts: "coalesce(l.overage_parts, '')",
       keyHash: "l.key_hash::text",
       // The first charge of a request has its metadata. If a charge has a member, it is the marker, except for the charges of a hold.
+      // A client's reversal has its marker as a note.
       marker: `(
-        select case when l.kind = 2 and l.hold_number is null and l.member_id <> f.metadata ->> 'marker' then l.member_id else f.metadata ->> 'marker' end
+        select case when l.kind = 5 then f.metadata ->> 'note' when l.kind = 2 and l.hold_number is null and l.member_id <> f.metadata ->> 'marker' then l.member_id else f.metadata ->> 'marker' end
         from cell.ledger as f
         where f.customer_number = l.customer_number
           and f.recorded_at = l.recorded_at

@@ -1,9 +1,10 @@
 import { median } from "../harness/figures.ts";
+import { OVERAGE_PLANS } from "./catalog.ts";
 import { findDecision } from "./check/answers.ts";
 import { checkHistory, type HistoryReport, HOLD_KINDS } from "./check/check-history.ts";
 import { checkOutages, checkRestarts, type OutageReport } from "./check/check-outages.ts";
 import type { Stored } from "./check/stored.ts";
-import type { SubjectKind } from "./check/subjects.ts";
+import { isOfClient, type SubjectKind } from "./check/subjects.ts";
 import { reachVerdict, type Verdict, type Violation } from "./check/violation.ts";
 import { type Call, hasItems, type ManageCall, type Span } from "./history.ts";
 import type { Outage, Restart } from "./inject.ts";
@@ -52,9 +53,48 @@ export function judgeRun(evidence: Evidence): FaultsReport {
     ...outageTimes.violations,
     ...slowRestarts,
   ];
-  const doubts = [...evidence.doubts, ...history.doubts];
+  const doubts = [...evidence.doubts, ...history.doubts, ...listScarce(evidence)];
   const verdict = reachVerdict(violations, doubts);
   return { ...evidence, verdict, violations, doubts, counts: history.counts, outageTimes, restartMs };
+}
+
+/** A run with overage and reversals must have at least this many of each. */
+const COUNT_MIN = 15;
+
+function listScarce(evidence: Evidence): string[] {
+  const { calls, stored } = evidence;
+  if (stored === null) return [];
+  const overage = countOverage(evidence);
+  const hasOverage = stored.plans.some(({ key }) => Object.hasOwn(OVERAGE_PLANS, key));
+  const hasReversals = calls.some(({ request }) => request.endpoint === "reverse");
+  const counts = {
+    ...(hasOverage && {
+      "charges with overage": overage.overage_charges,
+      "charges of holds with overage": overage.overage_settled,
+    }),
+    ...(hasReversals && { "reversals by API key": stored.ledger.filter(isOfClient).length }),
+    ...(hasOverage && hasReversals && { "reversals of overage by API key": overage.overage_reversals }),
+  };
+  return Object.entries(counts)
+    .filter(([, count]) => count < COUNT_MIN)
+    .map(([name, count]) => `there are only ${count} ${name}, so too little about them is proven`);
+}
+
+/** Charges and reversals are entries, of which a request with items has several. */
+function countOverage({ calls, stored }: Evidence) {
+  const beyond = (stored?.ledger ?? []).filter(({ overage }) => overage > 0);
+  const charges = beyond.filter(({ kind }) => kind === "consume");
+  const held = calls.flatMap((call) => {
+    const items = call.request.endpoint === "holds" ? (findDecision(call)?.items ?? []) : [];
+    return items.some(({ overageCredits }) => (overageCredits ?? 0) > 0) ? [call.request.marker] : [];
+  });
+  return {
+    overage_charges: charges.length,
+    overage_credits: charges.reduce((sum, { overage }) => sum + overage, 0),
+    overage_holds: new Set(held).size,
+    overage_settled: charges.filter(({ hold }) => hold !== null).length,
+    overage_reversals: beyond.filter(isOfClient).length,
+  };
 }
 
 export function describeReport(report: FaultsReport): string {
@@ -74,6 +114,9 @@ export function describeReport(report: FaultsReport): string {
     `holds               ${describeCounts(counts.hold)}`,
     `                    ${HOLD_KINDS.map((kind) => `${countHolds(report, kind)} ${kind}`).join(", ")}`,
     `with items          ${countWithItems(report, true)} requests allowed, ${countWithItems(report, false)} denied`,
+    `overage             ${describeOverage(report)}`,
+    `reversals           ${describeCounts(counts.reversal)}`,
+    `                    ${countRejected(report)} rejected, because nothing or too little was left`,
     `ledger              ${countNames((report.stored?.ledger ?? []).map(({ kind }) => kind)).join(", ")}`,
     "",
     ...listViolations(report),
@@ -86,7 +129,7 @@ export function describeReport(report: FaultsReport): string {
 /** The figures of `--json`. */
 export function summarize(report: FaultsReport): object {
   const { outageTimes, counts } = report;
-  const { event, charge, denial } = counts;
+  const { event, charge, denial, reversal } = counts;
   return {
     verdict: report.verdict,
     service_kills: report.restarts.length,
@@ -103,6 +146,11 @@ export function summarize(report: FaultsReport): object {
     items_allowed: countWithItems(report, true),
     items_denied: countWithItems(report, false),
     ...Object.fromEntries(HOLD_KINDS.map((kind) => [`holds_${kind}`, countHolds(report, kind)])),
+    ...countOverage(report),
+    reversals_acknowledged: reversal.acknowledged,
+    reversals_unknown: reversal.unknown,
+    reversals_stored: reversal.stored,
+    reversals_rejected: countRejected(report),
     checks: report.calls.filter(({ request }) => request.endpoint === "check").length,
     managed: report.manageCalls.length,
     retried: report.retried,
@@ -113,6 +161,18 @@ export function summarize(report: FaultsReport): object {
     violations: report.violations.length,
     doubts: report.doubts,
   };
+}
+
+function describeOverage(report: FaultsReport): string {
+  const overage = countOverage(report);
+  const settled = `${overage.overage_settled} of them of holds`;
+  const others = `${overage.overage_holds} holds, ${overage.overage_reversals} reversals by API key`;
+  return `${overage.overage_credits} credits in ${overage.overage_charges} charges (${settled}), ${others}`;
+}
+
+function countRejected({ calls }: FaultsReport): number {
+  return calls.filter(({ outcome }) => outcome.kind === "fail" && outcome.code === "nothing_to_reverse")
+    .length;
 }
 
 /** Rule of three: no failure in n trials means a failure rate below 3/n at 95%. Useful from n = 4. */

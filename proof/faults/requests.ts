@@ -5,6 +5,7 @@ import {
   type CheckRequest,
   type ClientRequest,
   type ConsumeRequest,
+  claimedKey,
   type DecidedRequest,
   type EventRequest,
   type HoldChangeRequest,
@@ -13,6 +14,7 @@ import {
   isDecided,
   isHoldChange,
   itemsOf,
+  type ReverseRequest,
 } from "./history.ts";
 
 /** A fifth of all consume requests are for this customer, so that all processes contend for its wallet. */
@@ -21,6 +23,10 @@ const HOT_ONE_IN = 5;
 const RICH = 30;
 /** Few enough that each of them runs out of credits several times in a run. */
 const DRY = 10;
+/** On plans with overage, which they use soon, because most of them buy nothing. */
+const OVERAGE = 12;
+/** One hold in this many is for one of them, because a settlement uses overage only after all credits. */
+const OVERAGE_HOLD_ONE_IN = 3;
 /** One request in this many is for a new customer, so that some crashes happen while rows are created. */
 const NEW_ONE_IN = 50;
 
@@ -72,6 +78,11 @@ export const CUSTOMERS: readonly {
     plan: "starter" as const,
     bought: 0,
   })),
+  ...Array.from({ length: OVERAGE }, (_, index) => ({
+    customerId: `customer_overage_${index}`,
+    plan: index % 2 === 0 ? ("metered" as const) : ("postpaid" as const),
+    bought: 0,
+  })),
 ];
 
 function pickConsumer(): string {
@@ -80,8 +91,8 @@ function pickConsumer(): string {
 
 function pickCustomer(): string {
   if (integerBetween(0, NEW_ONE_IN) === 0) return `customer_new_${made}`;
-  const index = integerBetween(0, RICH + DRY);
-  return index < RICH ? `customer_rich_${index}` : `customer_dry_${index - RICH}`;
+  // The first one is the hot customer.
+  return CUSTOMERS[integerBetween(1, CUSTOMERS.length)]?.customerId ?? HOT;
 }
 
 /** The customer of a top-up: in half of all cases one who runs out of credits. */
@@ -102,10 +113,15 @@ export type KeyedEvent = EventRequest & { readonly key: string };
 export type KeyedRequest = ConsumeRequest | HoldRequest | KeyedEvent;
 
 /** A request that has the same effect if it is sent again. */
-export type RepeatableRequest = KeyedRequest | HoldChangeRequest;
+export type RepeatableRequest = KeyedRequest | HoldChangeRequest | ReverseRequest;
 
-/** Whether the services of the run accept `items`, and whether clients open holds. */
-export type Traffic = { readonly hasItems: boolean; readonly hasHolds?: boolean };
+/** Whether the services of the run accept `items`, and whether clients open holds and reverse charges. */
+export type Traffic = {
+  readonly hasItems: boolean;
+  readonly hasHolds?: boolean;
+  /** Needs an API key with the scope `reverse`. */
+  readonly hasReversals?: boolean;
+};
 
 /** A request whose marker and key no other request in this run has. */
 export function makeKeyed(traffic: Traffic): KeyedRequest {
@@ -164,8 +180,11 @@ function makeTaking(traffic: Traffic): ConsumeRequest | HoldRequest {
 
 function makeHold(traffic: Traffic): HoldRequest {
   const isLong = integerBetween(0, LONG_ONE_IN) === 0;
+  const asked = makeConsume(traffic);
+  const isOverage = integerBetween(0, OVERAGE_HOLD_ONE_IN) === 0;
   return {
-    ...makeConsume(traffic),
+    ...asked,
+    customerId: isOverage ? `customer_overage_${integerBetween(0, OVERAGE)}` : asked.customerId,
     endpoint: "holds",
     expiresInSeconds: isLong ? LONG_HOLD_SECONDS : SHORT_HOLD_SECONDS,
     onExpiry: integerBetween(0, 3) === 0 ? "charge" : "release",
@@ -212,16 +231,14 @@ export function makeBatch(earlier: RepeatableRequest | null): KeyedEvent[] {
   ];
 }
 
-export function isKeyed(request: ClientRequest): request is KeyedRequest {
-  return request.endpoint !== "check" && !isHoldChange(request) && request.key !== null;
-}
-
+/** All but checks, and events without a key. */
 export function isRepeatable(request: ClientRequest): request is RepeatableRequest {
-  return isKeyed(request) || isHoldChange(request);
+  return claimedKey(request) !== null || isHoldChange(request);
 }
 
 export function pathOf(request: ClientRequest): string {
   if (isHoldChange(request)) return `/v1/holds/${request.holdId}/${request.endpoint}`;
+  if (request.endpoint === "reverse") return `/v1/consume/${request.consumeId}/reverse`;
   return `/v1/${request.endpoint}`;
 }
 
@@ -246,6 +263,12 @@ function toFields(request: ClientRequest): object {
   const fields = { customerId, metadata: { marker } };
   if (isHoldChange(request)) return toHoldFields(request);
   if (isDecided(request)) return { ...fields, ...toAsked(request) };
+  if (request.endpoint === "reverse") {
+    const whole = { customerId, note: marker };
+    if (request.quantity === null) return whole;
+    const { quantity, feature } = request;
+    return { ...whole, quantity, ...(feature !== null && { feature }) };
+  }
   const { event, quantity, isTooOld } = request;
   return { ...fields, event, quantity, ...(isTooOld ? { timestamp: TOO_OLD } : {}) };
 }

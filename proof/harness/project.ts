@@ -24,7 +24,12 @@ export type CatalogContent = {
   readonly defaultPlan?: string;
 };
 
-type Allowance = { readonly credits: number; readonly period: "month" | "once" };
+type Allowance = {
+  readonly credits: number;
+  readonly period: "month" | "once";
+  /** Null for unlimited. Absent for none. */
+  readonly overage?: number | null;
+};
 
 export type PlanContent = {
   /** In the pool `credits`. */
@@ -122,7 +127,7 @@ async function publishCatalog(pool: Pool, context: Context, catalog: CatalogCont
         name: key,
         reach: "new_assignments",
         allowances: Object.entries({ [POOL]: allowance, ...otherAllowances }).map(([poolKey, given]) => ({
-          ...{ pool: poolKey, ...given, rollover: 0, overage: 0 },
+          ...{ pool: poolKey, rollover: 0, overage: 0, ...given },
         })),
         features: Object.entries(features).map(([feature, limit]) => ({ feature, limit })),
       }),

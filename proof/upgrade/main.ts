@@ -5,7 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { raiseDataFormat } from "../../service/src/postgres/migrate.ts";
 import { DATA_FORMAT } from "../../service/src/postgres/own-backend.ts";
 import type { grantToService } from "../../service/src/postgres/privileges.ts";
-import { CATALOG } from "../faults/catalog.ts";
+import { PREPAID_CATALOG } from "../faults/catalog.ts";
 import { Client, type Target } from "../faults/client.ts";
 import { type Call, History, type Span } from "../faults/history.ts";
 import { isTrueWithin } from "../faults/inject.ts";
@@ -102,7 +102,7 @@ async function upgrade({ tree, seconds, historyFile, stack }: UpgradeOptions) {
     tree,
     "proof/faults/operator.ts",
   );
-  const project = await openProject(ownerUrl, CATALOG);
+  const project = await openProject(ownerUrl, PREPAID_CATALOG);
   await grantTo(ownerUrl, tree);
   const history = new History(historyFile);
   const earlierOperator = new EarlierOperator(serviceUrl, project.context, history);

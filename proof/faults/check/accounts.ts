@@ -1,6 +1,7 @@
 import type { Catalog } from "../../../service/src/entitlement/catalog.ts";
 import type { Entry } from "../../../service/src/entitlement/entry.ts";
 import { Fold, reversedConsumes } from "../../../service/src/entitlement/fold.ts";
+import { sumOf } from "../../../service/src/entitlement/part-lists.ts";
 import type { Wallet } from "../../../service/src/entitlement/wallet.ts";
 import {
   brandAs,
@@ -9,7 +10,7 @@ import {
   type PlanVersionId,
   type PoolId,
 } from "../../../service/src/primitives/brand.ts";
-import { parseParts } from "../../../service/src/store/cell/ledger.ts";
+import { parseOverage, parseParts } from "../../../service/src/store/cell/ledger.ts";
 import { decodeWalletState } from "../../../service/src/store/cell/wallet-state.ts";
 import { type HoldRow, readHoldRow, toHoldChange } from "./hold-rows.ts";
 import type { Stored, StoredAssignment, StoredDenial, StoredEntry, StoredGrant } from "./stored.ts";
@@ -113,7 +114,10 @@ export function checkFold({ customerId, wallet, balance, ...rows }: Account, cat
   const entries: Entry[] = [];
   for (const row of rows.entries) {
     const entry = findReadable(() => toEntry(row, featureIds));
-    if (entry === null) return complain(`${row.kind} ${row.sequence} is unreadable: ${row.parts}`);
+    if (entry === null)
+      return complain(
+        `${row.kind} ${row.sequence} is unreadable: ${row.parts} ${row.overage} ${row.overageParts}`,
+      );
     const flaw = row.hold === null && row.uncovered !== 0 ? "leaves credits uncovered" : findFlaw(entry);
     if (flaw !== null) return complain(`${row.kind} ${row.sequence} ${flaw}`);
     entries.push(entry);
@@ -128,8 +132,9 @@ export function checkFold({ customerId, wallet, balance, ...rows }: Account, cat
 }
 
 /** Rules that the fold of `purser verify` does not check: it adds up repeated parts, and allows an entry that moves nothing. */
-function findFlaw({ kind, amount, parts }: Entry): string | null {
-  if (new Set(parts.map(({ grant }) => grant)).size < parts.length) return "names a grant twice in its parts";
+function findFlaw({ kind, amount, parts, usage }: Entry): string | null {
+  for (const list of [parts, usage?.overage ?? []])
+    if (new Set(list.map(({ grant }) => grant)).size < list.length) return "names a grant twice in its parts";
   return amount === 0 && (kind === "expire" || kind === "revoke") ? "moves no credits" : null;
 }
 
@@ -150,10 +155,13 @@ export function checkExpiries({ customerId, entries, grants }: Account): Violati
   });
 }
 
+/** Throws if it is unreadable. */
 function toEntry(row: StoredEntry, featureIds: ReadonlyMap<string, FeatureId>): Entry {
   const { sequence, kind, amount, balanceAfter, quantity, planVersion, assignment, reverses } = row;
   const { item, items, hold, uncovered } = row;
   const feature = featureIds.get(row.feature ?? "");
+  const overage = parseOverage(row.overageParts);
+  if (sumOf(overage) !== row.overage) throw new Error("the overage is not the sum of its parts");
   const place = item === null || items === null ? null : { index: item, of: items };
   return {
     ...{ sequence, kind, amount, balanceAfter },
@@ -172,7 +180,7 @@ function toEntry(row: StoredEntry, featureIds: ReadonlyMap<string, FeatureId>): 
             reverses,
             place,
             uncovered,
-            overage: [],
+            overage,
           },
     hold,
   };

@@ -1,6 +1,7 @@
 import type { PoolId } from "../../../service/src/primitives/brand.ts";
 import { balanceIn, type Customer } from "../../../service/test/model/customer.ts";
 import type { Answer, Request } from "../../../service/test/model/request.ts";
+import type { Overage } from "./answers.ts";
 import type { Facts } from "./violation.ts";
 
 /** A decision at its position in the ledger, with the stored facts and those that the model expects. */
@@ -16,6 +17,12 @@ export type Act = {
   readonly stored: Facts;
   readonly expect: (answer: Answer, customer: Customer) => Facts;
 };
+
+/** The overage that a response shows. Undefined if the response is not known. */
+export function describeOverage(overage: Overage | null | undefined): string | undefined {
+  if (overage === undefined) return;
+  return overage === null ? "none" : `${overage.used} of ${overage.credits}, ${overage.remaining} left`;
+}
 
 /** The balance in the ledger, which includes held credits. */
 export function ledgerBalance(customer: Customer, pool: PoolId): number {

@@ -1,31 +1,39 @@
 import type { Catalog } from "../../../service/src/entitlement/catalog.ts";
+import { sumOf } from "../../../service/src/entitlement/part-lists.ts";
 import {
   brandAs,
   type FeatureKey,
   type Instant,
   type PoolId,
 } from "../../../service/src/primitives/brand.ts";
+import { balanceIn } from "../../../service/test/model/customer.ts";
 import type { Answer, Item } from "../../../service/test/model/request.ts";
 import type { Call } from "../history.ts";
 import { type Account, nameOf } from "./accounts.ts";
-import { type Act, ledgerBalance } from "./act.ts";
-import { findDecision } from "./answers.ts";
+import { type Act, describeOverage, ledgerBalance } from "./act.ts";
+import { type Decision, findDecision, findReversed, type Reversed, type ReversedItem } from "./answers.ts";
 import { type HoldCalls, holdCallsIn, listHoldActs } from "./hold-acts.ts";
 import type { StoredDenial, StoredEntry, StoredGrant } from "./stored.ts";
 import type { Facts } from "./violation.ts";
 
 /** Facts from responses that no row stores. */
 export type Answered = HoldCalls & {
-  /** The affordable quantity that was returned for a denied request, by its marker. */
-  readonly affordable: ReadonlyMap<string | null, number>;
+  /** What was returned for a consume request or a request for a hold, by its marker. */
+  readonly decisions: ReadonlyMap<string | null, Decision>;
+  /** What was returned for a reversal, by its marker. */
+  readonly reversals: ReadonlyMap<string | null, Reversed>;
 };
 
 export function answeredBy(calls: readonly Call[]): Answered {
-  const affordable = calls.flatMap((call): [string, number][] => {
-    const quantity = findDecision(call)?.affordableQuantity ?? null;
-    return quantity === null || call.request.endpoint === "check" ? [] : [[call.request.marker, quantity]];
+  const decisions = calls.flatMap((call): [string, Decision][] => {
+    const decision = call.request.endpoint === "check" ? null : findDecision(call);
+    return decision === null ? [] : [[call.request.marker, decision]];
   });
-  return { ...holdCallsIn(calls), affordable: new Map(affordable) };
+  const reversals = calls.flatMap((call): [string, Reversed][] => {
+    const reversed = findReversed(call);
+    return reversed === null ? [] : [[call.request.marker, reversed]];
+  });
+  return { ...holdCallsIn(calls), decisions: new Map(decisions), reversals: new Map(reversals) };
 }
 
 /** The rows in ledger order. Returns a string if the rows are inconsistent. */
@@ -35,8 +43,7 @@ export function listActs(account: Account, catalog: Catalog, answered: Answered)
   for (const denial of denials) {
     const items = findDeniedItems(denial);
     if (items === null) return `${denial.marker} was denied for unreadable items: ${denial.items}`;
-    const quantity = answered.affordable.get(denial.marker) ?? null;
-    acts.push(denialAct(customerId, catalog, { denial, items, quantity }));
+    acts.push(denialAct(customerId, catalog, { denial, items, answered }));
   }
   const ahead = denials.find(({ sequence }) => sequence > wallet.sequence);
   if (ahead !== undefined)
@@ -49,12 +56,17 @@ export function listActs(account: Account, catalog: Catalog, answered: Answered)
       consumes.push(entry.sequence);
       // The act of a request with items has all of its charges. Those of a hold belong to its end.
       if ((entry.item ?? 0) === 0 && entry.hold === null)
-        acts.push(consumeAct(customerId, chargesFrom(entries, index)));
+        acts.push(consumeAct(customerId, chargesFrom(entries, index), answered));
     } else if (entry.kind === "reverse") {
       const consume = consumes.indexOf(entry.reverses ?? 0);
       if (consume < 0)
         return `reverse ${entry.sequence} reverses ${entry.reverses}, which is not an earlier consume`;
-      acts.push(reverseAct(customerId, { entry, consume, balance: balanceAfter(entries, index) }));
+      // The response has the balances after the last entry.
+      const isLast = !entries.slice(index + 1).some(({ marker }) => marker === entry.marker);
+      const items = (isLast ? answered.reversals.get(entry.marker)?.items : null) ?? [];
+      acts.push(
+        reverseAct(customerId, catalog, { entry, consume, balance: balanceAfter(entries, index), items }),
+      );
     } else if (entry.kind === "grant" && slots.has(Number.parseInt(entry.parts, 10))) {
       const grant = added.shift();
       if (grant === undefined) return `grant ${entry.sequence} was never added`;
@@ -73,10 +85,11 @@ function chargesFrom(entries: readonly StoredEntry[], index: number): StoredEntr
   return end < 0 ? later : later.slice(0, end);
 }
 
-function consumeAct(customerId: string, charges: readonly StoredEntry[]): Act {
+function consumeAct(customerId: string, charges: readonly StoredEntry[], { decisions }: Answered): Act {
   const [first] = charges;
   if (first === undefined) throw new Error("a request has a charge");
   const { planVersion } = first;
+  const answered = decisions.get(first.marker)?.items;
   return {
     ...actOf(customerId, first),
     request: { kind: "decide", items: charges.map(({ feature, quantity }) => toItem(feature, quantity)) },
@@ -84,10 +97,11 @@ function consumeAct(customerId: string, charges: readonly StoredEntry[]): Act {
     stored: {
       outcome: "allowed",
       ...chargeFacts(
-        charges.map(({ amount, pool }) => {
+        charges.map(({ amount, pool, overage: beyond }, index) => {
           // The model returns the balances after the whole request.
           const last = charges.findLast((charge) => charge.pool === pool);
-          return { charge: -amount, balance: last?.balanceAfter };
+          const overage = describeOverage(answered?.[index]?.overage);
+          return { charge: -amount, beyond, balance: last?.balanceAfter, overage };
         }),
       ),
       "the plan's version": planVersion,
@@ -97,9 +111,13 @@ function consumeAct(customerId: string, charges: readonly StoredEntry[]): Act {
       return {
         outcome: answer.reason ?? "allowed",
         ...chargeFacts(
-          answer.items.map(({ creditsRequired: charge }, index) => {
+          answer.items.map(({ creditsRequired, after }, index) => {
             const pool = brandAs<PoolId>(charges[index]?.pool ?? 0);
-            return { charge, balance: ledgerBalance(customer, pool) };
+            const taken = customer.consumes[customer.charges.at(index - charges.length) ?? -1];
+            const beyond = sumOf(taken?.overage ?? []);
+            const overage = answered === undefined ? undefined : describeOverage(after?.overage);
+            const balance = ledgerBalance(customer, pool);
+            return { charge: creditsRequired - beyond, beyond, balance, overage };
           }),
         ),
         "the plan's version": answer.planVersion,
@@ -108,15 +126,24 @@ function consumeAct(customerId: string, charges: readonly StoredEntry[]): Act {
   };
 }
 
-function chargeFacts(
-  charges: readonly { readonly charge: number; readonly balance: number | undefined }[],
-): Facts {
+type ChargeFacts = {
+  readonly charge: number;
+  /** The part of the price that is overage. */
+  readonly beyond: number;
+  readonly balance: number | undefined;
+  /** As returned. Undefined if the response was lost. */
+  readonly overage: string | undefined;
+};
+
+function chargeFacts(charges: readonly ChargeFacts[]): Facts {
   return Object.fromEntries(
-    charges.flatMap(({ charge, balance }, index) => {
+    charges.flatMap(({ charge, beyond, balance, overage }, index) => {
       const of = charges.length === 1 ? "" : ` of item ${index}`;
       return [
         [`the charge${of}`, charge],
+        [`the overage${of}`, beyond],
         [`the balance${of}`, balance],
+        [`the period's overage${of}`, overage],
       ];
     }),
   );
@@ -125,12 +152,14 @@ function chargeFacts(
 type Denied = {
   readonly denial: StoredDenial;
   readonly items: readonly Item[];
-  /** Null if it was not returned. */
-  readonly quantity: number | null;
+  readonly answered: Answered;
 };
 
-function denialAct(customerId: string, catalog: Catalog, { denial, items, quantity }: Denied): Act {
+function denialAct(customerId: string, catalog: Catalog, { denial, items, answered }: Denied): Act {
   const { marker, sequence, recordedAtMs, planVersion, reason } = denial;
+  const decision = answered.decisions.get(marker);
+  const quantity = decision?.affordableQuantity ?? null;
+  const shown = decision?.items[decision.deniedItem ?? 0]?.overage;
   const poolOf = (index: number): number | undefined => {
     const item = items[index];
     return item === undefined ? undefined : catalog.features.get(item.feature)?.pool;
@@ -151,6 +180,7 @@ function denialAct(customerId: string, catalog: Catalog, { denial, items, quanti
       "the limit": denial.limitQuantity,
       "the use": denial.limitUsed,
       "the affordable quantity": quantity,
+      "the period's overage": describeOverage(shown),
     },
     expect: (answer) => {
       if (answer.kind !== "decided" || answer.deniedItem === null) return { outcome: outcomeOf(answer) };
@@ -168,6 +198,7 @@ function denialAct(customerId: string, catalog: Catalog, { denial, items, quanti
         "the limit": before?.limit?.quantity ?? null,
         "the use": before?.limit?.used ?? null,
         ...(quantity !== null && { "the affordable quantity": answer.affordableQuantity }),
+        ...(shown !== undefined && { "the period's overage": describeOverage(before?.overage) }),
       };
     },
   };
@@ -192,21 +223,37 @@ function toItem(feature: string | null, quantity: number | null): Item {
   return { feature: brandAs<FeatureKey>(feature ?? ""), quantity: quantity ?? 0 };
 }
 
-function reverseAct(
-  customerId: string,
-  { entry, consume, balance }: { entry: StoredEntry; consume: number; balance: number },
-): Act {
-  const { pool, amount, quantity } = entry;
+type Undone = {
+  readonly entry: StoredEntry;
+  /** The index of the charge. */
+  readonly consume: number;
+  readonly balance: number;
+  /** As returned. */
+  readonly items: readonly ReversedItem[];
+};
+
+function reverseAct(customerId: string, catalog: Catalog, { entry, consume, balance, items }: Undone): Act {
+  const named = (balanceOf: (item: ReversedItem) => number | null): Facts =>
+    Object.fromEntries(items.map((item) => [`the balance for ${item.feature}`, balanceOf(item)]));
+  const { pool, amount, overage, quantity } = entry;
   return {
     ...actOf(customerId, entry),
     request: { kind: "reverse", consume, quantity },
-    stored: { outcome: "reversed", credits: amount, "the balance": balance },
+    stored: {
+      ...{ outcome: "reversed", credits: amount, "the overage": overage, "the balance": balance },
+      ...named((item) => item.balance),
+    },
     expect: (answer, customer) =>
       answer.kind === "reversed"
         ? {
             outcome: answer.kind,
             credits: answer.credits,
+            "the overage": answer.overageCredits,
             "the balance": ledgerBalance(customer, brandAs<PoolId>(pool)),
+            ...named(({ feature }) => {
+              const own = catalog.features.get(brandAs<FeatureKey>(feature))?.pool;
+              return own === undefined ? null : balanceIn(customer, own);
+            }),
           }
         : { outcome: answer.kind },
   };

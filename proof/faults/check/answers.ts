@@ -1,4 +1,4 @@
-import { type Call, isDecided } from "../history.ts";
+import { type Call, type Item, isDecided } from "../history.ts";
 
 /** The response to a consume request, a request for a hold or a check. A response is unreadable if a field is missing or has the wrong type. */
 export type Decision = {
@@ -31,6 +31,16 @@ export type DecidedItem = {
   readonly pool: string | null;
   readonly balance: number | null;
   readonly limit: { readonly quantity: number; readonly used: number; readonly remaining: number } | null;
+  /** Null if the plan allows none, which must leave both out. */
+  readonly overage: Overage | null;
+  readonly overageCredits: number | null;
+};
+
+/** Null for unlimited. */
+export type Overage = {
+  readonly credits: number | null;
+  readonly used: number;
+  readonly remaining: number | null;
 };
 
 /** Null if the call has no decision, or an unreadable one. */
@@ -66,20 +76,23 @@ export type Extension = {
   readonly reason: string | null;
   readonly quantity: number;
   readonly creditsHeld: number;
+  readonly overageCredits: number;
   readonly expiresAtMs: number;
 };
 
 /** Null if the call has none, or an unreadable one. */
 export function findExtension({ request, outcome }: Call): Extension | null {
   if (request.endpoint !== "extend" || outcome.kind !== "ok") return null;
-  const { allowed, reason, quantity, creditsHeld, expiresAt } = fieldsOf(outcome.body);
+  const { allowed, reason, quantity, creditsHeld, overageCredits, expiresAt } = fieldsOf(outcome.body);
   const isReadable =
     typeof allowed === "boolean" &&
     isTextOrNull(reason) &&
     typeof quantity === "number" &&
     typeof creditsHeld === "number" &&
+    typeof overageCredits === "number" &&
     typeof expiresAt === "string";
-  return isReadable ? { allowed, reason, quantity, creditsHeld, expiresAtMs: Date.parse(expiresAt) } : null;
+  if (!isReadable) return null;
+  return { allowed, reason, quantity, creditsHeld, overageCredits, expiresAtMs: Date.parse(expiresAt) };
 }
 
 /** What a hold's end stores, and returns to the request that ended it. */
@@ -88,6 +101,7 @@ export type Closing = {
   readonly late: boolean;
   readonly creditsCharged: number;
   readonly creditsReleased: number;
+  readonly overageCredits: number;
   readonly creditsBeyondHold: number;
   readonly creditsUncovered: number;
   readonly items: readonly ClosedItem[];
@@ -99,6 +113,7 @@ export type ClosedItem = {
   readonly quantity: number;
   readonly creditsRequired: number;
   readonly creditsCharged: number;
+  readonly overageCredits: number;
   readonly creditsBeyondHold: number;
   readonly creditsUncovered: number;
   readonly balance: number;
@@ -107,20 +122,21 @@ export type ClosedItem = {
 /** Null if it is unreadable. Numbers are not checked here: they are compared with what they should be. */
 export function findClosing(text: string | null): Closing | null {
   const fields = fieldsOf(text ?? "");
-  const { status, late, creditsCharged, creditsReleased, creditsBeyondHold, creditsUncovered, consumeId } =
-    fields;
+  const { status, late, consumeId } = fields;
+  const { creditsCharged, creditsReleased, overageCredits, creditsBeyondHold, creditsUncovered } = fields;
   const items: unknown = fields["items"];
   const isReadable =
     typeof status === "string" &&
     typeof late === "boolean" &&
     typeof creditsCharged === "number" &&
     typeof creditsReleased === "number" &&
+    typeof overageCredits === "number" &&
     typeof creditsBeyondHold === "number" &&
     typeof creditsUncovered === "number" &&
     isTextOrNull(consumeId) &&
     Array.isArray(items);
   if (!isReadable) return null;
-  const sums = { creditsCharged, creditsReleased, creditsBeyondHold, creditsUncovered };
+  const sums = { creditsCharged, creditsReleased, overageCredits, creditsBeyondHold, creditsUncovered };
   return { status, late, ...sums, items, consumeId };
 }
 
@@ -128,8 +144,8 @@ export function findClosing(text: string | null): Closing | null {
 type Charge = {
   readonly consumeId: string;
   readonly hasItems: boolean;
-  /** Of each charge. */
-  readonly quantities: readonly number[];
+  /** One for each charge. */
+  readonly items: readonly (Item & { readonly overageCredits: number })[];
 };
 
 /** Null if the call charged nothing. */
@@ -138,10 +154,45 @@ export function findCharge(call: Call): Charge | null {
   const isSettled = request.endpoint === "settle" && outcome.kind === "ok";
   const closing = isSettled ? findClosing(outcome.body) : null;
   const decision = findDecision(call);
-  const { consumeId = null, items = [] } = closing ?? decision ?? {};
-  const quantities = items.map(({ quantity }) => quantity).filter((quantity) => quantity > 0);
-  const hasItems = decision?.hasItems ?? quantities.length > 1;
-  return consumeId === null ? null : { consumeId, hasItems, quantities };
+  const { consumeId = null, items: all = [] } = closing ?? decision ?? {};
+  const items = all
+    .filter(({ quantity }) => quantity > 0)
+    .map(({ feature, quantity, overageCredits }) => ({
+      ...{ feature, quantity, overageCredits: overageCredits ?? 0 },
+    }));
+  const hasItems = decision?.hasItems ?? items.length > 1;
+  return consumeId === null ? null : { consumeId, hasItems, items };
+}
+
+/** The response to a reversal. */
+export type Reversed = {
+  readonly consumeId: string;
+  readonly customerId: string;
+  readonly creditsReturned: number;
+  readonly overageCredits: number;
+  readonly items: readonly ReversedItem[];
+};
+
+export type ReversedItem = {
+  readonly feature: string;
+  readonly quantity: number;
+  readonly creditsReturned: number;
+  readonly overageCredits: number;
+  readonly pool: string;
+  readonly balance: number;
+};
+
+/** Null if the call reversed nothing, or has an unreadable response. The fields of items are compared with what they should be. */
+export function findReversed({ request, outcome }: Call): Reversed | null {
+  if (request.endpoint !== "reverse" || outcome.kind !== "ok") return null;
+  const { consumeId, customerId, creditsReturned, overageCredits, items } = fieldsOf(outcome.body);
+  const isReadable =
+    typeof consumeId === "string" &&
+    typeof customerId === "string" &&
+    typeof creditsReturned === "number" &&
+    typeof overageCredits === "number" &&
+    Array.isArray(items);
+  return isReadable ? { consumeId, customerId, creditsReturned, overageCredits, items } : null;
 }
 
 /** Null if the response has none. */
@@ -159,8 +210,9 @@ function findItems(values: unknown): DecidedItem[] | null {
 
 function findItem(fields: Record<string, unknown>): DecidedItem | null {
   const { feature, quantity, creditsRequired, pool = null, balance } = fields;
-  const { creditsCharged = null, creditsHeld = null } = fields;
+  const { creditsCharged = null, creditsHeld = null, overageCredits = null } = fields;
   const limit = findLimit(fields["limit"]);
+  const overage = findOverage(fields["overage"]);
   const isReadable =
     typeof feature === "string" &&
     typeof quantity === "number" &&
@@ -169,9 +221,21 @@ function findItem(fields: Record<string, unknown>): DecidedItem | null {
     isNumberOrNull(creditsHeld) &&
     isTextOrNull(pool) &&
     isNumberOrNull(balance) &&
-    limit !== undefined;
+    limit !== undefined &&
+    overage !== undefined &&
+    isNumberOrNull(overageCredits) &&
+    (overage === null) === (overageCredits === null);
   if (!isReadable) return null;
-  return { feature, quantity, creditsRequired, creditsCharged, creditsHeld, pool, balance, limit };
+  const taken = { creditsCharged, creditsHeld, overageCredits };
+  return { feature, quantity, creditsRequired, ...taken, pool, balance, limit, overage };
+}
+
+/** Undefined if it is neither absent nor readable. */
+function findOverage(value: unknown): Overage | null | undefined {
+  if (value === undefined) return null;
+  const { credits, used, remaining } = Object(value);
+  if (!isNumberOrNull(credits) || typeof used !== "number" || !isNumberOrNull(remaining)) return;
+  return { credits, used, remaining };
 }
 
 /** Undefined if it is neither null nor a limit. */

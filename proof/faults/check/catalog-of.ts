@@ -43,7 +43,7 @@ export function catalogOf(stored: Pick<Stored, "pools" | "features" | "plans" | 
         reach: "new_assignments",
         allowances: pools.flatMap(({ id: pool, key }) => {
           const allowance = allowanceOf.get(key);
-          return allowance === undefined ? [] : [{ pool, ...allowance, rollover: 0, overage: 0 }];
+          return allowance === undefined ? [] : [{ pool, rollover: 0, overage: 0, ...allowance }];
         }),
         features: new Map(pinned),
       },

@@ -50,11 +50,13 @@ export function checkCharges(
       const balance = last.balanceAfter - (heldOf.get(entry.customer)?.(entry) ?? 0);
       const differences = listDifferences(
         {
-          ...{ marker, charge: -entry.amount, answered: answered?.creditsCharged, balance },
+          ...{ marker, price: entry.overage - entry.amount, charge: -entry.amount, balance },
+          overage: entry.overage,
           ...{ item, items: entry.items, feature, quantity },
         },
         {
-          ...{ marker: request.marker, charge: due, answered: due, balance: answered?.balance },
+          ...{ marker: request.marker, price: due, charge: answered?.creditsCharged },
+          ...{ balance: answered?.balance, overage: answered?.overageCredits ?? 0 },
           ...placeOf(index, items.length),
           ...asked,
         },
@@ -156,7 +158,7 @@ export function checkOrder(accounts: readonly Account[], calls: readonly Call[])
 type Times = { sentMs: number; answeredMs: number };
 
 /** The requests whose rows have a marker and a position. */
-const DECIDING: ReadonlySet<string> = new Set(["consume", "holds", "settle"]);
+const DECIDING: ReadonlySet<string> = new Set(["consume", "holds", "settle", "reverse"]);
 
 function timesByMarker(calls: readonly Call[]): ReadonlyMap<string, Times> {
   const times = new Map<string, Times>();

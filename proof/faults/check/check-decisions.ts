@@ -1,4 +1,5 @@
 import type { Catalog } from "../../../service/src/entitlement/catalog.ts";
+import { sumOf } from "../../../service/src/entitlement/part-lists.ts";
 import { brandAs, type Instant, type PlanId } from "../../../service/src/primitives/brand.ts";
 import { type Customer, copyOf, newCustomer } from "../../../service/test/model/customer.ts";
 import { answerNow, noticed, viewOf } from "../../../service/test/model/model.ts";
@@ -155,7 +156,9 @@ function describeWallet({ wallet, holds }: Account): string {
   const openHolds = openHoldsOf(holds).map(({ hold: { expiresAt, items } }) => {
     return {
       expiresAt,
-      items: items.map((item) => ({ quantity: item.quantity, credits: creditsIn(item), overage: 0 })),
+      items: items.map((item) => {
+        return { quantity: item.quantity, credits: creditsIn(item), overage: sumOf(item.overage) };
+      }),
     };
   });
   return describe({ plan: wallet.assignment?.plan ?? null, next: wallet.next }, open, openHolds);
@@ -167,7 +170,7 @@ function describe({ plan, next }: Plans, grants: readonly Holding[], holds: View
   );
   const then = next === null ? "" : `, then plan ${next.plan} at ${next.startsAt},`;
   const held = holds.map(({ expiresAt, items }) => {
-    const taken = items.map(({ quantity, credits }) => `${credits} for ${quantity}`);
+    const taken = items.map(({ quantity, credits, overage }) => `${credits} + ${overage} for ${quantity}`);
     return `a hold of ${taken.join(" and ")} until ${expiresAt}`;
   });
   return `plan ${plan}${then} with ${[...holding, ...held].join(", ") || "nothing"}`;

@@ -11,9 +11,10 @@ test("a valid run passes", () => {
     doubts: [],
     counts: {
       event: { acknowledged: 3, unknown: 3, stored: 4 },
-      charge: { acknowledged: 10, unknown: 6, stored: 12 },
-      denial: { acknowledged: 8, unknown: 8, stored: 10 },
-      hold: { acknowledged: 10, unknown: 2, stored: 11 },
+      charge: { acknowledged: 19, unknown: 7, stored: 22 },
+      denial: { acknowledged: 9, unknown: 9, stored: 11 },
+      hold: { acknowledged: 16, unknown: 2, stored: 17 },
+      reversal: { acknowledged: 5, unknown: 3, stored: 7 },
     },
   });
 });

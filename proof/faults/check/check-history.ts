@@ -9,8 +9,10 @@ import { checkHolds } from "./check-holds.ts";
 import { checkItems, checkPools } from "./check-items.ts";
 import { checkKeyAnswers, checkStoredKeys } from "./check-keys.ts";
 import { checkAddedCredits, checkPlans, checkReversed } from "./check-manage.ts";
+import { checkOverage } from "./check-overage.ts";
 import { checkAffordable, checkKeyReplies, checkReplies } from "./check-replies.ts";
 import { type Counts, checkContents, checkCounts, countBounds } from "./check-requests.ts";
+import { checkReversals } from "./check-reversals.ts";
 import type { Stored } from "./stored.ts";
 import { listSubjects, type SubjectKind } from "./subjects.ts";
 import { reachVerdict, type Verdict, type Violation } from "./violation.ts";
@@ -68,6 +70,7 @@ export function checkHistory(seen: Seen, stored: Stored | null): HistoryReport {
       charge: countOf("charge"),
       denial: countOf("denial"),
       hold: countOf("hold"),
+      reversal: countOf("reversal"),
     },
   };
 }
@@ -104,6 +107,7 @@ function checkStored({ calls, manageCalls }: Seen, stored: Stored): Violation[] 
     ...checkHolds(calls, accounts, stored),
     ...checkAddedCredits(manageCalls, stored),
     ...checkReversed(manageCalls, accounts),
+    ...checkReversals(calls, accounts),
     ...checkPlans(manageCalls, accounts, stored),
     ...checkOrder(accounts, calls),
     ...accounts.flatMap((account) => [
@@ -111,6 +115,7 @@ function checkStored({ calls, manageCalls }: Seen, stored: Stored): Violation[] 
       ...checkItems(account),
       ...checkDecisions(account, catalog, answered),
       ...checkExpiries(account),
+      ...checkOverage(account, catalog),
     ]),
   ];
 }

@@ -1,7 +1,8 @@
+import { sumOf } from "../../../service/src/entitlement/part-lists.ts";
 import { type Call, type HoldChangeRequest, isUnknown } from "../history.ts";
-import { type Closing, findClosing, findExtension } from "./answers.ts";
+import { type ClosedItem, type Closing, type Extension, findClosing, findExtension } from "./answers.ts";
 import { dueFor, placeOf } from "./check-items.ts";
-import { creditsIn, type HoldRow, isOpen } from "./hold-rows.ts";
+import { type HoldRow, isOpen } from "./hold-rows.ts";
 import type { StoredEntry } from "./stored.ts";
 import { chargeId, findUuid } from "./subjects.ts";
 import { type Facts, type Invariant, listDifferences, type Violation } from "./violation.ts";
@@ -23,7 +24,7 @@ export type Held = {
 
 export type ChangeCall = Call & { readonly request: HoldChangeRequest };
 
-/** Each item that was used has one charge: amount + uncovered is its price. A hold that was not charged has none. */
+/** Each item that was used has one charge: credits + overage + uncovered is its price. A hold that was not charged has none. */
 export function checkCharged(held: Held): Violation[] {
   const { name, ends, charges, features } = held;
   const complain = (text: string): Violation[] => [{ invariant: "I1", text: `${name} ${text}` }];
@@ -41,7 +42,10 @@ export function checkCharged(held: Held): Violation[] {
     const quantity = closing === null ? (end.hold.items[index]?.quantity ?? 0) : (item?.quantity ?? 0);
     const price = dueFor({ feature, quantity });
     const uncovered = closing === null ? 0 : (item?.creditsUncovered ?? 0);
-    return quantity === 0 ? [] : [{ feature, quantity, amount: uncovered - price, uncovered }];
+    const held = end.hold.items[index]?.overage ?? [];
+    const overage = closing === null ? sumOf(held) : (item?.overageCredits ?? 0);
+    const amount = uncovered + overage - price;
+    return quantity === 0 ? [] : [{ feature, quantity, amount, overage, uncovered }];
   });
   if (charges.length !== used.length)
     return complain(`is ${end.kind} with ${used.length} items, but has ${charges.length} charges`);
@@ -64,12 +68,12 @@ export function checkCharged(held: Held): Violation[] {
   ];
 }
 
-/** The reversals of a charge return its price: what no credits covered, and credits. */
+/** The reversals of a charge return its price: what nothing covered, overage and credits. */
 export function checkUncovered({ name, charges, reversals }: Held): Violation[] {
   return charges.flatMap(({ sequence, feature, quantity }): Violation[] => {
     const own = reversals.filter(({ reverses }) => reverses === sequence);
     const reversed = own.reduce((sum, entry) => sum + (entry.quantity ?? 0), 0);
-    const returned = own.reduce((sum, { amount, uncovered }) => sum + amount + uncovered, 0);
+    const returned = own.reduce((sum, entry) => sum + entry.amount + entry.overage + entry.uncovered, 0);
     const priceOf = (units: number): number => dueFor({ feature: feature ?? "", quantity: units });
     const due = priceOf(quantity ?? 0) - priceOf((quantity ?? 0) - reversed);
     if (returned === due) return [];
@@ -82,31 +86,31 @@ function checkSums({ name, ends, features, calls }: Held, closing: Closing): Vio
   const end = ends.at(-1);
   const settle = calls.find(({ request }) => request.marker === end?.marker)?.request;
   const isLate = ends.length > 1;
-  const held = (end?.hold.items ?? []).reduce((sum, item) => sum + (isLate ? 0 : creditsIn(item)), 0);
   const usedOf = (feature: string, index: number): number | undefined => {
     if (settle?.endpoint !== "settle" || settle.used === null) return end?.hold.items[index]?.quantity;
     if (typeof settle.used === "number") return settle.used;
     return settle.used.find((item) => item.feature === feature)?.quantity ?? 0;
   };
-  const sum = (of: "creditsRequired" | "creditsCharged" | "creditsBeyondHold" | "creditsUncovered"): number =>
+  const sum = (of: Exclude<keyof ClosedItem, "feature">): number =>
     closing.items.reduce((total, item) => total + item[of], 0);
-  const beyond = sum("creditsBeyondHold");
   const differences = listDifferences(
     { ...closing, items: closing.items.map(({ feature, quantity }) => `${quantity} ${feature}`).join() },
     {
       ...{ status: "settled", late: isLate },
       creditsCharged: sum("creditsCharged"),
-      creditsReleased: held - (sum("creditsRequired") - beyond),
-      creditsBeyondHold: beyond,
+      overageCredits: sum("overageCredits"),
+      creditsBeyondHold: sum("creditsBeyondHold"),
       creditsUncovered: sum("creditsUncovered"),
       items: features.map((feature, index) => `${usedOf(feature, index)} ${feature}`).join(),
     },
   );
   for (const item of closing.items) {
     const due = dueFor(item);
-    const { creditsRequired, creditsCharged, creditsUncovered } = item;
-    if (creditsRequired !== due || creditsCharged + creditsUncovered !== due)
-      differences.push(`${creditsCharged} + ${creditsUncovered} for ${item.feature} instead of ${due}`);
+    const { creditsRequired, creditsCharged, overageCredits, creditsUncovered } = item;
+    if (creditsRequired !== due || creditsCharged + overageCredits + creditsUncovered !== due)
+      differences.push(
+        `${creditsCharged} + ${overageCredits} + ${creditsUncovered} for ${item.feature} instead of ${due}`,
+      );
   }
   if (differences.length === 0) return [];
   return [{ invariant: "I1", text: `${name} was answered with ${differences.join(", ")}` }];
@@ -153,11 +157,15 @@ function isSameChange(a: HoldChangeRequest, b: HoldChangeRequest): boolean {
 /** An extension never lowers anything, its response shows a stored state, and each request extends at most once. */
 export function checkExtended({ name, rows, calls }: Held): Violation[] {
   const states = new Set(
-    rows
-      .filter(isOpen)
-      .map(({ hold: { items, expiresAt } }) =>
-        describeState(items[0]?.quantity, items[0] === undefined ? 0 : creditsIn(items[0]), expiresAt),
-      ),
+    rows.filter(isOpen).map(({ hold: { items, expiresAt: expiresAtMs } }) => {
+      const [{ quantity, parts, overage } = { quantity: 0, parts: [], overage: [] }] = items;
+      return describeState({
+        quantity,
+        creditsHeld: sumOf(parts),
+        overageCredits: sumOf(overage),
+        expiresAtMs,
+      });
+    }),
   );
   const violations = calls.flatMap((call): Violation[] => {
     const { request } = call;
@@ -170,10 +178,10 @@ export function checkExtended({ name, rows, calls }: Held): Violation[] {
       },
     ];
     if (extension === null) return complain("replies", "the response is unreadable");
-    const { allowed, quantity, creditsHeld, expiresAtMs } = extension;
+    const { allowed, quantity, expiresAtMs } = extension;
     if (allowed && (quantity < request.quantity || expiresAtMs < Date.parse(request.expiresAt)))
       return complain("I1", "it is less than what was requested");
-    const isStored = states.has(describeState(quantity, creditsHeld, expiresAtMs));
+    const isStored = states.has(describeState(extension));
     return isStored ? [] : complain("I1", "the hold was never like that");
   });
   const asked = calls.flatMap((call) => {
@@ -195,6 +203,6 @@ export function checkExtended({ name, rows, calls }: Held): Violation[] {
   return violations;
 }
 
-function describeState(quantity: number | undefined, credits: number, expiresAtMs: number): string {
-  return `${quantity} for ${credits} until ${expiresAtMs}`;
+function describeState(state: Omit<Extension, "allowed" | "reason">): string {
+  return `${state.quantity} for ${state.creditsHeld} + ${state.overageCredits} until ${state.expiresAtMs}`;
 }

@@ -1,3 +1,4 @@
+import { sumOf } from "../../../service/src/entitlement/part-lists.ts";
 import { type Call, isHoldChange, isUnknown, itemsOf } from "../history.ts";
 import type { Account } from "./accounts.ts";
 import { findDecision } from "./answers.ts";
@@ -10,7 +11,7 @@ import {
   type Held,
 } from "./check-hold-changes.ts";
 import { dueFor } from "./check-items.ts";
-import { creditsIn, type HoldRow, openHoldsOf } from "./hold-rows.ts";
+import { type HoldRow, openHoldsOf, priceIn } from "./hold-rows.ts";
 import type { Stored } from "./stored.ts";
 import { findUuid, holdUuid } from "./subjects.ts";
 import { type Invariant, listDifferences, type Violation } from "./violation.ts";
@@ -92,13 +93,17 @@ function checkOpenings(calls: readonly Call[], heldBy: ReadonlyMap<string, Held>
         ...{ memberId: row.memberId, expiresInMs: row.expiresAtMs - row.openedAtMs },
         items: held.features.map((feature, index) => describeItem(feature, row.hold.items[index])).join(),
         expiresAtMs: row.expiresAtMs,
+        overage: row.hold.items.map((item) => sumOf(item.overage)).join(),
       },
       {
         ...{ kind: "opened", customerId: request.customerId, onExpiry: request.onExpiry },
         memberId: "items" in request ? request.marker : null,
         expiresInMs: request.expiresInSeconds * 1_000,
         items: asked.map((item) => `${item.quantity} ${item.feature} for ${dueFor(item)}`).join(),
-        ...(isAcknowledged && { expiresAtMs: decision.expiresAtMs }),
+        ...(isAcknowledged && {
+          expiresAtMs: decision.expiresAtMs,
+          overage: decision.items.map(({ overageCredits }) => overageCredits ?? 0).join(),
+        }),
       },
     );
     return differences.length === 0 ? [] : complain(`its hold has ${differences.join(", ")}`);
@@ -106,7 +111,7 @@ function checkOpenings(calls: readonly Call[], heldBy: ReadonlyMap<string, Held>
 }
 
 function describeItem(feature: string, item: HoldRow["hold"]["items"][number] | undefined): string {
-  return item === undefined ? "" : `${item.quantity} ${feature} for ${creditsIn(item)}`;
+  return item === undefined ? "" : `${item.quantity} ${feature} for ${priceIn(item)}`;
 }
 
 /** A hold is opened once and ends once. Only one that expired and freed its credits can be settled afterwards. */

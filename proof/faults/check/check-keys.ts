@@ -1,26 +1,41 @@
 import { type Call, type ClientRequest, claimedKey } from "../history.ts";
-import { findDecision, findEventId } from "./answers.ts";
+import { findDecision, findEventId, findReversed } from "./answers.ts";
 import type { StoredKey } from "./stored.ts";
 import { findUuid, keyHashOf, type Subject } from "./subjects.ts";
 import type { Invariant, Violation } from "./violation.ts";
 
-const ENDPOINT_NUMBER: Readonly<Record<string, number>> = { consume: 2, events: 3, holds: 4 };
+const ENDPOINT_NUMBER: Readonly<Record<string, number>> = { consume: 2, events: 3, holds: 4, reverse: 5 };
 
 type Keyed = { readonly keys: readonly StoredKey[]; readonly subjects: readonly Subject[] };
 
 /** A key and the row it refers to are stored together or not at all, and refer to each other. */
 export function checkStoredKeys(calls: readonly Call[], { keys, subjects }: Keyed): Violation[] {
   const sent = sentKeysOf(calls);
-  const subjectOf = new Map(subjects.map((subject) => [subject.id, subject]));
+  const findSubject = subjectFinder(subjects, sent);
   const rowOf = new Map(keys.map((row) => [row.key, row]));
   return [
-    ...keys.flatMap((row) => checkRow(row, subjectOf.get(row.subjectId) ?? null, sent)),
+    ...keys.flatMap((row) => checkRow(row, findSubject(row), sent)),
     ...subjects.flatMap((subject) => checkSubject(subject, rowOf, sent)),
     ...checkSingle(subjects, sent),
     ...[...Map.groupBy(keys, ({ key }) => key)].flatMap(([key, rows]): Violation[] =>
       rows.length === 1 ? [] : [{ invariant: "I2", text: `${key} is stored ${rows.length} times` }],
     ),
   ];
+}
+
+/** Finds what a key points to. Several reversals may point to one charge, and the key of each names its own. */
+function subjectFinder(
+  subjects: readonly Subject[],
+  sent: SentKeys,
+): (row: StoredKey | undefined) => Subject | null {
+  const targets = Map.groupBy(subjects, ({ target }) => target);
+  return (row) => {
+    const isReversal = row?.endpoint === ENDPOINT_NUMBER["reverse"];
+    const found = (targets.get(row?.subjectId ?? "") ?? []).filter(
+      ({ kind }) => (kind === "reversal") === isReversal,
+    );
+    return found.find(({ marker }) => sent.findKey(marker) === row?.key) ?? found[0] ?? null;
+  };
 }
 
 function checkRow(row: StoredKey, subject: Subject | null, sent: SentKeys): Violation[] {
@@ -35,7 +50,7 @@ function checkRow(row: StoredKey, subject: Subject | null, sent: SentKeys): Viol
   if (subject === null) return [{ invariant, text: `${key} points to ${subjectId}, which does not exist` }];
   const { kind, marker } = subject;
   const request = sent.findRequest(marker);
-  if (request?.key !== key)
+  if (sent.findKey(marker) !== key || request === null)
     return [{ invariant, text: `${key} points to ${subjectId}, the ${kind} of ${marker}` }];
   if (row.endpoint === ENDPOINT_NUMBER[request.endpoint]) return [];
   const text = `${key} is stored for endpoint ${row.endpoint}, but was sent to ${request.endpoint}`;
@@ -43,13 +58,14 @@ function checkRow(row: StoredKey, subject: Subject | null, sent: SentKeys): Viol
 }
 
 function checkSubject(subject: Subject, rowOf: ReadonlyMap<string, StoredKey>, sent: SentKeys): Violation[] {
-  const { kind, id, marker, keyHash } = subject;
+  const { kind, id, target, marker, keyHash } = subject;
   const key = sent.findKey(marker);
   const invariant: Invariant = kind === "event" ? "I6" : "I2";
   if (key === null) return [];
-  if (rowOf.get(key)?.subjectId !== id)
+  if (rowOf.get(key)?.subjectId !== target)
     return [{ invariant, text: `${marker} is stored as ${kind} ${id}, but its ${key} does not point to it` }];
-  if (kind === "event" || keyHash === sent.hashOf(key)) return [];
+  const isKeyless = sent.findRequest(marker)?.key === null;
+  if (kind === "event" || keyHash === (isKeyless ? null : sent.hashOf(key))) return [];
   const text = `${kind} ${id} of ${marker} has key hash ${keyHash}, which is not the hash of ${key}`;
   return [{ invariant, text }];
 }
@@ -67,15 +83,15 @@ function checkSingle(subjects: readonly Subject[], sent: SentKeys): Violation[] 
 /** The response under a key refers to the row that the key points to. */
 export function checkKeyAnswers(calls: readonly Call[], { keys, subjects }: Keyed): Violation[] {
   const rowOf = new Map(keys.map((row) => [row.key, row]));
-  const subjectOf = new Map(subjects.map((subject) => [subject.id, subject]));
   const sent = sentKeysOf(calls);
+  const findSubject = subjectFinder(subjects, sent);
   return calls.flatMap((call): Violation[] => {
     const { request, outcome } = call;
     const { marker } = request;
     const key = claimedKey(request);
     if (key === null || outcome.kind === "info") return [];
     const row = rowOf.get(key);
-    const subject = subjectOf.get(row?.subjectId ?? "") ?? null;
+    const subject = findSubject(row);
     if (outcome.kind === "ok") {
       const invariant = request.endpoint === "events" ? "I6" : "I1";
       if (row === undefined)
@@ -83,7 +99,7 @@ export function checkKeyAnswers(calls: readonly Call[], { keys, subjects }: Keye
       if (isAbout(call, row, subject)) return [];
       return [{ invariant: "I2", text: `${key} returned ${outcome.body}, but points to ${row.subjectId}` }];
     }
-    if (outcome.status !== 409) return [];
+    if (outcome.code !== "idempotency_key_reused") return [];
     // A 409 means that another request has the key, so the row of that request must exist.
     const owner = sent.findRequest(subject?.marker ?? null);
     if (owner === null || owner.marker === marker)
@@ -97,11 +113,15 @@ export function checkKeyAnswers(calls: readonly Call[], { keys, subjects }: Keye
 
 /** The response to a denied request has no ID, so the key must point to the denial of this request. */
 function isAbout(call: Call, row: StoredKey, subject: Subject | null): boolean {
-  if (call.request.endpoint === "events") return row.subjectId === findUuid("evt", findEventId(call));
+  const { endpoint } = call.request;
+  if (endpoint === "events") return row.subjectId === findUuid("evt", findEventId(call));
+  if (endpoint === "reverse")
+    return (
+      row.subjectId === findUuid("con", findReversed(call)?.consumeId ?? null) && subject?.kind === "reversal"
+    );
   const decision = findDecision(call);
   if (decision === null) return false;
-  if (decision.allowed && call.request.endpoint === "holds")
-    return row.subjectId === findUuid("hld", decision.holdId);
+  if (decision.allowed && endpoint === "holds") return row.subjectId === findUuid("hld", decision.holdId);
   if (decision.allowed) return row.subjectId === findUuid("con", decision.consumeId);
   return subject?.kind === "denial" && subject.marker === call.request.marker;
 }

@@ -3,7 +3,7 @@ import { DEFAULT_PLAN } from "../catalog.ts";
 import type { ManageCall } from "../history.ts";
 import { type Account, nameOf } from "./accounts.ts";
 import { customerIdsOf, type Stored, type StoredEntry } from "./stored.ts";
-import { chargeId, findUuid } from "./subjects.ts";
+import { chargeId, findUuid, isOfClient, requestIdOf } from "./subjects.ts";
 import { listDifferences, type Violation } from "./violation.ts";
 
 /** Acknowledged top-ups are stored once, however often they were requested, and no other grants are. */
@@ -80,7 +80,7 @@ export function checkPlans(
   });
 }
 
-/** I1 and I3 for reversals: acknowledged reversals are in the ledger, and no others. */
+/** I1 and I3 for the operator's reversals: acknowledged reversals are in the ledger, and no others. */
 export function checkReversed(calls: readonly ManageCall[], accounts: readonly Account[]): Violation[] {
   const reversals = calls.flatMap(({ request, outcome }): Reversal[] => {
     const id = request.operation === "reverseConsume" ? findUuid("con", request.consumeId) : null;
@@ -103,7 +103,8 @@ export function checkReversed(calls: readonly ManageCall[], accounts: readonly A
         }),
       ...charges.flatMap((entry): Violation[] => {
         const own = asked.get(requestIdOf(entry)) ?? [];
-        const problem = findProblem(entry, reversalsOf.get(entry.sequence) ?? [], own);
+        const reversed = (reversalsOf.get(entry.sequence) ?? []).filter((reversal) => !isOfClient(reversal));
+        const problem = findProblem(entry, reversed, own);
         return problem === null ? [] : [{ ...problem, text: `${nameOf(customerId, entry)} ${problem.text}` }];
       }),
       ...[...Map.groupBy(charges, requestIdOf)].flatMap(([id, group]): Violation[] => {
@@ -134,11 +135,6 @@ type Reversal = Pick<ManageCall, "outcome"> & {
   readonly request: Extract<ManageCall["request"], { operation: "reverseConsume" }>;
 };
 
-/** The ID of the first charge of the same request. */
-function requestIdOf(charge: StoredEntry): string {
-  return chargeId({ ...charge, sequence: charge.sequence - (charge.item ?? 0) });
-}
-
 function isFirst({ kind, item }: StoredEntry): boolean {
   return kind === "consume" && (item ?? 0) === 0;
 }
@@ -147,8 +143,10 @@ function quantityOf(reversals: readonly StoredEntry[]): number {
   return reversals.reduce((sum, { quantity }) => sum + (quantity ?? 0), 0);
 }
 
+type Share = { readonly quantity: number; readonly credits: number; readonly overageCredits?: number };
+
 /** How much of one charge of its request an acknowledged reversal reversed. */
-function shareOf({ request, outcome }: Reversal, index: number): { quantity: number; credits: number } {
+function shareOf({ request, outcome }: Reversal, index: number): Share {
   const none = { quantity: 0, credits: 0 };
   if (outcome.kind !== "reversed") return none;
   const { quantity, credits, items = [{ item: request.item ?? 0, quantity, credits }] } = outcome;
@@ -161,20 +159,22 @@ function findProblem(
   asked: readonly Reversal[],
 ): Violation | null {
   const index = consume.item ?? 0;
-  let [quantity, credits, unknown] = [0, 0, 0];
+  let [quantity, credits, overage, unknown] = [0, 0, 0, 0];
   for (const reversal of asked) {
     const { request, outcome } = reversal;
     const share = shareOf(reversal, index);
     quantity += share.quantity;
     credits += share.credits;
+    overage += share.overageCredits ?? 0;
     const isNamed = (request.item ?? index) === index;
     if (outcome.kind === "unknown" && isNamed) unknown += request.quantity ?? consume.quantity ?? 0;
   }
   const reversed = quantityOf(reversals);
   const back = reversals.reduce((sum, entry) => sum + entry.amount, 0);
-  const text = `has ${reversed} reversed for ${back} credits, expected ${quantity} for ${credits} and at most ${unknown} more`;
-  if (reversed < quantity || back < credits) return { invariant: "I1", text };
-  const isMore = reversed > quantity + unknown || (unknown === 0 && back !== credits);
+  const undone = reversals.reduce((sum, entry) => sum + entry.overage, 0);
+  const text = `has ${reversed} reversed for ${back} credits and ${undone} overage, expected ${quantity} for ${credits} and ${overage}, and at most ${unknown} more`;
+  if (reversed < quantity || back < credits || undone < overage) return { invariant: "I1", text };
+  const isMore = reversed > quantity + unknown || (unknown === 0 && (back !== credits || undone !== overage));
   return isMore ? { invariant: "I3", text } : null;
 }
 
@@ -191,6 +191,7 @@ function isReversedWhole(
   if (unknown.length === 0 || !unknown.every(isWhole)) return false;
   return charges.some(({ sequence, item }) => {
     const acknowledged = asked.reduce((sum, call) => sum + shareOf(call, item ?? 0).quantity, 0);
-    return quantityOf(reversalsOf.get(sequence) ?? []) > acknowledged;
+    const reversals = (reversalsOf.get(sequence) ?? []).filter((reversal) => !isOfClient(reversal));
+    return quantityOf(reversals) > acknowledged;
   });
 }

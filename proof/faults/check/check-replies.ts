@@ -1,3 +1,5 @@
+import type { PlanContent } from "../../harness/project.ts";
+import { OVERAGE_PLANS } from "../catalog.ts";
 import {
   type Call,
   type ClientRequest,
@@ -8,9 +10,10 @@ import {
   isDecided,
   isHoldChange,
   itemsOf,
+  type ReverseRequest,
   type Span,
 } from "../history.ts";
-import { type DecidedItem, type Decision, findDecision } from "./answers.ts";
+import { type DecidedItem, type Decision, findDecision, findReversed, type Overage } from "./answers.ts";
 import { dueFor } from "./check-items.ts";
 import type { Violation } from "./violation.ts";
 
@@ -54,6 +57,7 @@ function findProblem(call: Call): string | null {
   switch (outcome.kind) {
     case "ok":
       if (findDueRefusal(request) !== null) return "is invalid, but was accepted";
+      if (request.endpoint === "reverse") return findWrongReversal(call, request);
       return isDecided(request) ? findWrongDecision(call) : null;
     case "fail":
       return isExpectedRefusal(request, outcome) ? null : "was rejected without reason";
@@ -70,7 +74,29 @@ function isExpectedRefusal(
   const due = findDueRefusal(request);
   if (due !== null) return status === due.status && code === due.code;
   if (isHoldChange(request)) return status === 409 && HOLD_REFUSALS[request.endpoint].includes(code);
-  return claimedKey(request) !== null && status === 409 && code === "idempotency_key_reused";
+  if (request.endpoint === "reverse" && status === 409 && code === "nothing_to_reverse") return true;
+  return (
+    request.key !== null &&
+    claimedKey(request) !== null &&
+    status === 409 &&
+    code === "idempotency_key_reused"
+  );
+}
+
+/** The response names the charge, and its totals are those of its items. A part is one item. */
+function findWrongReversal(call: Call, request: ReverseRequest): string | null {
+  const reversed = findReversed(call);
+  if (reversed === null) return "has an unreadable response";
+  const { consumeId, customerId, items, creditsReturned, overageCredits } = reversed;
+  if (consumeId !== request.consumeId || customerId !== request.customerId) return "returned another charge";
+  const sum = (of: "creditsReturned" | "overageCredits"): number =>
+    items.reduce((total, item) => total + item[of], 0);
+  if (creditsReturned !== sum("creditsReturned") || overageCredits !== sum("overageCredits"))
+    return "returned another total than that of its items";
+  if (request.quantity === null) return items.length > 0 ? null : "reversed nothing";
+  const [item] = items;
+  const isAsked = item?.quantity === request.quantity && (request.feature ?? item.feature) === item.feature;
+  return isAsked && items.length === 1 ? null : "reversed another quantity or feature";
 }
 
 /** What a request about an acknowledged hold can be rejected for. Settling is possible for 35 days after the end. */
@@ -105,13 +131,44 @@ function findWrongDecision(call: Call): string | null {
     const due = dueFor(item);
     if (creditsRequired !== due) return `should require ${due} credits`;
     if (balance === null || !Number.isSafeInteger(balance) || balance < 0) return "has no valid balance";
-    if (creditsCharged !== (request.endpoint === "consume" ? (isCharged ? due : 0) : null))
-      return `should charge ${isCharged ? due : 0} credits`;
-    if (creditsHeld !== (request.endpoint === "holds" ? (isHeld ? due : 0) : null))
-      return `should hold ${isHeld ? due : 0} credits`;
+    const { overage, overageCredits } = item;
+    const paid = due - (overageCredits ?? 0);
+    if (creditsCharged !== (request.endpoint === "consume" ? (isCharged ? paid : 0) : null))
+      return `should charge ${isCharged ? paid : 0} credits`;
+    if (creditsHeld !== (request.endpoint === "holds" ? (isHeld ? paid : 0) : null))
+      return `should hold ${isHeld ? paid : 0} credits`;
+    if (overage !== null && !isPossible(overage)) return "has more overage than its plan allows";
+    if (
+      isCharged || isHeld
+        ? (overageCredits ?? 0) > 0 && balance > 0
+        : overageCredits !== beyondOf(decision, item)
+    )
+      return "has overage that its balance does not explain";
   }
   // An allowed request returns the balance that it left, from which it cannot be decided again.
   return isCharged || isHeld ? null : findWrongReason(decision);
+}
+
+/** The limit is that of a plan, and nobody exceeds it. The rest may be held. */
+function isPossible({ credits, used, remaining }: Overage): boolean {
+  if (!OVERAGE_LIMITS.has(credits) || used < 0) return false;
+  if (credits === null || remaining === null) return credits === remaining;
+  return remaining >= 0 && used + remaining <= credits;
+}
+
+const OVERAGE_LIMITS: ReadonlySet<number | null> = new Set(
+  Object.values<PlanContent>(OVERAGE_PLANS)
+    .flatMap(({ allowance, otherAllowances = {} }) => [allowance, ...Object.values(otherAllowances)])
+    .flatMap(({ overage = 0 }) => (overage === 0 ? [] : [overage])),
+);
+
+/** What the balance does not cover of an allowed item, after the items before it. Null if the plan has no overage. */
+function beyondOf({ items, allowed }: Decision, item: DecidedItem): number | null {
+  if (item.overage === null) return null;
+  if (!allowed) return 0;
+  const before = items.slice(0, items.indexOf(item)).filter(({ pool }) => pool === item.pool);
+  const balance = before.reduce((left, { creditsRequired }) => left - creditsRequired, item.balance ?? 0);
+  return Math.max(0, item.creditsRequired - Math.max(0, balance));
 }
 
 /** The reason follows from the balances and limits of the response. The quantity is the largest one that they allow. */
@@ -132,7 +189,7 @@ function findWrongReason({ items, reason, deniedItem, affordableQuantity }: Deci
   return isLargest ? null : `should not call ${affordableQuantity} affordable`;
 }
 
-/** Null if the balance and limit allow this quantity of an item, after the items before it. */
+/** Null if the balance, overage and limit allow this quantity of an item, after the items before it. */
 function reasonOf(
   items: readonly DecidedItem[],
   index: number,
@@ -143,7 +200,8 @@ function reasonOf(
   if (item.limit !== null && quantity > item.limit.remaining) return "limit_reached";
   let required = dueFor({ ...item, quantity });
   for (const other of items.slice(0, index)) if (other.pool === item.pool) required += dueFor(other);
-  return required > (item.balance ?? 0) ? "insufficient_credits" : null;
+  const overage = item.overage === null ? 0 : (item.overage.remaining ?? Number.POSITIVE_INFINITY);
+  return required > (item.balance ?? 0) + overage ? "insufficient_credits" : null;
 }
 
 /**

@@ -7,14 +7,15 @@ import {
   isHoldChange,
   isUnknown,
   itemsOf,
+  type ReverseRequest,
 } from "../history.ts";
-import { findDecision } from "./answers.ts";
+import { findDecision, findReversed } from "./answers.ts";
 import { placeOf } from "./check-items.ts";
 import { customerIdsOf, packItems, type Stored, type StoredDenial, type StoredEntry } from "./stored.ts";
 import type { Subject, SubjectKind } from "./subjects.ts";
 import { type Facts, type Invariant, listDifferences, type Violation } from "./violation.ts";
 
-const KINDS = ["event", "charge", "denial", "hold"] as const satisfies readonly SubjectKind[];
+const KINDS = ["event", "charge", "denial", "hold", "reversal"] as const satisfies readonly SubjectKind[];
 
 /** I3 for each request: acknowledged ≤ stored ≤ acknowledged + unknown, and no row without a request. */
 export function checkCounts(calls: readonly Call[], subjects: readonly Subject[]): Violation[] {
@@ -41,6 +42,7 @@ export function countBounds(calls: readonly Call[]): Readonly<Record<SubjectKind
     charge: { acknowledged: 0, unknown: 0 },
     denial: { acknowledged: 0, unknown: 0 },
     hold: { acknowledged: 0, unknown: 0 },
+    reversal: { acknowledged: 0, unknown: 0 },
   };
   for (const sent of Map.groupBy(calls, ({ request }) => request.marker).values()) {
     const bounds = boundsOf(sent);
@@ -80,7 +82,7 @@ const NONE: Bounds = { min: 0, max: 0 };
 
 /** How often each kind may be stored for all calls that send one request. */
 function boundsOf(sent: readonly Call[]): Readonly<Record<SubjectKind, Bounds>> {
-  const none = { event: NONE, charge: NONE, denial: NONE, hold: NONE };
+  const none = { event: NONE, charge: NONE, denial: NONE, hold: NONE, reversal: NONE };
   switch (sent[0]?.request.endpoint) {
     case "events":
       return { ...none, event: eventBounds(sent) };
@@ -92,6 +94,8 @@ function boundsOf(sent: readonly Call[]): Readonly<Record<SubjectKind, Bounds>> 
       const { allowed: hold, denial } = decisionBounds(sent);
       return { ...none, hold, denial };
     }
+    case "reverse":
+      return { ...none, reversal: reversalBounds(sent) };
     default:
       return none;
   }
@@ -115,6 +119,16 @@ function decisionBounds(sent: readonly Call[]): { allowed: Bounds; denial: Bound
     allowed: { min: Number(isAllowed), max: Number(isAllowed || isOpen) },
     denial: { min: Number(isDenied), max: Number(isDenied || isOpen) },
   };
+}
+
+/** What is left of a charge only decreases. So a rejected reversal was not executed by another call, before or after it. */
+function reversalBounds(sent: readonly Call[]): Bounds {
+  const isReversed = sent.some((call) => findReversed(call) !== null);
+  const isRejected = sent.some(
+    ({ outcome }) => outcome.kind === "fail" && outcome.code === "nothing_to_reverse",
+  );
+  const isOpen = !isRejected && sent.some(isUnknown);
+  return { min: Number(isReversed), max: Number(isReversed || isOpen) };
 }
 
 /** A stored row has the contents of its request, whether or not the request was acknowledged. */
@@ -144,6 +158,7 @@ export function checkContents(calls: readonly Call[], stored: Stored): Violation
     ...stored.ledger.flatMap((row) =>
       compare("I1", named(row), (request) => {
         if (row.hold !== null && isHoldChange(request)) return {};
+        if (request.endpoint === "reverse") return row.kind === "reverse" ? partOf(request) : { name: null };
         const index = row.item ?? 0;
         const place = isDecided(request) ? placeOf(index, itemsOf(request).length) : {};
         return { ...nameOf(request, index), ...place };
@@ -160,6 +175,13 @@ export function checkContents(calls: readonly Call[], stored: Stored): Violation
       }),
     ),
   ];
+}
+
+/** What the entry of a reversal has of its request. */
+function partOf(request: ReverseRequest): Facts {
+  if (request.quantity === null) return {};
+  const { quantity, feature } = request;
+  return { quantity, ...(feature !== null && { name: feature }) };
 }
 
 /** The event or the item that was sent. */

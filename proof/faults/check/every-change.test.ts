@@ -50,6 +50,7 @@ const NUMBERS = {
     "reverses",
     "hold",
     "uncovered",
+    "overage",
   ],
   grants: ["customer", "number", "pool", "credits"],
   wallets: ["customer", "sequence", "balance"],

@@ -6,31 +6,28 @@ import { viewOf } from "../../../service/test/model/model.ts";
 import type { Answer, Request } from "../../../service/test/model/request.ts";
 import type { Call } from "../history.ts";
 import type { Account } from "./accounts.ts";
-import type { Act } from "./act.ts";
-import { type Decision, findClosing, findDecision } from "./answers.ts";
+import { type Act, describeOverage } from "./act.ts";
+import { type Decision, findClosing } from "./answers.ts";
 import { creditsIn, type HoldRow } from "./hold-rows.ts";
 import type { Facts } from "./violation.ts";
 
 /** What the rows of holds do not store, by marker. */
 export type HoldCalls = {
-  readonly openings: ReadonlyMap<string | null, Decision>;
   /** The settlements that take no credits other than those of the hold. */
   readonly atMostHeld: ReadonlySet<string | null>;
 };
 
+type Sent = HoldCalls & { readonly decisions: ReadonlyMap<string | null, Decision> };
+
 export function holdCallsIn(calls: readonly Call[]): HoldCalls {
-  const openings = calls.flatMap((call): [string, Decision][] => {
-    const decision = call.request.endpoint === "holds" ? findDecision(call) : null;
-    return decision === null ? [] : [[call.request.marker, decision]];
-  });
   const atMostHeld = calls.flatMap(({ request }) =>
     request.endpoint === "settle" && request.atMostHeld ? [request.marker] : [],
   );
-  return { openings: new Map(openings), atMostHeld: new Set(atMostHeld) };
+  return { atMostHeld: new Set(atMostHeld) };
 }
 
 /** The changes that requests made. The model ends holds by itself. */
-export function listHoldActs({ customerId, holds }: Account, catalog: Catalog, sent: HoldCalls): Act[] {
+export function listHoldActs({ customerId, holds }: Account, catalog: Catalog, sent: Sent): Act[] {
   return holds.flatMap((row): Act[] => {
     const { kind, hold, sequence, recordedAtMs: atMs } = row;
     const act = {
@@ -56,7 +53,7 @@ export function listHoldActs({ customerId, holds }: Account, catalog: Catalog, s
 
 type Decided = Pick<Act, "request" | "stored" | "expect">;
 
-function opening({ hold, marker }: HoldRow, catalog: Catalog, { openings }: HoldCalls): Decided {
+function opening({ hold, marker }: HoldRow, catalog: Catalog, { decisions }: Sent): Decided {
   const keyOf = new Map([...catalog.features].map(([key, { id }]): [number, FeatureKey] => [id, key]));
   const { onExpiry, openedAt, expiresAt, memberId } = hold;
   const terms = { expiresInMs: expiresAt - openedAt, onExpiry, memberId };
@@ -64,7 +61,7 @@ function opening({ hold, marker }: HoldRow, catalog: Catalog, { openings }: Hold
     return { feature: keyOf.get(feature) ?? brandAs<FeatureKey>(""), quantity };
   });
   // Not known if the response was lost.
-  const answered = openings.get(marker)?.items;
+  const answered = decisions.get(marker)?.items;
   return {
     request: { kind: "hold", items, terms },
     stored: {
@@ -72,22 +69,29 @@ function opening({ hold, marker }: HoldRow, catalog: Catalog, { openings }: Hold
       "the plan's version": hold.planVersion,
       ...numbered(hold.items, (item, index) => ({
         "the charge": creditsIn(item),
+        "the overage": sumOf(item.overage),
         "the balance": answered?.[index]?.balance,
         "the use": answered?.[index]?.limit?.used,
+        "the period's overage": describeOverage(answered?.[index]?.overage),
       })),
     },
-    expect: (answer) => {
+    expect: (answer, customer) => {
       if (answer.kind !== "decided") return { outcome: answer.kind };
       return {
         outcome: answer.reason ?? "allowed",
         "the plan's version": answer.planVersion,
-        ...numbered(answer.items, ({ creditsRequired, after }) => ({
-          "the charge": creditsRequired,
-          ...(answered !== undefined && {
-            "the balance": after?.balance,
-            "the use": after?.limit?.used,
-          }),
-        })),
+        ...numbered(answer.items, ({ after }, index) => {
+          const { credits, overage } = findOpen(customer, hold.number)?.items[index] ?? {};
+          return {
+            "the charge": credits,
+            "the overage": overage,
+            ...(answered !== undefined && {
+              "the balance": after?.balance,
+              "the use": after?.limit?.used,
+              "the period's overage": describeOverage(after?.overage),
+            }),
+          };
+        }),
       };
     },
   };
@@ -133,8 +137,10 @@ function end({ kind, hold, marker, answer: text }: HoldRow, { atMostHeld }: Hold
     stored: {
       outcome: kind,
       late: closing?.late,
+      released: closing?.creditsReleased,
       ...numbered(answered, (item) => ({
         "the charge": item.creditsCharged,
+        "the overage": item.overageCredits,
         "the price": item.creditsRequired,
         "the use beyond the hold": item.creditsBeyondHold,
         uncovered: item.creditsUncovered,
@@ -145,7 +151,10 @@ function end({ kind, hold, marker, answer: text }: HoldRow, { atMostHeld }: Hold
       const balances = numbered(hold.items, ({ pool }) => ({
         "the balance": balanceIn(customer, brandAs<PoolId>(pool)),
       }));
-      return { outcome: answer.kind, ...settledFacts(answer), ...balances };
+      const used = answer.kind === "settled" ? answer.items : [];
+      const held = answer.kind === "settled" && answer.isLate ? [] : hold.items;
+      const released = used.reduce((left, item) => left - item.creditsFromHold, total(held.map(creditsIn)));
+      return { outcome: answer.kind, released, ...settledFacts(answer), ...balances };
     },
   };
 }
@@ -156,11 +165,16 @@ function settledFacts(answer: Answer): Facts {
     late: answer.isLate,
     ...numbered(answer.items, (item) => ({
       "the charge": item.creditsCharged,
+      "the overage": item.overageCredits,
       "the price": item.creditsRequired,
       "the use beyond the hold": item.creditsBeyondHold,
       uncovered: item.creditsUncovered,
     })),
   };
+}
+
+function total(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0);
 }
 
 function indexOf({ number }: { readonly number: number }): { hold: number } {

@@ -1,4 +1,5 @@
 import type { HoldChange, HoldChangeKind } from "../../../service/src/entitlement/entry.ts";
+import { sumOf } from "../../../service/src/entitlement/part-lists.ts";
 import type { HeldItem, Hold } from "../../../service/src/entitlement/wallet.ts";
 import { brandAs, type Instant, type MemberId } from "../../../service/src/primitives/brand.ts";
 import { decodeHoldState } from "../../../service/src/store/cell/hold-state.ts";
@@ -39,7 +40,12 @@ export function openHoldsOf(rows: readonly HoldRow[]): HoldRow[] {
 }
 
 export function creditsIn({ parts }: HeldItem): number {
-  return parts.reduce((sum, { credits }) => sum + credits, 0);
+  return sumOf(parts);
+}
+
+/** Credits and overage: the price of what is held. */
+export function priceIn({ parts, overage }: HeldItem): number {
+  return sumOf(parts) + sumOf(overage);
 }
 
 /** Returns how many credits of a pool were held before an entry. They are part of its balance, but cannot be spent. */

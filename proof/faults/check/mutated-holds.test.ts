@@ -9,6 +9,7 @@ import {
   type Mutation,
   remove,
   rewriteBody,
+  rewriteWallet,
   testMutations,
 } from "./valid-run/mutations.ts";
 import { openingOf } from "./valid-run/play-holds.ts";
@@ -21,7 +22,8 @@ const isEndOf =
 
 /** Appends a change of the hold that the marker opened, without changing the wallet. */
 function addChange(run: Run, marker: string, difference: Partial<StoredHoldChange>): void {
-  const last = run.holdChanges.at(-1);
+  const { customer } = openingOf(run, marker);
+  const last = run.holdChanges.findLast((row) => row.customer === customer);
   if (last === undefined) throw new Error("there are no holds");
   const { sequence, recordedAtMs, effectiveAtMs } = last;
   const position = { number: last.number + 1, sequence, recordedAtMs, effectiveAtMs };
@@ -32,19 +34,6 @@ function addChange(run: Run, marker: string, difference: Partial<StoredHoldChang
     marker: null,
     ...difference,
   });
-}
-
-/** Rewrites the state of the customer's wallet. */
-function rewriteHeld(run: Run, from: RegExp, to: string): void {
-  const { customer } = openingOf(run, "hold-open");
-  change(
-    run.wallets,
-    (row) => row.customer === customer,
-    ({ state }) => {
-      if (state.search(from) < 0) throw new Error(`no ${from} in ${state}`);
-      return { state: state.replace(from, to) };
-    },
-  );
 }
 
 const MUTATIONS: readonly Mutation[] = [
@@ -104,7 +93,7 @@ const MUTATIONS: readonly Mutation[] = [
     bug: "a wallet has set aside other credits than its holds",
     invariant: "I4",
     says: /customer_7: grant 1 has 31 held in the wallet, 30 according to its holds/,
-    mutate: (run) => rewriteHeld(run, /(\[1,1,1,\w+,)30\]/, "$131]"),
+    mutate: (run) => rewriteWallet(run, openingOf(run, "hold-open"), /(\[1,1,1,\w+,)30\]/, "$131]"),
   },
   {
     bug: "a settlement is lost",

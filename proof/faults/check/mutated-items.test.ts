@@ -116,7 +116,7 @@ const CHARGES: readonly Mutation[] = [
   {
     bug: "one charge has a different amount from the response",
     invariant: "I1",
-    says: /three, acknowledged .* its entry 2 of 3 has charge 3 instead of 2/,
+    says: /three, acknowledged .* its entry 2 of 3 has price 3 instead of 2, charge 3 instead of 2/,
     mutate: (run) => change(run.ledger, isItem("three", 1), () => ({ amount: -3, parts: "2:-3" })),
   },
   {

@@ -78,13 +78,13 @@ const MUTATIONS: readonly Mutation[] = [
   {
     bug: "an acknowledged reversal is missing",
     invariant: "I1",
-    says: /consume 5 .* has 0 reversed for 0 credits, expected 500 for 2/,
+    says: /consume 5 .* has 0 reversed for 0 credits and 0 overage, expected 500 for 2 and 0/,
     mutate: (run) => remove(run.ledger, ({ reverses }) => reverses === entryOf(run, "tokens").sequence),
   },
   {
     bug: "a reversal was never requested",
     invariant: "I3",
-    says: /consume 5 .* has 500 reversed for 2 credits, expected 0 for 0/,
+    says: /consume 5 .* has 500 reversed for 2 credits and 0 overage, expected 0 for 0 and 0/,
     mutate: (run) =>
       remove(
         run.manageCalls,
@@ -136,7 +136,7 @@ const MUTATIONS: readonly Mutation[] = [
   {
     bug: "a reversal of a whole request lacks one charge",
     invariant: "I1",
-    says: /consume 6 of customer_5 has 0 reversed for 0 credits, expected 1001 for 4/,
+    says: /consume 6 of customer_5 has 0 reversed for 0 credits and 0 overage, expected 1001 for 4 and 0/,
     mutate: (run) => remove(run.ledger, isReversalOf(2, 1_001)),
   },
   {
@@ -164,19 +164,19 @@ const MUTATIONS: readonly Mutation[] = [
   {
     bug: "an acknowledged reversal of one item is missing",
     invariant: "I1",
-    says: /consume 5 of customer_5 has 60 reversed for 1 credits, expected 90 for 2/,
+    says: /consume 5 of customer_5 has 60 reversed for 1 credits and 0 overage, expected 90 for 2 and 0/,
     mutate: (run) => remove(run.ledger, isReversalOf(1, 30)),
   },
   {
     bug: "a reversal of one item was never requested",
     invariant: "I3",
-    says: /consume 5 of customer_5 has 90 reversed for 2 credits, expected 60 for 1/,
+    says: /consume 5 of customer_5 has 90 reversed for 2 credits and 0 overage, expected 60 for 1 and 0/,
     mutate: (run) => remove(run.manageCalls, isOfItem(1)),
   },
   {
     bug: "a reversal of one item reverses another item instead",
     invariant: "I3",
-    says: /consume 5 of customer_5 has 90 reversed for 2 credits, expected 60 for 1/,
+    says: /consume 5 of customer_5 has 90 reversed for 2 credits and 0 overage, expected 60 for 1 and 0/,
     mutate: (run) =>
       change(run.manageCalls, isOfItem(1), ({ request, outcome }) => {
         if (request.operation !== "reverseConsume" || outcome.kind !== "reversed") return {};

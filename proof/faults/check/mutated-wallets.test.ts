@@ -142,9 +142,15 @@ const MUTATIONS: readonly Mutation[] = [
   {
     bug: "a wallet has no customer",
     invariant: "I4",
-    says: /customer number 9, which does not exist/,
+    says: /customer number 99, which does not exist/,
     mutate: (run) =>
-      run.wallets.push({ customer: 9, sequence: 0, decidedAtMs: 0, balance: 0, state: "[1,0,0,null,[],[]]" }),
+      run.wallets.push({
+        customer: 99,
+        sequence: 0,
+        decidedAtMs: 0,
+        balance: 0,
+        state: "[1,0,0,null,[],[]]",
+      }),
   },
 ];
 

@@ -3,10 +3,12 @@ import type { Stored, StoredEntry, StoredHoldChange } from "./stored.ts";
 
 /** A row that a request created and a response refers to. If a request has several charges, it is the first one. */
 export type Subject = {
-  readonly kind: "event" | "charge" | "denial" | "hold";
+  readonly kind: "event" | "charge" | "denial" | "hold" | "reversal";
   readonly id: string;
+  /** What its key points to. That is the row itself, or the charge that was reversed. */
+  readonly target: string;
   readonly marker: string | null;
-  /** Null for events, which do not store it. */
+  /** Null for events and for the reversal of a whole charge, which do not store it. */
   readonly keyHash: string | null;
 };
 
@@ -14,16 +16,55 @@ export type SubjectKind = Subject["kind"];
 
 export function listSubjects({ events, ledger, denials, holdChanges }: Stored): Subject[] {
   return [
-    ...events.map(({ id, marker }): Subject => ({ kind: "event", id, marker, keyHash: null })),
+    ...events.map(({ id, marker }): Subject => ({ kind: "event", id, target: id, marker, keyHash: null })),
     ...ledger.filter(isOfRequest).map((entry): Subject => {
       const { marker, keyHash } = entry;
-      return { kind: "charge", id: chargeId(entry), marker, keyHash };
+      const id = chargeId(entry);
+      return { kind: "charge", id, target: id, marker, keyHash };
     }),
-    ...denials.map(({ id, marker, keyHash }): Subject => ({ kind: "denial", id, marker, keyHash })),
+    ...denials.map(
+      ({ id, marker, keyHash }): Subject => ({ kind: "denial", id, target: id, marker, keyHash }),
+    ),
     ...holdChanges
       .filter(({ kind, keyHash }) => kind === "opened" || keyHash !== null)
-      .map((row): Subject => ({ kind: "hold", id: holdUuid(row), marker: row.marker, keyHash: row.keyHash })),
+      .map((row): Subject => {
+        const { marker, keyHash } = row;
+        const id = holdUuid(row);
+        return { kind: "hold", id, target: id, marker, keyHash };
+      }),
+    ...listReversals(ledger),
   ];
+}
+
+/** The reversal of a request with several charges has an entry for each of them, at the same time. */
+function listReversals(ledger: readonly StoredEntry[]): Subject[] {
+  const nameOf = (customer: number, sequence: number | null): string => `${customer} ${sequence}`;
+  const charges = ledger.filter(({ kind }) => kind === "consume");
+  const chargeOf = new Map(charges.map((entry) => [nameOf(entry.customer, entry.sequence), entry]));
+  const seen = new Map<string, number>();
+  const reversals = ledger.filter(isOfClient).map((entry) => {
+    const { customer, recordedAtMs, marker, keyHash, reverses } = entry;
+    const charge = chargeOf.get(nameOf(customer, reverses));
+    const target = charge === undefined ? "" : requestIdOf(charge);
+    // A second entry for the same charge is another reversal.
+    const name = `${customer} ${recordedAtMs} ${marker} ${keyHash} ${target}`;
+    const times = seen.get(`${name} ${reverses}`) ?? 0;
+    seen.set(`${name} ${reverses}`, times + 1);
+    const subject: Subject = { kind: "reversal", id: chargeId(entry), target, marker, keyHash };
+    return { name: `${name} ${times}`, subject };
+  });
+  const first = new Map(reversals.toReversed().map(({ name, subject }) => [name, subject]));
+  return [...first.values()].reverse();
+}
+
+/** Whether it is a client's reversal. Those of the operator have neither. */
+export function isOfClient({ kind, marker, keyHash }: StoredEntry): boolean {
+  return kind === "reverse" && (marker !== null || keyHash !== null);
+}
+
+/** The ID of the first charge of the same request. */
+export function requestIdOf(charge: StoredEntry): string {
+  return chargeId({ ...charge, sequence: charge.sequence - (charge.item ?? 0) });
 }
 
 /**
@@ -31,6 +72,7 @@ export function listSubjects({ events, ledger, denials, holdChanges }: Stored): 
  */
 function isOfRequest({ kind, item, hold, marker, keyHash }: StoredEntry): boolean {
   if (kind === "consume" && hold !== null) return keyHash !== null;
+  if (kind === "reverse") return false;
   return kind === "consume" ? (item ?? 0) === 0 : marker !== null || keyHash !== null;
 }
 

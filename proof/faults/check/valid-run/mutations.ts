@@ -71,6 +71,18 @@ export function firstCall(run: Run, marker: string): Call {
   return call;
 }
 
+/** Changes the state of the wallet that this row belongs to. */
+export function rewriteWallet(run: Run, row: { customer: number }, from: RegExp, to: string): void {
+  change(
+    run.wallets,
+    ({ customer }) => customer === row.customer,
+    ({ state }) => {
+      if (state.search(from) < 0) throw new Error(`no ${from} in ${state}`);
+      return { state: state.replace(from, to) };
+    },
+  );
+}
+
 /** Changes all responses to the request. */
 export function rewriteBody(run: Run, marker: string, from: string | RegExp, to: string): void {
   change(

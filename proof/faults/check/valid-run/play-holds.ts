@@ -1,10 +1,12 @@
+import { sumOf } from "../../../../service/src/entitlement/part-lists.ts";
 import { brandAs, type Instant } from "../../../../service/src/primitives/brand.ts";
 import { decodeHoldState } from "../../../../service/src/store/cell/hold-state.ts";
 import type { Answer } from "../../../../service/test/model/request.ts";
 import type { FeatureKey } from "../../catalog.ts";
 import type { CallOutcome, HoldChangeRequest, HoldRequest, Item } from "../../history.ts";
 import type { StoredHoldChange } from "../stored.ts";
-import { consume, consumeIdOf, holdIdOf, ReferenceWallet, reverse } from "./reference-wallet.ts";
+import { ReferenceWallet } from "./reference-wallet.ts";
+import { consume, consumeIdOf, holdIdOf, reverse } from "./requests.ts";
 import { addCall, addReplay, entryOf, OUTCOME_UNKNOWN, RESET, type Run, reused } from "./run.ts";
 
 type Terms = Partial<Pick<HoldRequest, "expiresInSeconds" | "onExpiry">>;
@@ -98,11 +100,11 @@ export function openingOf(run: Run, marker: string): StoredHoldChange {
 
 type Settle = Extract<HoldChangeRequest, { endpoint: "settle" }>;
 
-function settle(run: Run, opened: string, marker: string, used: Settle["used"]): Settle {
+export function settle(run: Run, opened: string, marker: string, used: Settle["used"]): Settle {
   return { ...changeOf(run, opened, marker), endpoint: "settle", used, atMostHeld: false };
 }
 
-function release(run: Run, opened: string, marker: string): HoldChangeRequest {
+export function release(run: Run, opened: string, marker: string): HoldChangeRequest {
   return { ...changeOf(run, opened, marker), endpoint: "release" };
 }
 
@@ -117,7 +119,7 @@ function rejected(code: string): CallOutcome {
 }
 
 /** Ends the hold and stores the response with it. */
-function endHold(wallet: ReferenceWallet, request: HoldChangeRequest): CallOutcome {
+export function endHold(wallet: ReferenceWallet, request: HoldChangeRequest): CallOutcome {
   if (request.endpoint === "extend") throw new Error("an extension ends nothing");
   const { run } = wallet;
   const { number, items, credits } = findHeld(run, request.holdId);
@@ -147,17 +149,20 @@ function endHold(wallet: ReferenceWallet, request: HoldChangeRequest): CallOutco
 }
 
 /** The hold as its last change left it. */
-function findHeld(run: Run, holdId: string): { number: number; items: Item[]; credits: number } {
+function findHeld(
+  run: Run,
+  holdId: string,
+): { number: number; items: Item[]; credits: number; overage: number } {
   const row = run.holdChanges.findLast((other) => holdIdOf(other) === holdId);
   if (row === undefined) throw new Error(`there is no hold ${holdId}`);
   const { items } = decodeHoldState(row.state);
-  const parts = items.flatMap((item) => item.parts);
   return {
     number: row.hold,
     items: items.map(({ feature, quantity }) => {
       return { feature: run.features.find(({ id }) => id === feature)?.key ?? "", quantity };
     }),
-    credits: parts.reduce((sum, part) => sum + part.credits, 0),
+    credits: sumOf(items.flatMap((item) => item.parts)),
+    overage: sumOf(items.flatMap((item) => item.overage)),
   };
 }
 
@@ -181,18 +186,20 @@ function closingOf(
             quantity: 0,
             creditsRequired: 0,
             creditsCharged: 0,
+            creditsFromHold: 0,
+            overageCredits: 0,
             creditsBeyondHold: 0,
             creditsUncovered: 0,
           },
         }));
   const sum = (of: Exclude<keyof (typeof uses)[number], "quantity">): number =>
     uses.reduce((total, use) => total + use[of], 0);
-  const beyond = sum("creditsBeyondHold");
   return {
     ...{ status: answer.kind, late, creditsCharged: sum("creditsCharged") },
-    creditsReleased: (late ? 0 : credits) - (sum("creditsRequired") - beyond),
-    ...{ creditsBeyondHold: beyond, creditsUncovered: sum("creditsUncovered") },
-    items: uses.map((use, index) => {
+    creditsReleased: (late ? 0 : credits) - sum("creditsFromHold"),
+    overageCredits: sum("overageCredits"),
+    ...{ creditsBeyondHold: sum("creditsBeyondHold"), creditsUncovered: sum("creditsUncovered") },
+    items: uses.map(({ creditsFromHold: _, ...use }, index) => {
       const feature = items[index]?.feature ?? "";
       const [position] = wallet.check([{ feature, quantity: 1 }]).items;
       return { feature, ...use, pool: wallet.poolOf(feature), balance: position?.before?.balance };
@@ -200,16 +207,17 @@ function closingOf(
   };
 }
 
-function extend(wallet: ReferenceWallet, opened: string, marker: string, quantity: number): void {
+export function extend(wallet: ReferenceWallet, opened: string, marker: string, quantity: number): void {
   const { run } = wallet;
   const change = changeOf(run, opened, marker);
   const { number } = findHeld(run, change.holdId);
   const expiresAtMs = openingOf(run, opened).expiresAtMs + 30_000;
   wallet.commit({ kind: "extend", hold: number - 1, quantity, expiresAt: brandAs<Instant>(expiresAtMs) });
-  const { credits: creditsHeld } = findHeld(run, change.holdId);
+  const { credits: creditsHeld, overage: overageCredits } = findHeld(run, change.holdId);
   const expiresAt = new Date(expiresAtMs).toISOString();
   const { holdId, customerId } = change;
-  const body = { holdId, customerId, allowed: true, reason: null, quantity, creditsHeld, expiresAt };
+  const held = { quantity, creditsHeld, overageCredits, expiresAt };
+  const body = { holdId, customerId, allowed: true, reason: null, ...held };
   addCall(
     run,
     { ...change, endpoint: "extend", quantity, expiresAt },

@@ -1,4 +1,5 @@
 import type { Change } from "../../../../service/src/entitlement/entry.ts";
+import { sumOf } from "../../../../service/src/entitlement/part-lists.ts";
 import { newWallet } from "../../../../service/src/entitlement/wallet.ts";
 import {
   brandAs,
@@ -8,25 +9,16 @@ import {
   type PlanId,
 } from "../../../../service/src/primitives/brand.ts";
 import { encodeHoldState } from "../../../../service/src/store/cell/hold-state.ts";
-import { formatParts } from "../../../../service/src/store/cell/ledger.ts";
+import { formatOverage, formatParts } from "../../../../service/src/store/cell/ledger.ts";
 import { encodeWalletState } from "../../../../service/src/store/cell/wallet-state.ts";
 import { Book } from "../../../../service/test/model/book.ts";
 import type { Answer, Asked, Request } from "../../../../service/test/model/request.ts";
 import type { PlanKey } from "../../catalog.ts";
-import {
-  type CallOutcome,
-  type CheckRequest,
-  type ConsumeRequest,
-  type DecidedRequest,
-  type HoldRequest,
-  hasItems,
-  type Item,
-  itemsOf,
-} from "../../history.ts";
+import { type ConsumeRequest, type HoldRequest, hasItems, type Item, itemsOf } from "../../history.ts";
 import { catalogOf } from "../catalog-of.ts";
-import { packItems, type StoredEntry, type StoredGrant, type StoredHoldChange } from "../stored.ts";
-import { chargeId, holdUuid, keyHashOf } from "../subjects.ts";
-import { addKey, publicIdOf, type Run, uuidOf } from "./run.ts";
+import type { StoredEntry, StoredGrant } from "../stored.ts";
+import { keyHashOf } from "../subjects.ts";
+import type { Run } from "./run.ts";
 
 const RUN_STARTED_MS = 1_790_000_000_000;
 
@@ -35,7 +27,7 @@ type Caused = Partial<Pick<StoredEntry, "marker" | "keyHash"> & Pick<StoredGrant
 
 type DecidedItems = Extract<Answer, { kind: "decided" }>;
 /** A decision about one feature, with its only item. */
-type Decided = DecidedItems & DecidedItems["items"][number];
+export type Decided = DecidedItems & DecidedItems["items"][number];
 
 /** A customer's wallet, decided by the service's pure core, and the rows that the service would store for it. */
 export class ReferenceWallet {
@@ -99,11 +91,19 @@ export class ReferenceWallet {
   }
 
   /** Reverses a charge, or all charges of its request. */
-  reverse({ sequence }: StoredEntry, quantity: number | null, isWhole: boolean): Answer {
+  reverse(
+    { sequence }: StoredEntry,
+    quantity: number | null,
+    isWhole: boolean,
+    caused: Caused = {},
+  ): Extract<Answer, { kind: "reversed" }> {
     const consume = this.#book.consumes().findIndex((entry) => entry.sequence === sequence);
-    return this.commit(
+    const answer = this.commit(
       isWhole ? { kind: "reverse_request", consume } : { kind: "reverse", consume, quantity },
+      caused,
     );
+    if (answer.kind !== "reversed") throw new Error(`the core returned ${answer.kind}`);
+    return answer;
   }
 
   /** Applies expiries and other changes that are due by then. */
@@ -136,6 +136,7 @@ export class ReferenceWallet {
       const {
         feature = null,
         place,
+        overage,
         ...used
       } = usage ?? {
         quantity: null,
@@ -144,6 +145,7 @@ export class ReferenceWallet {
         reverses: null,
         place: null,
         uncovered: 0,
+        overage: [],
       };
       run.ledger.push({
         ...{ customer, recordedAtMs, effectiveAtMs, kind, marker: null, keyHash: null },
@@ -151,9 +153,10 @@ export class ReferenceWallet {
         parts: formatParts(parts),
         feature: run.features.find(({ id }) => id === feature)?.key ?? null,
         ...used,
+        ...{ overage: sumOf(overage), overageParts: formatOverage(overage) },
         item: place?.index ?? null,
         items: place?.of ?? null,
-        ...(kind === "consume" && caused),
+        ...((kind === "consume" || kind === "reverse") && caused),
       });
     }
     for (const { effectiveAt: _, expiresAt: expiresAtMs, ...grant } of grants)
@@ -174,110 +177,4 @@ function expectDecided(answer: Answer): Decided {
   const [item] = answer.kind === "decided" ? answer.items : [];
   if (answer.kind !== "decided" || item === undefined) throw new Error(`the core returned ${answer.kind}`);
   return { ...answer, ...item };
-}
-
-/** Decides a request and stores the result: its entries, its hold or a denial, and the key. Returns the response. */
-export function consume(wallet: ReferenceWallet, request: ConsumeRequest | HoldRequest): CallOutcome {
-  const { run, customer } = wallet;
-  const { key, marker } = request;
-  const asked = itemsOf(request);
-  const keyHash = keyHashOf(key);
-  const decided = wallet.decide(request);
-  const { allowed, reason, deniedItem, planVersion } = decided;
-  if (allowed && request.endpoint === "holds") return storeOpening(wallet, request, decided);
-  const entry = run.ledger.at(-asked.length);
-  if (allowed && entry !== undefined) {
-    addKey(run, key, "consume", chargeId(entry));
-    return answerOf(wallet, request, decided, { consumeId: consumeIdOf(entry) });
-  }
-  const denied = asked[deniedItem ?? 0];
-  const before = decided.items[deniedItem ?? 0]?.before;
-  if (deniedItem === null || denied === undefined || !before) throw new Error("a denial has a denied item");
-  const pool = wallet.poolOf(denied.feature);
-  const needed = decided.items.filter(
-    (_, index) => index <= deniedItem && wallet.poolOf(asked[index]?.feature ?? "") === pool,
-  );
-  const id = uuidOf(1_000 + run.denials.length);
-  const { sequence, nowMs: recordedAtMs } = wallet;
-  run.denials.push({
-    ...{ id, customer, recordedAtMs, sequence, ...denied, keyHash, marker, planVersion },
-    ...(hasItems(request) ? { item: deniedItem, items: packItems(asked) } : { item: null, items: null }),
-    creditsRequired: needed.reduce((sum, { creditsRequired }) => sum + creditsRequired, 0),
-    reason: reason ?? "",
-    balance: before.balance,
-    limitQuantity: before.limit?.quantity ?? null,
-    limitUsed: before.limit?.used ?? null,
-  });
-  addKey(run, key, request.endpoint, id);
-  const nothing = request.endpoint === "holds" ? { holdId: null, expiresAt: null } : { consumeId: null };
-  return answerOf(wallet, request, decided, nothing);
-}
-
-function storeOpening(wallet: ReferenceWallet, request: HoldRequest, decided: Decided): CallOutcome {
-  const { run } = wallet;
-  const { key, marker } = request;
-  const row = run.holdChanges.pop();
-  if (row === undefined) throw new Error("an allowed request opened a hold");
-  run.holdChanges.push({ ...row, marker, keyHash: keyHashOf(key) });
-  addKey(run, key, "holds", holdUuid(row));
-  const expiresAt = new Date(row.expiresAtMs).toISOString();
-  return answerOf(wallet, request, decided, { holdId: holdIdOf(row), expiresAt });
-}
-
-/** The response to a check, with the balances before the charge. */
-export function okCheck(wallet: ReferenceWallet, request: CheckRequest): CallOutcome {
-  const decided = wallet.check(itemsOf(request));
-  const items = decided.items.map((item) => ({ ...item, after: item.before }));
-  return answerOf(wallet, request, { ...decided, items }, {});
-}
-
-/** Reverses a charge. Without an item, it reverses all charges of the request. */
-export function reverse(
-  wallet: ReferenceWallet,
-  entry: StoredEntry,
-  quantity: number | null,
-  item: number | null = null,
-): void {
-  const outcome = wallet.reverse(entry, quantity, entry.items !== null && item === null);
-  if (outcome.kind !== "reversed") throw new Error(`the core returned ${outcome.kind}`);
-  const consumeId = consumeIdOf({ ...entry, sequence: entry.sequence - (entry.item ?? 0) });
-  wallet.run.manageCalls.push({
-    request: { operation: "reverseConsume", consumeId, item, quantity },
-    startMs: 0,
-    endMs: 5,
-    outcome,
-  });
-}
-
-/** Independent of the service's rendering, which has its own tests. */
-function answerOf(
-  wallet: ReferenceWallet,
-  request: DecidedRequest,
-  decided: Decided,
-  name: object,
-): CallOutcome {
-  const { allowed, reason, deniedItem, affordableQuantity } = decided;
-  const { customerId } = request;
-  const isSeveral = hasItems(request);
-  const affordable = allowed ? {} : { affordableQuantity };
-  const items = itemsOf(request).map(({ feature, quantity }, index) => {
-    const { creditsRequired = 0, after } = decided.items[index] ?? {};
-    const credits = allowed ? creditsRequired : 0;
-    const taken = { consume: { creditsCharged: credits }, holds: { creditsHeld: credits }, check: {} };
-    const pool = isSeveral ? { pool: wallet.poolOf(feature) } : {};
-    return { feature, quantity, creditsRequired, ...taken[request.endpoint], ...pool, ...after };
-  });
-  const [single] = items;
-  const body = isSeveral
-    ? { allowed, reason, deniedItem, ...affordable, customerId, items, ...name }
-    : { allowed, reason, customerId, ...single, ...affordable, ...name };
-  return { kind: "ok", body: JSON.stringify(body), isReplay: false };
-}
-
-export function consumeIdOf(entry: StoredEntry): string {
-  return publicIdOf("con", chargeId(entry));
-}
-
-export function holdIdOf(row: StoredHoldChange): string {
-  return publicIdOf("hld", holdUuid(row));
 }

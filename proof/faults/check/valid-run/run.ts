@@ -40,7 +40,7 @@ export function emptyRun(): Run {
   };
 }
 
-const ENDPOINT_NUMBER = { consume: 2, events: 3, holds: 4 };
+const ENDPOINT_NUMBER = { consume: 2, events: 3, holds: 4, reverse: 5 };
 
 export function addKey(
   run: Run,

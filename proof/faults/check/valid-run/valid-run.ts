@@ -3,7 +3,10 @@ import { POOL } from "../../../harness/project.ts";
 import { type FeatureKey, MINUTES, type PlanKey, type PoolKey, UNKNOWN_FEATURE } from "../../catalog.ts";
 import type { ConsumeRequest, ManageRequest } from "../../history.ts";
 import { playHolds } from "./play-holds.ts";
-import { consume, okCheck, ReferenceWallet, reverse } from "./reference-wallet.ts";
+import { playOverage } from "./play-overage.ts";
+import { playReversals } from "./play-reversals.ts";
+import { ReferenceWallet } from "./reference-wallet.ts";
+import { consume, okCheck, reverse } from "./requests.ts";
 import {
   addCall,
   addEvents,
@@ -18,8 +21,23 @@ import {
   UNAVAILABLE,
 } from "./run.ts";
 
-/** A run without violations: every kind of request with every outcome that is valid for it. */
+let played: Run | null = null;
+
+/** A run without violations: every kind of request with every outcome that is valid for it. Its rows are shared, its lists are not. */
 export function validRun(): Run {
+  played ??= playAll();
+  const { calls, manageCalls, ...stored } = played;
+  return {
+    ...{ calls: [...calls], manageCalls: [...manageCalls] },
+    ...{ events: [...stored.events], keys: [...stored.keys], customers: [...stored.customers] },
+    ...{ wallets: [...stored.wallets], grants: [...stored.grants], ledger: [...stored.ledger] },
+    ...{ denials: [...stored.denials], holdChanges: [...stored.holdChanges] },
+    ...{ assignments: [...stored.assignments], pools: [...stored.pools], features: [...stored.features] },
+    ...{ plans: [...stored.plans], planVersions: [...stored.planVersions] },
+  };
+}
+
+function playAll(): Run {
   const run = emptyRun();
   addEvents(run);
   playRich(run);
@@ -29,6 +47,8 @@ export function validRun(): Run {
   playExpired(run);
   playItems(run);
   playHolds(run);
+  playOverage(run);
+  playReversals(run);
   return run;
 }
 
