@@ -1,15 +1,23 @@
 import type { Instant } from "../primitives/brand.ts";
 import { isAhead } from "./assignment.ts";
 import type { Catalog } from "./catalog.ts";
-import { catchUpOnExpiries } from "./catch-up.ts";
+import { catchUp, catchUpOnExpiries } from "./catch-up.ts";
 import { Draft, decisionTime } from "./draft.ts";
 import type { Change } from "./entry.ts";
 import type { Wallet } from "./wallet.ts";
 
-/** Writes due expiries for an idle wallet, and never grants anything. Null if no credits have expired. */
+/**
+ * Writes due expiries for an idle wallet, and grants nothing. But if a hold is due that must be charged, the wallet is brought up to date
+ * as by a request, because the charge must not wait for one. Null if no credits have expired.
+ */
 export function expireDue(catalog: Catalog, wallet: Wallet, clock: Instant): Change | null {
   const draft = new Draft(wallet);
-  catchUpOnExpiries(catalog, draft, decisionTime(catalog, wallet, clock));
+  const now = decisionTime(catalog, wallet, clock);
+  const isCharging = wallet.holds.some(
+    ({ onExpiry, expiresAt }) => onExpiry === "charge" && expiresAt <= now,
+  );
+  if (isCharging) catchUp(catalog, draft, now);
+  else catchUpOnExpiries(catalog, draft, now);
   const change = draft.finish(draft.at);
   return change === null || change.entries.length === 0 ? null : change;
 }

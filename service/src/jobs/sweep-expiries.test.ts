@@ -3,6 +3,8 @@ import { expectSoundBooks } from "../../test/books.ts";
 import { type Credits, setupCredits } from "../../test/credits.ts";
 import { ADA, TOP_UP } from "../../test/customers.ts";
 import { connectTo } from "../../test/harness.ts";
+import { expectVerified, expireHolds, openHolds, windBackHolds } from "../../test/holds.ts";
+import { setupOverage } from "../../test/overage.ts";
 import { countAllowed, times } from "../../test/two-services.ts";
 import { DAY_MS, windBack } from "../../test/wind-back.ts";
 import { addCredits } from "../manage/credits/add-credits.ts";
@@ -16,7 +18,7 @@ async function buy({ cell, context }: Credits, customerId = ADA): Promise<void> 
 }
 
 /** Runs a whole sweep; the service's own job may take some of its steps. */
-async function sweep({ database, cell }: Credits): Promise<void> {
+async function sweep({ database, cell }: Pick<Credits, "database" | "cell">): Promise<void> {
   await database.query(
     "update cell.sweeps set position = null, rests_until = 'epoch' where name = 'expiries'",
   );
@@ -110,4 +112,30 @@ test.each([
     })
     .toBeGreaterThan(0);
   expect(await database.count("cell.ledger", "kind = 3")).toBe(1);
+});
+
+const CHARGED = { feature: "image.render", onExpiry: "charge" };
+
+test("a hold of overage alone is charged when it ends, though the customer has no credits", async () => {
+  const credits = await setupOverage(50);
+  const { database, consume, open } = credits;
+  expect((await consume({ feature: "image.render", quantity: 10 })).body).toMatchObject({ balance: 0 });
+  await open({ ...CHARGED, quantity: 3 });
+  await expireHolds(database);
+  await sweep(credits);
+  expect(await database.count("cell.ledger", "kind = 2 and overage = 30 and hold_number = 1")).toBe(1);
+  await expectVerified(database);
+});
+
+test("a hold is charged when it ends, though a new period began before", async () => {
+  const credits = await setupCredits();
+  const { database, publish, assign } = credits;
+  const allowances = [{ pool: "credits", credits: 50, period: "day" as const, rollover: 0, overage: 0 }];
+  await publish({ key: "daily", name: "Daily", allowances });
+  await assign("ada", "daily");
+  await openHolds(credits).open({ ...CHARGED, quantity: 2, expiresInSeconds: 86_400 });
+  await windBackHolds(database, 26 * 3_600_000);
+  await sweep(credits);
+  expect(await database.count("cell.ledger", "kind = 2 and amount = -20 and hold_number = 1")).toBe(1);
+  await expectVerified(database);
 });

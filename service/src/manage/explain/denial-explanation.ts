@@ -90,7 +90,7 @@ export const DenialExplanation = Type.Object({
       }),
       {
         description:
-          "Grants with credits at that moment, in all pools. Null if the ledger has too many entries to compute them, or some entries are detached.",
+          "Grants with credits at that moment, in all pools, without credits that holds had set aside. Null if the ledger or the holds have too many entries to compute them, or some entries are detached.",
       },
     ),
   ),

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { openHolds } from "../../../test/holds.ts";
 import { type Managed, setupManage } from "../../../test/manage.ts";
 import { setupOverage } from "../../../test/overage.ts";
 import { brandAs, type CustomerId } from "../../primitives/brand.ts";
@@ -237,4 +238,17 @@ test("the shortfall of a denied item counts the items before it, credits and ove
     overage: { credits: 50, used: 0, remaining: 50 },
     shortfall: 11,
   });
+});
+
+test("the grants of a denial have the credits that no hold had set aside, computed forwards or backwards", async () => {
+  const managed = await setupManage();
+  const { database } = managed;
+  await openHolds(managed).open({ feature: "image.render", quantity: 8 });
+  await ask(managed, "image.render", 5);
+  const expected = { balance: 20, openGrants: [{ kind: "allowance", remaining: 20 }] };
+  expect(await explain(managed)).toMatchObject(expected);
+  await database.query("set session_replication_role = replica");
+  for (const table of ["ledger", "wallets", "denials"])
+    await database.query(`update cell.${table} set sequence = sequence + 30000`);
+  expect(await explain(managed)).toMatchObject(expected);
 });

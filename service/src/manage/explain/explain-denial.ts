@@ -19,6 +19,7 @@ import { findCustomerRecord } from "../../store/cell/customer-list.ts";
 import { mapCustomerIds } from "../../store/cell/customers.ts";
 import { type Denial, findDenial, nameDenial } from "../../store/cell/denials.ts";
 import { listGrantDetails } from "../../store/cell/grant-list.ts";
+import { listHoldsOpenAt } from "../../store/cell/hold-list.ts";
 import { findKeptRequest, type KeptRequest } from "../../store/cell/key-records.ts";
 import { sumParts } from "../../store/cell/ledger-balances.ts";
 import { listOverrides, listOverridesPage } from "../../store/cell/overrides.ts";
@@ -72,7 +73,7 @@ export function explainDenial(
       overrides: denial.overrides,
       pool: poolKey(catalog, pool),
       ...describePosition(denial, own, isOverageKnown),
-      openGrants: await describeGrants(tx, catalog, name, { sequence, wallet }),
+      openGrants: await describeGrants(tx, catalog, name, { at: denial.recordedAt, sequence, wallet }),
       chargesBefore: charges.filter(({ recordedAt }) => recordedAt >= (since ?? 0)).map(describeCharge),
       now: wallet === null ? null : decideNow(catalog, wallet, denial, await readClock(tx)),
     };
@@ -192,33 +193,47 @@ async function describeGrants(
   name: WalletName,
   moment: Moment,
 ): Promise<DenialExplanation["openGrants"]> {
-  const held = (await sumFromStart(tx, name, moment)) ?? (await sumFromEnd(tx, name, moment));
-  if (held === null) return null;
-  const open = [...held].filter(([, remaining]) => remaining > 0).map(([grant]) => grant);
+  const left = (await sumFromStart(tx, name, moment)) ?? (await sumFromEnd(tx, name, moment));
+  const held = await listHeld(tx, name, moment);
+  if (left === null || held === null) return null;
+  for (const { grant, credits } of held) left.set(grant, (left.get(grant) ?? 0) - credits);
+  const open = [...left].filter(([, remaining]) => remaining > 0).map(([grant]) => grant);
   const details = await listGrantDetails(tx, name, open);
   return details.map(({ number, pool, kind, expiresAt, reference }) => ({
     grant: number,
     pool: poolKey(catalog, pool),
     kind,
-    remaining: held.get(number) ?? 0,
+    remaining: left.get(number) ?? 0,
     expiresAt: timeOrNull(expiresAt),
     reference,
   }));
 }
 
 type Moment = {
+  readonly at: Instant;
   /** Sequence of the last entry before that time. */
   readonly sequence: number;
   /** The current wallet. */
   readonly wallet: Wallet | null;
 };
 
-/** Sums the credits left in each grant from the first entry on. Null if there are too many entries, or if some are detached. */
+/** The credits that holds had set aside. Null if there are too many changes of holds. */
+async function listHeld(
+  tx: Tx,
+  name: WalletName,
+  { at, wallet }: Moment,
+): Promise<readonly { readonly grant: number; readonly credits: number }[] | null> {
+  if (wallet === null || wallet.holdChanges > ENTRIES_MAX) return wallet === null ? [] : null;
+  const holds = wallet.holdCount === 0 ? [] : await listHoldsOpenAt(tx, name, at);
+  return holds.flatMap(({ items }) => items.flatMap(({ parts }) => parts));
+}
+
+/** Sums the credits left in each grant from the first entry on, with those that are held. Null if there are too many entries, or if some are detached. */
 async function sumFromStart(
   tx: Tx,
   name: WalletName,
   { sequence }: Moment,
-): Promise<ReadonlyMap<number, number> | null> {
+): Promise<Map<number, number> | null> {
   return sequence > ENTRIES_MAX ? null : sumParts(tx, name, { after: 0, until: sequence });
 }
 
@@ -227,13 +242,14 @@ async function sumFromEnd(
   tx: Tx,
   name: WalletName,
   { sequence, wallet }: Moment,
-): Promise<ReadonlyMap<number, number> | null> {
+): Promise<Map<number, number> | null> {
   if (wallet === null || wallet.sequence - sequence > ENTRIES_MAX) return null;
   const since = await sumParts(tx, name, { after: sequence, until: wallet.sequence });
   if (since === null) return null;
-  const held = new Map(wallet.grants.map(({ number, remaining }) => [number, remaining]));
-  for (const [grant, sum] of since) held.set(grant, (held.get(grant) ?? 0) - sum);
-  return held;
+  const left = new Map(wallet.held.map(({ grant, credits }) => [grant, credits]));
+  for (const { number, remaining } of wallet.grants) left.set(number, (left.get(number) ?? 0) + remaining);
+  for (const [grant, sum] of since) left.set(grant, (left.get(grant) ?? 0) - sum);
+  return left;
 }
 
 /** Decides the request like a check, and writes nothing. */

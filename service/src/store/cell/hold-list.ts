@@ -15,9 +15,10 @@ import {
   text,
 } from "../../postgres/row.ts";
 import { type Statement, statement, type Tx } from "../../postgres/statement.ts";
-import type { CustomerNumber } from "../../primitives/brand.ts";
+import type { CustomerNumber, Instant } from "../../primitives/brand.ts";
+import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { decodeHoldState } from "./hold-state.ts";
-import { HOLD, type HoldNote, holdChangeOf } from "./holds.ts";
+import { HOLD, type HoldNote, holdChangeOf, OPEN_KIND_NUMBERS } from "./holds.ts";
 import type { WalletName } from "./wallets.ts";
 
 export type HoldName = WalletName & { readonly number: number };
@@ -157,6 +158,35 @@ const LIST_OPEN = recordStatement(
     order by p.number desc
     limit $4`,
 );
+
+const OPEN = describeRow({ hold: HOLD });
+
+const LIST_OPEN_AT = statement(
+  "holds.list_open_at",
+  `
+  select ${OPEN.list}
+  from (
+    select distinct on (c.hold_number)
+      c.kind, c.hold_number, c.opened_at, c.expires_at, c.member_id, c.state
+    from cell.hold_changes as c
+    where c.environment_id = $1
+      and c.customer_number = $2
+      and c.recorded_at <= $3
+    order by c.hold_number, c.number desc
+  ) as h
+  where h.kind = any ($4)
+    and h.expires_at > $3`,
+);
+
+/** The holds that were open at a time in the past. Reads all earlier changes of the customer's holds. */
+export async function listHoldsOpenAt(
+  tx: Tx,
+  { environmentId, customerNumber }: WalletName,
+  at: Instant,
+): Promise<Hold[]> {
+  const parameters = [environmentId, customerNumber, formatTimestamp(at), OPEN_KIND_NUMBERS];
+  return (await listRows(tx, LIST_OPEN_AT, parameters, OPEN)).map(({ hold }) => hold);
+}
 
 type HoldPage = { readonly before: number; readonly limit: number; readonly isOpen: boolean };
 

@@ -1,11 +1,11 @@
 import type { HoldChange, HoldChangeKind } from "../../entitlement/entry.ts";
 import type { Fingerprint, ShortHash } from "../../entitlement/fingerprint.ts";
 import type { Hold, Wallet } from "../../entitlement/wallet.ts";
-import { bigints, integers, timestamps } from "../../postgres/binary-array.ts";
+import { bigints, integers, smallints, timestamps } from "../../postgres/binary-array.ts";
 import { readInteger } from "../../postgres/column.ts";
 import { columnsOf, Insert } from "../../postgres/insert.ts";
 import { derive, describeRow, instant, integer, listRows, orNull, text } from "../../postgres/row.ts";
-import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
+import { type Parameter, type Rows, statement, type Tx } from "../../postgres/statement.ts";
 import { assert } from "../../primitives/assert.ts";
 import { brandAs, type Instant, type MemberId } from "../../primitives/brand.ts";
 import { decodeHoldState, encodeHoldState } from "./hold-state.ts";
@@ -35,6 +35,11 @@ const KINDS: readonly HoldChangeKind[] = [
 
 /** The changes after which a hold is still open. */
 const OPEN_KINDS: ReadonlySet<HoldChangeKind> = new Set(["opened", "extended", "revoked"]);
+
+/** The same as stored, in an array for SQL. */
+export const OPEN_KIND_NUMBERS: Parameter = smallints(
+  KINDS.flatMap((kind, index) => (OPEN_KINDS.has(kind) ? [index + 1] : [])),
+);
 
 export function holdChangeOf(number: number): HoldChangeKind {
   const kind = KINDS[number - 1];

@@ -172,6 +172,7 @@ export function decodeWalletState(
   const { 10: overridesCount = 0, 11: overrides = null, 12: ownCounters = [] } = state;
   const { 13: holdCount = 0, 14: holdChanges = 0, 15: openHolds = 0, 16: held = [] } = state;
   const { 17: holdsUntil = Number.POSITIVE_INFINITY } = state;
+  assert(openHolds === 0 || state.length > 17, "a wallet with open holds says until when none ends");
   assert(
     form === formOf({ next, overridesCount, holdCount }),
     "a wallet has a format that this release knows",

@@ -4,6 +4,7 @@ import { describeRow, id, type RowOf } from "../../postgres/row.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
 import type { CustomerNumber, EnvironmentId } from "../../primitives/brand.ts";
 import { viewDueHolds } from "./due-holds.ts";
+import { HAS_OPEN_HOLDS } from "./wallet-state.ts";
 import { WALLET, type WalletName } from "./wallets.ts";
 
 const SWEPT = describeRow({
@@ -25,7 +26,7 @@ const LIST = statement(
     order by environment_id, customer_number
     limit $3
   ) as w
-  where w.balance > 0`,
+  where w.balance > 0 or (${HAS_OPEN_HOLDS})`,
 );
 
 const FIND_LAST = statement(
@@ -42,7 +43,7 @@ const FIND_LAST = statement(
 type After = { readonly environmentId: number; readonly customerNumber: number };
 
 /**
- * Reads the next `limit` wallets without locks. Returns those with credits, how many of the wallets are unreadable, and the
+ * Reads the next `limit` wallets without locks. Returns those with credits or holds, how many of the wallets are unreadable, and the
  * position of the last one. `last` is null at the end of the table.
  */
 export async function listNextWallets(
