@@ -153,6 +153,9 @@ test("a viewer sees what comes next, but no action", async () => {
   const page = await signIn(service.url, ADA, { credentials });
   await page.getByText(`Until ${periodEnd}, then Basic.`).waitFor();
   expect(await page.getByRole("button", { name: /Keep|Cancel plan/ }).count()).toBe(0);
+  await page.goto("/projects/1/test/customers");
+  await page.getByRole("row", { name: /ada/ }).getByText(`Until ${periodEnd}, then Basic.`).waitFor();
+  await expectAccessible(page);
 });
 
 test("the standing of a customer is one plain sentence", () => {

@@ -64,7 +64,7 @@ export function CancelPlanDialog({ customer: opened, onClose }: DialogProps) {
                 name: "At the end of the current period",
                 note: formatTime(periodEnd, clock),
               },
-              { value: "now", name: "Now", note: "Unused plan credits expire now." },
+              { value: "now", name: "Now", note: "Without waiting for the end of the period." },
             ]}
           />
         )}

@@ -60,10 +60,12 @@ export function PlanFields({
           },
         })}
       />
-      {customer !== null && form.plan !== "" && !hasPlan(customer, form.plan) && (
-        <StartFields {...fields} current={current} />
-      )}
-      <EndFields {...fields} current={current?.key === form.plan ? current : null} />
+      <div className="grid gap-4 sm:grid-cols-2">
+        {customer !== null && form.plan !== "" && !hasPlan(customer, form.plan) && (
+          <StartFields {...fields} current={current} />
+        )}
+        <EndFields {...fields} current={current?.key === form.plan ? current : null} />
+      </div>
     </>
   );
 }
@@ -82,7 +84,7 @@ function StartFields({ register, form, current }: Form & { current: Customer["pl
   const clock = useClock();
   const periodEnd = current?.periodEndsAt ?? null;
   return (
-    <div className="grid gap-4 sm:grid-cols-2">
+    <div className="flex min-w-0 flex-col gap-4">
       <Select
         label="Starts"
         options={[
@@ -90,7 +92,6 @@ function StartFields({ register, form, current }: Form & { current: Customer["pl
           ...(periodEnd === null ? [] : [periodEndOption(formatDay(periodEnd, clock))]),
           { value: "at", label: "On a date" },
         ]}
-        hint={form.starting === "period_end" && periodEnd !== null ? formatTime(periodEnd, clock) : undefined}
         {...register("starting")}
       />
       {form.starting === "at" && (
@@ -116,7 +117,7 @@ function EndFields({ register, form, current }: Form & { current: Customer["plan
   const clock = useClock();
   const { endsAt = null, periodEndsAt = null } = current ?? {};
   return (
-    <div className="grid gap-4 sm:grid-cols-2">
+    <div className="flex min-w-0 flex-col gap-4">
       <Select
         label="Ends"
         options={[
@@ -129,9 +130,6 @@ function EndFields({ register, form, current }: Form & { current: Customer["plan
           ...(periodEndsAt === null ? [] : [periodEndOption(formatDay(periodEndsAt, clock))]),
           { value: "at", label: "On a date" },
         ]}
-        hint={
-          form.ending === "period_end" && periodEndsAt !== null ? formatTime(periodEndsAt, clock) : undefined
-        }
         {...register("ending")}
       />
       {form.ending === "at" && (

@@ -15,20 +15,21 @@ export function PlanStanding({ customer }: { customer: Customer }) {
   const isOperator = useMayActAs("operator");
   const clock = useClock();
   const { data: plans } = useSuspenseQuery(plansQuery(useScope()));
-  const [isOpen, setOpen] = useState(false);
+  const [opened, setOpened] = useState<"keep" | "cancel" | null>(null);
   const fallback = plans.find(({ isDefault }) => isDefault)?.name ?? null;
   const isLeaving = leavesAt(customer) !== null;
   const isCancelable = plan !== null && !plan.isDefault;
-  const ActionDialog = isLeaving ? KeepPlanDialog : CancelPlanDialog;
+  const dialog = { customer, onClose: () => setOpened(null) };
   return (
     <div>
       {describeStanding(customer, fallback, (at) => formatDay(at, clock))}{" "}
       {isOperator && (isLeaving || isCancelable) && (
-        <LinkButton onClick={() => setOpen(true)}>
+        <LinkButton onClick={() => setOpened(isLeaving ? "keep" : "cancel")}>
           {!isLeaving ? "Cancel plan" : plan === null ? "Drop change" : `Keep ${plan.name}`}
         </LinkButton>
       )}
-      {isOpen && <ActionDialog customer={customer} onClose={() => setOpen(false)} />}
+      {opened === "keep" && <KeepPlanDialog {...dialog} />}
+      {opened === "cancel" && <CancelPlanDialog {...dialog} />}
     </div>
   );
 }

@@ -153,6 +153,7 @@ type TermsProps = { customer: Customer; plan: ActivePlan; grants: readonly Grant
 
 function Terms({ customer, plan, grants }: TermsProps) {
   const { nextPlan, overrides } = customer;
+  const leaves = leavesAt(customer);
   const scope = useScope();
   const { data: version } = useQuery(planVersionQuery(scope, plan));
   const { data: features = [] } = useQuery(featuresQuery(scope));
@@ -168,7 +169,7 @@ function Terms({ customer, plan, grants }: TermsProps) {
       <Details
         items={[
           { name: "Active since", value: <Time at={plan.anchor} /> },
-          { name: "Ends", value: <Time at={leavesAt(customer)} /> },
+          { name: "Ends", value: <Time at={leaves} /> },
           ...(nextPlan === null
             ? []
             : [
@@ -187,17 +188,24 @@ function Terms({ customer, plan, grants }: TermsProps) {
                   ),
                 },
               ]),
-          ...(version == null ? [] : termsOf(applyOverrides(version, overrides), grants, features)),
+          ...(version == null
+            ? []
+            : termsOf(applyOverrides(version, overrides), { grants, features, leaves })),
         ]}
       />
     </Card>
   );
 }
 
-function termsOf({ allowances, features }: OwnTerms, grants: readonly Grant[], known: readonly Feature[]) {
+function termsOf(
+  { allowances, features }: OwnTerms,
+  known: { grants: readonly Grant[]; features: readonly Feature[]; leaves: string | null },
+) {
   return [
     ...allowances.map((allowance) => {
-      const renewal = findRenewal(allowance, grants);
+      const next = findRenewal(allowance, known.grants);
+      // A plan that ends by then does not renew.
+      const renewal = next === null || (known.leaves !== null && known.leaves <= next) ? null : next;
       return {
         name: allowances.length === 1 ? "Includes" : `Includes ${allowance.pool}`,
         value: (
@@ -220,7 +228,10 @@ function termsOf({ allowances, features }: OwnTerms, grants: readonly Grant[], k
       };
     }),
     ...features.map(({ feature, cost, limit, isOwn }) => {
-      const { name, unit } = known.find(({ key }) => key === feature) ?? { name: feature, unit: null };
+      const { name, unit } = known.features.find(({ key }) => key === feature) ?? {
+        name: feature,
+        unit: null,
+      };
       return {
         name,
         value: (
