@@ -2,6 +2,7 @@ import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { setDefaultPlan } from "../../service/src/manage/plans/operations.ts";
 import { setupManage } from "../../service/test/manage.ts";
+import { lossesOf } from "../src/features/assignments/plan-losses.ts";
 import { describeStanding } from "../src/format/plan-standing.ts";
 import { expectAccessible, expectAccessibleInBoth } from "./axe.ts";
 import { addMember, signIn } from "./browser.ts";
@@ -184,4 +185,36 @@ test("the standing of a customer is one plain sentence", () => {
     "No plan until 2026-12-08, then Basic until 2027-01-08.",
   );
   expect(told({ plan: null })).toBe("Every request is denied.");
+});
+
+test("losses name the features and credits that another plan lacks, with overrides applied", () => {
+  const given = (credits: number, period: "day" | "month" | "once") => [
+    { pool: "credits", credits, period, rollover: 0, overage: 0 },
+  ];
+  const included = (...keys: string[]) =>
+    keys.map((feature) => ({ feature, pool: "credits", cost: { credits: 1, per: 1 }, limit: null }));
+  const before = { allowances: given(100, "month"), features: included("a", "b") };
+  const losses = (after: Partial<typeof before>, overrides: Parameters<typeof lossesOf>[1] = null) =>
+    lossesOf({ before, after: { ...before, ...after } }, overrides, {
+      feature: (key) => key.toUpperCase(),
+      pool: () => null,
+    });
+  expect(losses({})).toEqual([]);
+  expect(losses({ features: included("c") })).toEqual(["No longer included: A and B."]);
+  expect(losses({ allowances: [] })).toEqual(["0 credits instead of 100 credits a month."]);
+  expect(losses({ allowances: given(4, "day") })).toEqual([]);
+  expect(losses({ allowances: given(3, "day") })).toEqual([
+    "3 credits a day instead of 100 credits a month.",
+  ]);
+  expect(losses({ allowances: given(900, "once") })).toEqual([
+    "900 credits once instead of 100 credits a month.",
+  ]);
+  const pinned = { pool: "credits", cost: { credits: 1, per: 1 } };
+  const own = {
+    number: 1,
+    features: { a: { included: true, pinned }, b: { included: false } },
+    allowances: { credits: { credits: 50, period: "month" as const } },
+    endsAt: null,
+  };
+  expect(losses({ features: [], allowances: given(20, "month") }, own)).toEqual([]);
 });

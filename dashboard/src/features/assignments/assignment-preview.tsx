@@ -8,8 +8,8 @@ import { useScope } from "../../frame/use-scope.ts";
 import { Callout, ProblemCallout } from "../../ui/callout.tsx";
 import { classNames } from "../../ui/class-names.ts";
 import { Time } from "../../ui/time.tsx";
-import { usePlanTerms } from "../customers/own-terms.ts";
 import type { Customer } from "../customers/queries.ts";
+import { usePlanTerms } from "../customers/use-plan-terms.ts";
 import { BULK_PATH } from "./bulk-assignment.tsx";
 import { lossesOf } from "./plan-losses.ts";
 

@@ -1,5 +1,5 @@
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
-import { Ban, CalendarX, CircleCheck, Ellipsis, Eraser, Pencil, Plus } from "lucide-react";
+import { Ban, CalendarX, CircleCheck, Ellipsis, Eraser, Pencil, Plus, SlidersHorizontal } from "lucide-react";
 import { useState } from "react";
 import { queryClient } from "../../api/query-client.ts";
 import { about, refresh, useWrite } from "../../api/use-write.ts";
@@ -11,14 +11,20 @@ import { notify } from "../../ui/toast.tsx";
 import { AssignPlanDialog } from "../assignments/assign-plan-form.tsx";
 import { CancelPlanDialog } from "../assignments/cancel-plan.tsx";
 import { AddCreditsDialog } from "../credits/add-credits-form.tsx";
+import { EditOverridesDialog } from "../overrides/overrides-card.tsx";
 import { CustomerDialog } from "./customer-form.tsx";
 import type { Customer, LinkedDialog } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers/$customerId");
 
-type Act = "credits" | "plan" | "cancel" | "edit" | "block" | "erase";
+type Act = "credits" | "plan" | "cancel" | "overrides" | "edit" | "block" | "erase";
 
-const ACTS: Record<LinkedDialog, Act> = { "add-credits": "credits", "assign-plan": "plan", unblock: "block" };
+const ACTS: Record<LinkedDialog, Act> = {
+  "add-credits": "credits",
+  "assign-plan": "plan",
+  "edit-overrides": "overrides",
+  unblock: "block",
+};
 
 /** Actions on a customer, by role. */
 export function CustomerActions({ customer }: { customer: Customer }) {
@@ -45,6 +51,9 @@ export function CustomerActions({ customer }: { customer: Customer }) {
         <MenuItem icon={Pencil} onClick={() => setAct("edit")}>
           Edit
         </MenuItem>
+        <MenuItem icon={SlidersHorizontal} onClick={() => setAct("overrides")}>
+          Edit overrides
+        </MenuItem>
         {customer.plan !== null && !customer.plan.isDefault && (
           <MenuItem icon={CalendarX} onClick={() => setAct("cancel")}>
             Cancel plan
@@ -64,6 +73,7 @@ export function CustomerActions({ customer }: { customer: Customer }) {
       </Menu>
       {act === "credits" && <AddCreditsDialog {...dialog} />}
       {act === "plan" && <AssignPlanDialog {...dialog} />}
+      {act === "overrides" && <EditOverridesDialog {...dialog} />}
       {act === "cancel" && <CancelPlanDialog {...dialog} />}
       {act === "block" && <BlockDialog {...dialog} />}
       {act === "edit" && (

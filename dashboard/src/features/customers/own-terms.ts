@@ -1,6 +1,4 @@
-import { useQuery } from "@tanstack/react-query";
-import { useScope } from "../../frame/use-scope.ts";
-import { type Customer, type PlanVersion, planVersionQuery } from "./queries.ts";
+import type { Customer, PlanVersion } from "./queries.ts";
 
 type Terms = Pick<PlanVersion, "allowances" | "features">;
 type Overrides = NonNullable<Customer["overrides"]>;
@@ -45,14 +43,4 @@ export function applyOverrides({ allowances, features }: Terms, overrides: Overr
       ),
     ],
   };
-}
-
-/** Terms of the customer's plan version. Null without a plan, or while they load. */
-export function usePlanTerms({ plan }: Customer): PlanVersion | null {
-  const scope = useScope();
-  const { data } = useQuery({
-    ...planVersionQuery(scope, plan ?? { key: "", version: 0 }),
-    enabled: plan !== null,
-  });
-  return plan === null ? null : (data ?? null);
 }
