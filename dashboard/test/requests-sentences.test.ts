@@ -32,6 +32,7 @@ const DENIAL: Denial = {
   items: null,
   pool: "credits",
   plan: { name: "Pro", version: 3 },
+  isOverridden: false,
   now: { ...POSITION, allowed: false, reason: "insufficient_credits" },
 };
 
@@ -146,6 +147,24 @@ test.for([
   const denial = { ...DENIAL, reason };
   expect(whyDenied(denial, format)).toEqual([expect.stringMatching(text)]);
   expect(sumOf(denial)).toEqual([]);
+});
+
+test("a denial under an override names the override instead of the plan", () => {
+  const denial = { ...DENIAL, isOverridden: true };
+  expect(whyDenied(denial, format)[1]).toBe("An override for this customer sets the price.");
+  const limited = {
+    ...denial,
+    ...{ reason: "limit_reached", limit: LIMIT, quantity: 2 },
+    now: { ...POSITION, allowed: false, reason: "limit_reached" },
+  };
+  expect(whyDenied(limited, format)[0]).toBe(
+    "An override for this customer allows 5 × image.render per period. 4 were used, and the request asked for 2 more.",
+  );
+  expect(nextStepsOf(limited)).toEqual([{ kind: "edit-overrides" }]);
+  expect(nextStepsOf({ ...limited, reason: "insufficient_credits" })[0]).toEqual({ kind: "assign-plan" });
+  expect(whyDenied({ ...denial, reason: "feature_not_in_plan" }, format)).toEqual([
+    "An override for this customer excludes image.render. Adding credits does not change that.",
+  ]);
 });
 
 test("the current outcome is explained, even for a missing feature or an erased customer", () => {

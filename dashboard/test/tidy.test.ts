@@ -21,7 +21,7 @@ const ROOMS: Record<string, readonly string[]> = {
 
 /** Features of one area may import each other. */
 const AREAS = [
-  ["customers", "credits", "holds", "ledger", "assignments"],
+  ["customers", "credits", "holds", "ledger", "assignments", "overrides"],
   ["catalog", "plans"],
   ["usage", "months", "exports"],
   ["workspace", "members", "tokens", "audit", "settings"],

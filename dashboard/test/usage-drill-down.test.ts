@@ -172,3 +172,19 @@ test("a feature filter shows its customers and is removed with one click", async
   await page.getByRole("link", { name: "Send an event to Live" }).waitFor();
   await expectAccessible(page);
 });
+
+test("a customer's requests and ledger show the member", async () => {
+  const { service, consume } = await setupManage();
+  const ada = { customerId: "ada", feature: "image.render", memberId: "user_7" };
+  await consume({ ...ada, idempotencyKey: "a" });
+  await consume({ ...ada, quantity: 500, idempotencyKey: "b" });
+  const page = await signIn(service.url, "/projects/1/test/customers/ada/requests");
+  await page.getByText("consume, member user_7").nth(1).waitFor();
+  await expectAccessible(page);
+  await page.getByRole("link", { name: "Ledger" }).click();
+  await page
+    .getByRole("button", { name: /^Details of/ })
+    .first()
+    .click();
+  await page.getByText("user_7").waitFor();
+});

@@ -27,6 +27,8 @@ export type Denial = Position & {
   readonly items: readonly RequestItem[] | null;
   readonly pool: string;
   readonly plan: { readonly name: string; readonly version: number } | null;
+  /** Whether the customer's overrides set the price, the limit or the exclusion. */
+  readonly isOverridden: boolean;
   readonly now: (Position & { readonly allowed: boolean }) | null;
 };
 
@@ -40,17 +42,26 @@ export function isOfCustomer(reason: string | null): boolean {
 /** Formats a time in the selected time zone. */
 type FormatTime = (at: string) => string;
 
+const OVERRIDE = "An override for this customer";
+
 /** Why the request was denied, and when the limit or allowance resets. */
 export function whyDenied(denial: Denial, format: FormatTime): string[] {
-  const { reason, feature, plan } = denial;
+  const { reason, feature, plan, isOverridden } = denial;
   const ofPlan = plan === null ? "The plan" : `${plan.name} (version ${plan.version})`;
   switch (reason) {
     case "insufficient_credits":
-      return [creditsSentence(denial), ...lostOverage(denial), creditsReset(denial, format)];
+      return [
+        creditsSentence(denial),
+        ...(isOverridden ? [`${OVERRIDE} sets the price.`] : []),
+        ...lostOverage(denial),
+        creditsReset(denial, format),
+      ];
     case "limit_reached":
-      return [limitSentence(denial, ofPlan), limitReset(denial.limit, format)];
+      return [limitSentence(denial, isOverridden ? OVERRIDE : ofPlan), limitReset(denial.limit, format)];
     case "feature_not_in_plan":
-      return [`${ofPlan} does not include ${feature}. Adding credits does not change that.`];
+      return [
+        `${isOverridden ? `${OVERRIDE} excludes` : `${ofPlan} does not include`} ${feature}. Adding credits does not change that.`,
+      ];
     case "customer_blocked":
       return ["The customer was blocked. Every request for a blocked customer is denied."];
     case "no_active_plan":
@@ -197,11 +208,12 @@ export type NextStep =
   | { readonly kind: "add-credits"; readonly missing: number }
   | { readonly kind: "assign-plan" }
   | { readonly kind: "edit-plan" }
+  | { readonly kind: "edit-overrides" }
   | { readonly kind: "unblock" }
   | { readonly kind: "define-feature" };
 
 /** Actions that can resolve the denial, most likely first. */
-export function nextStepsOf({ customerId, items, plan, now }: Denial): NextStep[] {
+export function nextStepsOf({ customerId, reason, items, plan, isOverridden, now }: Denial): NextStep[] {
   if (customerId === null) return [];
   // With items, it is not known which feature is missing.
   if (now === null) return items === null ? [{ kind: "define-feature" }] : [];
@@ -211,7 +223,10 @@ export function nextStepsOf({ customerId, items, plan, now }: Denial): NextStep[
       return [{ kind: "add-credits", missing: now.shortfall ?? 0 }, { kind: "assign-plan" }];
     case "limit_reached":
     case "feature_not_in_plan":
-      return [{ kind: "assign-plan" }, ...editPlan];
+      // Overrides stay when the plan changes.
+      return isOverridden && now.reason === reason
+        ? [{ kind: "edit-overrides" }]
+        : [{ kind: "assign-plan" }, ...editPlan];
     case "no_active_plan":
       return [{ kind: "assign-plan" }];
     case "customer_blocked":

@@ -1,35 +1,33 @@
-import { queryOptions, useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { useSuspenseQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
 import { useForm, useWatch } from "react-hook-form";
-import type { Body, Scope } from "../../api/answer.ts";
 import { ApiProblem } from "../../api/api-problem.ts";
-import { type PlanSummary, plansQuery } from "../../api/catalog-lists.ts";
-import { answerOf, api } from "../../api/client.ts";
+import { plansQuery } from "../../api/catalog-lists.ts";
 import { refresh, useWrite } from "../../api/use-write.ts";
-import { formatCount } from "../../format/numbers.ts";
-import { formatAllowance, joinList } from "../../format/terms.ts";
-import { readMoment } from "../../format/times.ts";
+import { formatTime, readMoment } from "../../format/times.ts";
 import { useScope } from "../../frame/use-scope.ts";
 import { Button } from "../../ui/button.tsx";
 import { Callout, ProblemCallout } from "../../ui/callout.tsx";
-import { classNames } from "../../ui/class-names.ts";
 import { WriteDialog } from "../../ui/dialog.tsx";
-import { Time, useClock } from "../../ui/time.tsx";
+import { useClock } from "../../ui/time.tsx";
 import { notify } from "../../ui/toast.tsx";
 import type { Customer } from "../customers/queries.ts";
-import { BULK_PATH } from "./bulk-assignment.tsx";
-import { type AssignmentForm, PlanFields } from "./plan-fields.tsx";
+import { type AssignmentBody, AssignmentPreview } from "./assignment-preview.tsx";
+import { type AssignmentForm, EMPTY_ASSIGNMENT, hasPlan, isPast, PlanFields } from "./plan-fields.tsx";
 
 export function AssignPlanDialog({ customer, onClose }: { customer: Customer; onClose: () => void }) {
   const { customerId } = customer;
+  const who = customer.name ?? customerId;
   const scope = useScope();
   const clock = useClock();
   const { data: plans } = useSuspenseQuery(plansQuery(scope));
-  const { register, control, handleSubmit, formState } = useForm<AssignmentForm>({
-    defaultValues: { plan: "", ending: "unsaid", endsAt: "" },
+  const { register, setValue, control, handleSubmit, formState } = useForm<AssignmentForm>({
+    defaultValues: EMPTY_ASSIGNMENT,
   });
   const form = useWatch({ control, compute: (values: AssignmentForm) => values });
-  const body = readForm(form, readMoment(form.endsAt, clock));
-  const preview = useQuery(assignmentPreviewQuery(scope, customerId, body));
+  const startsAt = readMoment(form.startsAt, clock);
+  const body = readForm(form, { startsAt, endsAt: readMoment(form.endsAt, clock) });
+  const isLater = body.startsAt !== undefined;
   const requestOf = (wanted: AssignmentBody) => ({
     params: { path: { ...scope, customerId } },
     body: wanted,
@@ -38,66 +36,74 @@ export function AssignPlanDialog({ customer, onClose }: { customer: Customer; on
     "post",
     "/manage/v1/projects/{projectId}/{environment}/customers/{customerId}/plan",
     {
-      onSuccess: async ({ outcome, customer: { plan } }) => {
+      onSuccess: async ({ outcome, customer: { plan, nextPlan } }) => {
         if (outcome === "changed") {
-          notify(
-            `Assigned ${plan?.name ?? "no plan"} to ${customer.name ?? customerId}`,
-            changeOf(customer, plan),
-          );
+          if (nextPlan === null)
+            notify(`Assigned ${plan?.name ?? "no plan"} to ${who}`, changeOf(customer, plan));
+          else
+            notify(`Scheduled ${nextPlan.name} for ${who}`, `Starts ${formatTime(nextPlan.startsAt, clock)}`);
           onClose();
         }
         await refresh("customers");
       },
+      // A refusal can mean that the plan changed in the meantime.
+      onError: () => refresh("customers"),
     },
   );
   const chosen = plans.find(({ key }) => key === form.plan);
   const { error, variables: { body: asked } = { body } } = assign;
-  const isUnchanged =
-    assign.isSuccess && assign.data.outcome === "unchanged" && isSameAssignment(asked, body);
+  const isAsked = isSameAssignment(asked, body);
+  const isUnchanged = assign.isSuccess && assign.data.outcome === "unchanged" && isAsked;
+  const isIncomplete =
+    (form.ending === "at" && body.endsAt === undefined) ||
+    (form.starting === "at" && (!isLater || isPast(startsAt)));
   return (
     <WriteDialog
-      title={`Assign plan to ${customer.name ?? customerId}`}
+      title={`Assign plan to ${who}`}
       write={assign}
       request={form.plan === "" ? null : requestOf(body)}
-      action={`Assign ${chosen?.name ?? "plan"}`}
+      action={`${isLater ? "Schedule" : "Assign"} ${chosen?.name ?? "plan"}`}
       closeName={isUnchanged ? "Close" : "Cancel"}
       isBusy={formState.isSubmitting || assign.isPending}
-      isDisabled={chosen === undefined || (form.ending === "at" && body.endsAt === undefined)}
+      isDisabled={chosen === undefined || isIncomplete}
       problem={
-        isAboutEnd(error) && isSameAssignment(asked, body) ? (
-          <Callout tone="warn" title={`${chosen?.name} would end earlier`}>
-            <p className="mb-2">{error.message.replace(/ To end it earlier.*$/, "")}</p>
+        <Refusal
+          error={isAsked ? error : null}
+          plan={chosen?.name ?? "The plan"}
+          current={customer.plan}
+          shorten={
             <Button
               onClick={() => void assign.mutateAsync(requestOf({ ...body, shorten: true })).catch(() => {})}
               isBusy={assign.isPending}
             >
               End earlier
             </Button>
-          </Callout>
-        ) : (
-          <ProblemCallout error={isAboutEnd(error) ? null : error} />
-        )
+          }
+        />
       }
       onSubmit={handleSubmit(async () => {
         await assign.mutateAsync(requestOf(body)).catch(() => {});
       })}
       onClose={onClose}
     >
-      <PlanFields register={register} form={form} plans={plans} current={customer.plan} />
-      {chosen !== undefined && !isUnchanged && (
+      <PlanFields register={register} setValue={setValue} form={form} plans={plans} customer={customer} />
+      {chosen !== undefined && !isUnchanged && !isIncomplete && (
         <AssignmentPreview
           customer={customer}
           plan={chosen}
-          effect={preview.data}
-          isOld={preview.isFetching}
-          error={preview.error}
+          startsAt={timeOf(body.startsAt, customer) ?? null}
+          endsAt={timeOf(body.endsAt, customer)}
         />
       )}
       {isUnchanged && (
         <div role="status">
           <Callout
             tone="good"
-            title={`Nothing changed: ${customer.name ?? customerId} already has ${chosen?.name}`}
+            title={
+              hasPlan(customer, form.plan)
+                ? `Nothing changed: ${who} already has ${chosen?.name}`
+                : `Nothing changed: ${chosen?.name} is already scheduled`
+            }
           >
             No credits were added or removed.
           </Callout>
@@ -107,156 +113,75 @@ export function AssignPlanDialog({ customer, onClose }: { customer: Customer; on
   );
 }
 
-function isAboutEnd(error: unknown): error is ApiProblem {
-  return error instanceof ApiProblem && error.code === "would_shorten";
+/** Without `startsAt` the plan starts now. Without `endsAt` it keeps its current end. */
+function readForm(
+  { plan, starting, ending }: AssignmentForm,
+  { startsAt, endsAt }: { readonly startsAt: string | null; readonly endsAt: string | null },
+): AssignmentBody {
+  const start = starting === "at" ? startsAt : starting === "period_end" ? starting : null;
+  const end = ending === "at" ? (endsAt ?? undefined) : ending === "none" ? null : endingOf(ending);
+  return {
+    plan,
+    ...(start === null ? {} : { startsAt: start }),
+    ...(end === undefined ? {} : { endsAt: end }),
+  };
 }
 
-/** Without `endsAt`, the plan keeps its current end. */
-function readForm({ plan, ending }: AssignmentForm, endsAt: string | null): AssignmentBody {
-  if (ending === "none") return { plan, endsAt: null };
-  return ending === "at" && endsAt !== null ? { plan, endsAt } : { plan };
+function endingOf(ending: "unsaid" | "period_end"): "period_end" | undefined {
+  return ending === "unsaid" ? undefined : ending;
+}
+
+/** The time that a field of the call means. */
+function timeOf(time: string | null | undefined, { plan }: Customer): string | null | undefined {
+  return time === "period_end" ? plan?.periodEndsAt : time;
+}
+
+/** Why the API refused, in words. */
+function Refusal({
+  error,
+  plan,
+  current,
+  shorten,
+}: {
+  error: Error | null;
+  plan: string;
+  current: Customer["plan"];
+  shorten: ReactNode;
+}) {
+  const clock = useClock();
+  switch (error instanceof ApiProblem ? error.code : null) {
+    case "would_shorten":
+      return (
+        <Callout tone="warn" title={`${plan} would end earlier`}>
+          <p className="mb-2">
+            {current?.endsAt == null
+              ? `${plan} has no end date now.`
+              : `${plan} ends on ${formatTime(current.endsAt, clock)} now.`}
+          </p>
+          {shorten}
+        </Callout>
+      );
+    case "ends_in_the_past":
+      return (
+        <Callout tone="bad" title="The end is too early">
+          Choose an end in the future, after the start of the plan.
+        </Callout>
+      );
+    case "no_running_period":
+      return (
+        <Callout tone="bad" title="There is no period that ends">
+          {`${current?.name ?? "The customer's plan"} has no allowance that renews. Choose a date instead.`}
+        </Callout>
+      );
+    default:
+      return <ProblemCallout error={error} />;
+  }
 }
 
 function changeOf({ plan: before }: Customer, after: Customer["plan"]): string {
   return before?.key === after?.key ? "New end date" : `${before?.name ?? "No plan"} → ${after?.name}`;
 }
 
-/** Shows the plan and balance before and after. */
-function AssignmentPreview({
-  customer,
-  plan,
-  effect,
-  isOld,
-  error,
-}: {
-  customer: Customer;
-  plan: PlanSummary;
-  /** Undefined while loading; null if the preview did not include this customer. */
-  effect: AssignmentEffect | null | undefined;
-  isOld: boolean;
-  error: unknown;
-}) {
-  if (error !== null) return <ProblemCallout error={error} />;
-  return (
-    <output
-      aria-label="Preview"
-      aria-busy={isOld}
-      className={classNames(
-        "block min-h-24 rounded-md bg-sunken px-3 py-2.5 transition-opacity",
-        isOld && "opacity-50",
-      )}
-    >
-      {effect && isWithoutEffect(effect) ? (
-        <Nothing customer={customer} plan={plan} />
-      ) : (
-        <Change customer={customer} plan={plan} effect={effect} />
-      )}
-    </output>
-  );
-}
-
-function Nothing({ customer, plan }: { customer: Customer; plan: PlanSummary }) {
-  return (
-    <>
-      <p className="font-semibold">Nothing will change</p>
-      <p className="text-muted">
-        {customer.name ?? customer.customerId} already has {plan.name}. Assigning it again adds no credits.
-      </p>
-    </>
-  );
-}
-
-function Change({
-  customer: { plan: before },
-  plan,
-  effect,
-}: {
-  customer: Customer;
-  plan: PlanSummary;
-  effect: AssignmentEffect | null | undefined;
-}) {
-  const isSame = before?.key === plan.key;
-  const end = effect?.after.plan?.endsAt ?? null;
-  const allowances = plan.latest?.allowances ?? [];
-  return (
-    <>
-      <p className="text-section font-semibold">
-        {before?.name ?? "No plan"} <span className="text-muted">→</span> {plan.name}
-      </p>
-      {effect === undefined && <p className="text-muted">Calculating the balance…</p>}
-      {effect === null && <p>No balance preview, because too many other customer IDs start with this ID.</p>}
-      {effect?.after.balances.map(({ pool, balance }) => (
-        <p key={pool} className="tabular-nums">
-          {effect.after.balances.length === 1 ? "Balance" : `Balance (${pool})`}{" "}
-          {formatCount(effect.before.balances.find((line) => line.pool === pool)?.balance ?? 0)}{" "}
-          <span className="text-muted">→</span> {formatCount(balance)}
-        </p>
-      ))}
-      {end !== null && (
-        <p>
-          Ends <Time at={end} />
-        </p>
-      )}
-      <p className="text-muted">
-        {isSame ? "Credits and period do not change." : started(before, allowances)}
-      </p>
-    </>
-  );
-}
-
-function started(
-  before: Customer["plan"],
-  allowances: readonly Parameters<typeof formatAllowance>[0][],
-): string {
-  const given =
-    allowances.length === 0
-      ? "The plan includes no credits."
-      : `Includes ${joinList(allowances.map((allowance) => formatAllowance(allowance)))}.`;
-  return before === null
-    ? `${given} The plan starts now.`
-    : `${given} The plan starts now. Unused ${before.name} credits expire. Top-ups are kept.`;
-}
-
-type AssignmentBody = Body<"assignPlan">;
-type AssignmentEffect = { before: Customer; after: Customer };
-
-/** Uses the bulk preview, which searches by ID prefix. Null if the sample did not include this customer. */
-function assignmentPreviewQuery(
-  { projectId, environment }: Scope,
-  customerId: string,
-  { plan, endsAt }: AssignmentBody,
-) {
-  const scope = { projectId, environment };
-  return queryOptions({
-    queryKey: ["preview", BULK_PATH, scope, customerId, plan, endsAt],
-    queryFn: async ({ signal }): Promise<AssignmentEffect | null> => {
-      const { sample } = await answerOf(
-        api.POST(`${BULK_PATH}/preview`, {
-          params: { path: scope },
-          // Preview an earlier end too; the form asks before applying it.
-          body: {
-            filter: { search: customerId },
-            plan,
-            shorten: true,
-            ...(endsAt === undefined ? {} : { endsAt }),
-          },
-          signal,
-        }),
-      );
-      return sample.find(({ before }) => before.customerId === customerId) ?? null;
-    },
-    enabled: plan !== "",
-    staleTime: 0,
-    gcTime: 0,
-    retry: false,
-    meta: { showsOwnErrors: true },
-  });
-}
-
 function isSameAssignment(a: AssignmentBody, b: AssignmentBody): boolean {
-  return a.plan === b.plan && a.endsAt === b.endsAt;
-}
-
-function isWithoutEffect({ before, after }: AssignmentEffect): boolean {
-  return JSON.stringify([before.plan, before.balances]) === JSON.stringify([after.plan, after.balances]);
+  return a.plan === b.plan && a.startsAt === b.startsAt && a.endsAt === b.endsAt;
 }

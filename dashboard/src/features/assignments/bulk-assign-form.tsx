@@ -26,7 +26,7 @@ import {
   bulkFilterOf,
   previewBulk,
 } from "./bulk-assignment.tsx";
-import { type AssignmentForm, PlanFields } from "./plan-fields.tsx";
+import { type AssignmentForm, EMPTY_ASSIGNMENT, PlanFields } from "./plan-fields.tsx";
 
 function BulkAssignForm({ filters, onClose }: { filters: CustomerFilters; onClose: () => void }) {
   const scope = useScope();
@@ -34,8 +34,8 @@ function BulkAssignForm({ filters, onClose }: { filters: CustomerFilters; onClos
   const { data: plans } = useSuspenseQuery(plansQuery(scope));
   const [progress, setProgress] = useState<BulkProgress | null>(null);
   const { begin, stop } = useAbort();
-  const { register, control, handleSubmit } = useForm<AssignmentForm>({
-    defaultValues: { plan: "", ending: "unsaid", endsAt: "" },
+  const { register, setValue, control, handleSubmit } = useForm<AssignmentForm>({
+    defaultValues: EMPTY_ASSIGNMENT,
   });
   const form = useWatch({ control, compute: (values: AssignmentForm) => values });
   const endsAt = form.ending === "at" ? readMoment(form.endsAt, clock) : null;
@@ -70,7 +70,7 @@ function BulkAssignForm({ filters, onClose }: { filters: CustomerFilters; onClos
         if (seen !== undefined) await assign.mutateAsync({ parts: seen.parts }).catch(() => {});
       })}
     >
-      <PlanFields register={register} form={form} plans={plans} current={null} />
+      <PlanFields register={register} setValue={setValue} form={form} plans={plans} customer={null} />
       {isReady && preview.isFetching && (
         <p role="status" className="text-muted">
           Checking all matching customers…

@@ -1,26 +1,44 @@
-import type { UseFormRegister } from "react-hook-form";
+import type { UseFormRegister, UseFormSetValue } from "react-hook-form";
 import type { PlanSummary } from "../../api/catalog-lists.ts";
-import { formatTime, nameOfClock } from "../../format/times.ts";
+import { formatDay, formatTime, nameOfClock, readMoment } from "../../format/times.ts";
 import { Select, TextField } from "../../ui/field.tsx";
 import { useClock } from "../../ui/time.tsx";
 import type { Customer } from "../customers/queries.ts";
 
-export type AssignmentForm = { plan: string; ending: "unsaid" | "none" | "at"; endsAt: string };
+export type AssignmentForm = {
+  plan: string;
+  starting: "now" | "period_end" | "at";
+  startsAt: string;
+  ending: "unsaid" | "none" | "period_end" | "at";
+  endsAt: string;
+};
 
-export function PlanFields({
-  register,
-  form,
-  plans,
-  current,
-}: {
+export const EMPTY_ASSIGNMENT: AssignmentForm = {
+  plan: "",
+  starting: "now",
+  startsAt: "",
+  ending: "unsaid",
+  endsAt: "",
+};
+
+type Form = {
   register: UseFormRegister<AssignmentForm>;
+  setValue: UseFormSetValue<AssignmentForm>;
   form: AssignmentForm;
+};
+
+/** The plan, and when it starts and ends. */
+export function PlanFields({
+  plans,
+  customer,
+  ...fields
+}: Form & {
   plans: readonly PlanSummary[];
-  /** Null without a plan, and for a bulk assignment. */
-  current: Customer["plan"];
+  /** Null for a bulk assignment: the plan starts now. */
+  customer: Customer | null;
 }) {
-  const clock = useClock();
-  const end = current !== null && current.key === form.plan ? current.endsAt : null;
+  const { register, setValue, form } = fields;
+  const current = customer?.plan ?? null;
   return (
     <>
       <Select
@@ -34,36 +52,96 @@ export function PlanFields({
             label: key === current?.key ? `${name} (current)` : name,
           })),
         ]}
-        {...register("plan")}
+        {...register("plan", {
+          // Other plans offer other times.
+          onChange: () => {
+            setValue("starting", "now");
+            setValue("ending", "unsaid");
+          },
+        })}
       />
       <div className="grid gap-4 sm:grid-cols-2">
-        <Select
-          label="Ends"
-          options={
-            end === null
-              ? [
-                  { value: "unsaid", label: "Never" },
-                  { value: "at", label: "On a date" },
-                ]
-              : [
-                  { value: "unsaid", label: `No change: ${formatTime(end, clock)}` },
-                  { value: "none", label: "Never" },
-                  { value: "at", label: "On a later date" },
-                ]
-          }
-          {...register("ending")}
-        />
-        {form.ending === "at" && (
-          <TextField
-            label="End date"
-            type="datetime-local"
-            required
-            hint={`In ${nameOfClock(clock)}.`}
-            {...register("endsAt")}
-          />
+        {customer !== null && form.plan !== "" && !hasPlan(customer, form.plan) && (
+          <StartFields {...fields} current={current} />
         )}
+        <EndFields {...fields} current={current?.key === form.plan ? current : null} />
       </div>
     </>
+  );
+}
+
+/** Whether the plan is assigned to the customer. Assigning it again edits its end. */
+export function hasPlan({ plan }: Customer, key: string): boolean {
+  return plan !== null && plan.key === key && !plan.isDefault;
+}
+
+/** The API starts such a plan now, so it would not be a scheduled one. */
+export function isPast(at: string | null): boolean {
+  return at !== null && Date.parse(at) <= Date.now();
+}
+
+function StartFields({ register, form, current }: Form & { current: Customer["plan"] }) {
+  const clock = useClock();
+  const periodEnd = current?.periodEndsAt ?? null;
+  return (
+    <div className="flex min-w-0 flex-col gap-4">
+      <Select
+        label="Starts"
+        options={[
+          { value: "now", label: "Now" },
+          ...(periodEnd === null ? [] : [periodEndOption(formatDay(periodEnd, clock))]),
+          { value: "at", label: "On a date" },
+        ]}
+        {...register("starting")}
+      />
+      {form.starting === "at" && (
+        <TextField
+          label="Start date"
+          type="datetime-local"
+          required
+          hint={`In ${nameOfClock(clock)}.`}
+          error={isPast(readMoment(form.startsAt, clock)) ? "Choose a time in the future." : undefined}
+          {...register("startsAt")}
+        />
+      )}
+    </div>
+  );
+}
+
+function periodEndOption(day: string) {
+  return { value: "period_end", label: `End of period, ${day}` };
+}
+
+/** `current` is the customer's plan, if it is the chosen one. */
+function EndFields({ register, form, current }: Form & { current: Customer["plan"] }) {
+  const clock = useClock();
+  const { endsAt = null, periodEndsAt = null } = current ?? {};
+  return (
+    <div className="flex min-w-0 flex-col gap-4">
+      <Select
+        label="Ends"
+        options={[
+          ...(endsAt === null
+            ? [{ value: "unsaid", label: "Never" }]
+            : [
+                { value: "unsaid", label: `No change: ${formatTime(endsAt, clock)}` },
+                { value: "none", label: "Never" },
+              ]),
+          ...(periodEndsAt === null ? [] : [periodEndOption(formatDay(periodEndsAt, clock))]),
+          { value: "at", label: "On a date" },
+        ]}
+        {...register("ending")}
+      />
+      {form.ending === "at" && (
+        <TextField
+          label="End date"
+          type="datetime-local"
+          required
+          hint={`In ${nameOfClock(clock)}.`}
+          {...register("endsAt")}
+        />
+      )}
+    </div>
   );
 }
 

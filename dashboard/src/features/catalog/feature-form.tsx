@@ -3,6 +3,7 @@ import { type UseFormReturn, useForm, useWatch } from "react-hook-form";
 import { ApiProblem } from "../../api/api-problem.ts";
 import { useWrite } from "../../api/use-write.ts";
 import { countOf } from "../../format/numbers.ts";
+import { PER_MAX, PRICE_MAX, wholeNumber } from "../../format/term-fields.ts";
 import { type Cost, chargeOf, formatCost, joinList, nameOfKey, pluralOf } from "../../format/terms.ts";
 import { useScope } from "../../frame/use-scope.ts";
 import { TextLink } from "../../ui/button.tsx";
@@ -10,7 +11,7 @@ import { Callout, ProblemCallout } from "../../ui/callout.tsx";
 import { WriteDialog } from "../../ui/dialog.tsx";
 import { Select, TextField } from "../../ui/field.tsx";
 import { notify } from "../../ui/toast.tsx";
-import { type FeatureValues, newFeature, toBody, wholeNumber } from "./feature-values.ts";
+import { type FeatureValues, newFeature, toBody } from "./feature-values.ts";
 import { KEY_RULES, KeyField, NAME_RULES, NameField } from "./key-fields.tsx";
 import { poolsQuery, refreshCatalog } from "./queries.ts";
 
@@ -109,7 +110,7 @@ export function FeatureFields({ form, isNew }: { form: UseFormReturn<FeatureValu
           error={errors.credits?.message}
           type="number"
           step={1}
-          {...register("credits", { valueAsNumber: true, validate: wholeNumber(0, 1_000_000_000) })}
+          {...register("credits", { valueAsNumber: true, validate: wholeNumber(0, PRICE_MAX) })}
         />
         <TextField
           label="Number of units"
@@ -117,7 +118,7 @@ export function FeatureFields({ form, isNew }: { form: UseFormReturn<FeatureValu
           error={errors.per?.message}
           type="number"
           step={1}
-          {...register("per", { valueAsNumber: true, validate: wholeNumber(1, 1_000_000) })}
+          {...register("per", { valueAsNumber: true, validate: wholeNumber(1, PER_MAX) })}
         />
       </div>
       {pools.length > 1 && (

@@ -23,12 +23,3 @@ export function toBody({ name, unit, pool, credits, per }: FeatureValues): Body<
   const named = unit.trim();
   return { name: name.trim(), unit: named === "" ? null : named, pool, cost: { credits, per } };
 }
-
-/** Validator for whole numbers. Returns the error, or undefined if valid. */
-export function wholeNumber(least: number, most: number) {
-  return (value: number): string | undefined => {
-    if (!Number.isInteger(value)) return "Enter a whole number.";
-    if (value < least) return `Enter ${least.toLocaleString("en-US")} or more.`;
-    return value > most ? `Enter ${most.toLocaleString("en-US")} or less.` : undefined;
-  };
-}

@@ -1,8 +1,6 @@
-import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
-import { Ban, CalendarX, CircleCheck, Ellipsis, Eraser, Pencil, Plus } from "lucide-react";
+import { Ban, CalendarX, CircleCheck, Ellipsis, Eraser, Pencil, Plus, SlidersHorizontal } from "lucide-react";
 import { useState } from "react";
-import { plansQuery } from "../../api/catalog-lists.ts";
 import { queryClient } from "../../api/query-client.ts";
 import { about, refresh, useWrite } from "../../api/use-write.ts";
 import { useMayActAs, useScope } from "../../frame/use-scope.ts";
@@ -11,16 +9,22 @@ import { WriteDialog } from "../../ui/dialog.tsx";
 import { Menu, MenuItem, MenuSeparator } from "../../ui/menu.tsx";
 import { notify } from "../../ui/toast.tsx";
 import { AssignPlanDialog } from "../assignments/assign-plan-form.tsx";
-import { balancesOf } from "../assignments/bulk-assignment.tsx";
+import { CancelPlanDialog } from "../assignments/cancel-plan.tsx";
 import { AddCreditsDialog } from "../credits/add-credits-form.tsx";
+import { EditOverridesDialog } from "../overrides/overrides-card.tsx";
 import { CustomerDialog } from "./customer-form.tsx";
 import type { Customer, LinkedDialog } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers/$customerId");
 
-type Act = "credits" | "plan" | "end" | "edit" | "block" | "erase";
+type Act = "credits" | "plan" | "cancel" | "overrides" | "edit" | "block" | "erase";
 
-const ACTS: Record<LinkedDialog, Act> = { "add-credits": "credits", "assign-plan": "plan", unblock: "block" };
+const ACTS: Record<LinkedDialog, Act> = {
+  "add-credits": "credits",
+  "assign-plan": "plan",
+  "edit-overrides": "overrides",
+  unblock: "block",
+};
 
 /** Actions on a customer, by role. */
 export function CustomerActions({ customer }: { customer: Customer }) {
@@ -47,9 +51,12 @@ export function CustomerActions({ customer }: { customer: Customer }) {
         <MenuItem icon={Pencil} onClick={() => setAct("edit")}>
           Edit
         </MenuItem>
+        <MenuItem icon={SlidersHorizontal} onClick={() => setAct("overrides")}>
+          Edit overrides
+        </MenuItem>
         {customer.plan !== null && !customer.plan.isDefault && (
-          <MenuItem icon={CalendarX} onClick={() => setAct("end")}>
-            End plan
+          <MenuItem icon={CalendarX} onClick={() => setAct("cancel")}>
+            Cancel plan
           </MenuItem>
         )}
         <MenuItem icon={customer.isBlocked ? CircleCheck : Ban} onClick={() => setAct("block")}>
@@ -66,7 +73,8 @@ export function CustomerActions({ customer }: { customer: Customer }) {
       </Menu>
       {act === "credits" && <AddCreditsDialog {...dialog} />}
       {act === "plan" && <AssignPlanDialog {...dialog} />}
-      {act === "end" && <EndPlanDialog {...dialog} />}
+      {act === "overrides" && <EditOverridesDialog {...dialog} />}
+      {act === "cancel" && <CancelPlanDialog {...dialog} />}
       {act === "block" && <BlockDialog {...dialog} />}
       {act === "edit" && (
         <CustomerDialog
@@ -130,41 +138,6 @@ function BlockDialog({ customer: { customerId, name, isBlocked: isBlockedNow }, 
           ? "The plan and balance apply again from the next request."
           : "Every request will be denied (customer_blocked). The plan and credits are kept."}
       </p>
-    </WriteDialog>
-  );
-}
-
-function EndPlanDialog({ customer, onClose }: DialogProps) {
-  const { customerId, name, plan } = customer;
-  const scope = useScope();
-  const { data: plans } = useSuspenseQuery(plansQuery(scope));
-  const fallback = plans.find(({ isDefault }) => isDefault);
-  const end = useWrite("delete", `${CUSTOMER_PATH}/plan`, {
-    onSuccess: async ({ outcome, customer: after }) => {
-      const balance = `Balance ${balancesOf(customer)} → ${balancesOf(after)}`;
-      if (outcome === "ended") notify(`Ended ${plan?.name ?? "the plan"} for ${name ?? customerId}`, balance);
-      else notify("Nothing changed", "The customer had no assigned plan");
-      onClose();
-      await refresh("customers");
-    },
-  });
-  return (
-    <WriteDialog
-      onClose={onClose}
-      title={`End ${plan?.name ?? "plan"} for ${name ?? customerId}`}
-      write={end}
-      request={{ params: { path: { ...scope, customerId } } }}
-      action={`End ${plan?.name ?? "plan"} now`}
-      tone="danger"
-    >
-      <ul className="flex list-disc flex-col gap-1 pl-5">
-        <li>Unused plan credits expire now. Top-ups are kept.</li>
-        <li>
-          {fallback === undefined
-            ? "There is no default plan. Every request will be denied until you assign a plan."
-            : `The default plan ${fallback.name} will apply.`}
-        </li>
-      </ul>
     </WriteDialog>
   );
 }

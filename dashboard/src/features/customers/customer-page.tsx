@@ -11,6 +11,7 @@ import { TabLink, TabLinks, TextLink } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/code-block.tsx";
 import { Figure, Page } from "../../ui/page.tsx";
 import { Time } from "../../ui/time.tsx";
+import { PlanStanding } from "../assignments/plan-standing.tsx";
 import { findRenewal } from "../credits/grants.ts";
 import { knownGrantsQuery } from "../ledger/queries.ts";
 import { CustomerActions } from "./customer-actions.tsx";
@@ -126,7 +127,7 @@ function CustomerStanding({ customer }: { customer: Customer }) {
           )}
         </Fragment>
       ))}
-      <Figure name="Plan" value={plan?.name ?? "None"} note={<PlanNote {...customer} />} />
+      <Figure name="Plan" value={plan?.name ?? "None"} note={<PlanNote customer={customer} />} />
     </div>
   );
 }
@@ -171,15 +172,11 @@ function HeldNote({ held, customerId }: { held: number; customerId: string }) {
   );
 }
 
-function PlanNote({ plan, nextPlan, overrides }: Pick<Customer, "plan" | "nextPlan" | "overrides">) {
+function PlanNote({ customer }: { customer: Customer }) {
+  const { overrides } = customer;
   return (
     <>
-      {plan === null ? "Every request is denied" : <PlanTerm plan={plan} />}
-      {nextPlan !== null && (
-        <div>
-          Switches to {nextPlan.name} on <Time at={nextPlan.startsAt} as="day" />
-        </div>
-      )}
+      <PlanStanding customer={customer} />
       {overrides !== null && (
         <div>
           Has overrides
@@ -190,19 +187,6 @@ function PlanNote({ plan, nextPlan, overrides }: Pick<Customer, "plan" | "nextPl
             </>
           )}
         </div>
-      )}
-    </>
-  );
-}
-
-function PlanTerm({ plan }: { plan: ActivePlan }) {
-  return (
-    <>
-      Version {plan.version}, {plan.isDefault ? "default plan, " : ""}since <Time at={plan.anchor} as="day" />
-      {plan.endsAt !== null && (
-        <>
-          , ends <Time at={plan.endsAt} />
-        </>
       )}
     </>
   );

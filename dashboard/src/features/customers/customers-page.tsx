@@ -4,6 +4,8 @@ import { FileUp, Plus, SearchX, UsersRound } from "lucide-react";
 import { useEffect, useState } from "react";
 import { plansQuery, poolsQuery } from "../../api/catalog-lists.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
+import { describeStanding, leavesAt } from "../../format/plan-standing.ts";
+import { formatDay } from "../../format/times.ts";
 import { CustomerLink } from "../../frame/links.tsx";
 import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -14,7 +16,7 @@ import { FilterField } from "../../ui/filter-field.tsx";
 import { Card, EmptyState, Page } from "../../ui/page.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { type Column, PagedTable, type Pages } from "../../ui/table.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Time, useClock } from "../../ui/time.tsx";
 import { notify } from "../../ui/toast.tsx";
 import { BulkAssignButton } from "../assignments/bulk-assign-form.tsx";
 import { CustomerDialog } from "./customer-form.tsx";
@@ -68,12 +70,7 @@ function columnsFor(pools: readonly { key: string; name: string }[]): Column<Cus
     },
     {
       name: "Plan",
-      cell: ({ plan, isBlocked }) => (
-        <span className="flex gap-1.5">
-          {plan === null ? <span className="text-muted">No plan</span> : <Badge>{plan.name}</Badge>}
-          {isBlocked && <Badge tone="bad">Blocked</Badge>}
-        </span>
-      ),
+      cell: (customer) => <Plan customer={customer} />,
     },
     ...pools.map(
       ({ key, name }): Column<Customer> => ({
@@ -84,6 +81,26 @@ function columnsFor(pools: readonly { key: string; name: string }[]): Column<Cus
     ),
     { name: "Created", hidesWhenNarrow: true, cell: ({ createdAt }) => <Time at={createdAt} as="day" /> },
   ];
+}
+
+function Plan({ customer }: { customer: Customer }) {
+  const { plan, isBlocked } = customer;
+  const clock = useClock();
+  const { data: plans } = useSuspenseQuery(plansQuery(useScope()));
+  const fallback = plans.find(({ isDefault }) => isDefault)?.name ?? null;
+  return (
+    <>
+      <span className="flex gap-1.5">
+        {plan === null ? <span className="text-muted">No plan</span> : <Badge>{plan.name}</Badge>}
+        {isBlocked && <Badge tone="bad">Blocked</Badge>}
+      </span>
+      {leavesAt(customer) !== null && (
+        <div className="text-caption whitespace-normal text-muted">
+          {describeStanding(customer, fallback, (at) => formatDay(at, clock))}
+        </div>
+      )}
+    </>
+  );
 }
 
 function Name({ customer: { customerId, name } }: { customer: Customer }) {

@@ -5,6 +5,7 @@ import { describeHeld } from "../../format/holds.ts";
 import { BURN_ORDER, GRANT_NAMES } from "../../format/ledger.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
 import { describeOverageLeft } from "../../format/overage.ts";
+import { leavesAt } from "../../format/plan-standing.ts";
 import {
   capitalize,
   formatCost,
@@ -21,7 +22,8 @@ import { Time } from "../../ui/time.tsx";
 import { givenReference } from "../credits/credits-form.ts";
 import { findRenewal, openInBurnOrder, unexplainedCredits } from "../credits/grants.ts";
 import type { Grant, KnownGrants } from "../ledger/queries.ts";
-import { type Customer, type PlanVersion, planVersionQuery } from "./queries.ts";
+import { applyOverrides, type OwnTerms } from "./own-terms.ts";
+import { type Customer, planVersionQuery } from "./queries.ts";
 
 const GRANTS_SHOWN = 10;
 
@@ -136,7 +138,7 @@ type ActivePlan = NonNullable<Customer["plan"]>;
 
 /** Terms of the customer's plan version, which can be older than the latest, with the customer's overrides. */
 export function PlanCard({ customer, grants }: { customer: Customer; grants: readonly Grant[] }) {
-  const { plan, overrides } = customer;
+  const { plan } = customer;
   if (plan === null) {
     return (
       <Card title="Plan">
@@ -144,16 +146,14 @@ export function PlanCard({ customer, grants }: { customer: Customer; grants: rea
       </Card>
     );
   }
-  return <Terms plan={plan} overrides={overrides} grants={grants} />;
+  return <Terms customer={customer} plan={plan} grants={grants} />;
 }
 
-type TermsProps = {
-  plan: ActivePlan;
-  overrides: Customer["overrides"];
-  grants: readonly Grant[];
-};
+type TermsProps = { customer: Customer; plan: ActivePlan; grants: readonly Grant[] };
 
-function Terms({ plan, overrides, grants }: TermsProps) {
+function Terms({ customer, plan, grants }: TermsProps) {
+  const { nextPlan, overrides } = customer;
+  const leaves = leavesAt(customer);
   const scope = useScope();
   const { data: version } = useQuery(planVersionQuery(scope, plan));
   const { data: features = [] } = useQuery(featuresQuery(scope));
@@ -169,60 +169,43 @@ function Terms({ plan, overrides, grants }: TermsProps) {
       <Details
         items={[
           { name: "Active since", value: <Time at={plan.anchor} /> },
-          { name: "Ends", value: plan.endsAt === null ? "Never" : <Time at={plan.endsAt} /> },
-          ...(version == null ? [] : termsOf(override(version, overrides), grants, features)),
+          { name: "Ends", value: <Time at={leaves} /> },
+          ...(nextPlan === null
+            ? []
+            : [
+                {
+                  name: "Next plan",
+                  value: (
+                    <>
+                      <TextLink
+                        to="/projects/$projectId/$environment/plans/$key"
+                        params={{ ...scope, key: nextPlan.key }}
+                      >
+                        {nextPlan.name}
+                      </TextLink>{" "}
+                      from <Time at={nextPlan.startsAt} />
+                    </>
+                  ),
+                },
+              ]),
+          ...(version == null
+            ? []
+            : termsOf(applyOverrides(version, overrides), { grants, features, leaves })),
         ]}
       />
     </Card>
   );
 }
 
-/** Terms that an override changed are marked. A null cost means that an override excludes the feature. */
-type OwnTerms = {
-  readonly allowances: readonly (PlanVersion["allowances"][number] & {
-    /** Credits in each new period, if an override changes them. */
-    readonly own: number | null;
-    readonly isOwnOverage: boolean;
-  })[];
-  readonly features: readonly (Pick<PlanVersion["features"][number], "feature" | "limit"> & {
-    readonly cost: PlanVersion["features"][number]["cost"] | null;
-    readonly isOwn: boolean;
-  })[];
-};
-
-/** Applies the customer's overrides to the terms of the plan. */
-function override({ allowances, features }: PlanVersion, overrides: Customer["overrides"]): OwnTerms {
-  const own = overrides?.features ?? {};
-  const added = Object.entries(own).filter(([key]) => !features.some(({ feature }) => feature === key));
-  return {
-    allowances: allowances.map((allowance) => {
-      const all = overrides?.allowances ?? {};
-      const other = Object.hasOwn(all, allowance.pool) ? all[allowance.pool] : undefined;
-      const { credits = null, overage } = other?.period === allowance.period ? other : {};
-      const isOwnOverage = overage !== undefined;
-      return { ...allowance, own: credits, isOwnOverage, ...(isOwnOverage && { overage }) };
-    }),
-    features: [
-      ...features.map(({ feature, cost, limit }) => {
-        const terms = Object.hasOwn(own, feature) ? own[feature] : undefined;
-        return {
-          feature,
-          cost: terms?.included === false ? null : (terms?.cost ?? cost),
-          limit: terms?.limit === undefined ? limit : terms.limit,
-          isOwn: terms !== undefined,
-        };
-      }),
-      ...added.flatMap(([feature, { cost, limit = null, pinned }]) =>
-        pinned === undefined ? [] : [{ feature, cost: cost ?? pinned.cost, limit, isOwn: true }],
-      ),
-    ],
-  };
-}
-
-function termsOf({ allowances, features }: OwnTerms, grants: readonly Grant[], known: readonly Feature[]) {
+function termsOf(
+  { allowances, features }: OwnTerms,
+  known: { grants: readonly Grant[]; features: readonly Feature[]; leaves: string | null },
+) {
   return [
     ...allowances.map((allowance) => {
-      const renewal = findRenewal(allowance, grants);
+      const next = findRenewal(allowance, known.grants);
+      // A plan that ends by then does not renew.
+      const renewal = next === null || (known.leaves !== null && known.leaves <= next) ? null : next;
       return {
         name: allowances.length === 1 ? "Includes" : `Includes ${allowance.pool}`,
         value: (
@@ -245,7 +228,10 @@ function termsOf({ allowances, features }: OwnTerms, grants: readonly Grant[], k
       };
     }),
     ...features.map(({ feature, cost, limit, isOwn }) => {
-      const { name, unit } = known.find(({ key }) => key === feature) ?? { name: feature, unit: null };
+      const { name, unit } = known.features.find(({ key }) => key === feature) ?? {
+        name: feature,
+        unit: null,
+      };
       return {
         name,
         value: (

@@ -9,6 +9,7 @@ import { Card, Details } from "../../ui/page.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { Time, useClock } from "../../ui/time.tsx";
 import { knownGrantsQuery } from "../ledger/queries.ts";
+import { OverridesCard } from "../overrides/overrides-card.tsx";
 import { type BalancePoint, balanceHistory } from "./balance-history.ts";
 import { OpenGrantsCard, PlanCard } from "./overview-cards.tsx";
 import {
@@ -52,6 +53,7 @@ export function OverviewTab() {
       </div>
       <div className="flex min-w-0 flex-col gap-6">
         <PlanCard customer={customer} grants={grants} />
+        <OverridesCard customer={customer} grants={grants} />
         <About customer={customer} />
       </div>
     </div>

@@ -18,9 +18,9 @@ export type CustomerFilters = SearchOf<typeof FILTERS>;
 export const readFilters = searchOf(FILTERS);
 
 /** Dialog that a link from another page opens. */
-export type LinkedDialog = "add-credits" | "assign-plan" | "unblock";
+export type LinkedDialog = "add-credits" | "assign-plan" | "edit-overrides" | "unblock";
 export const readLinkedDialog = searchOf({
-  do: choice<LinkedDialog>(["add-credits", "assign-plan", "unblock"]),
+  do: choice<LinkedDialog>(["add-credits", "assign-plan", "edit-overrides", "unblock"]),
 });
 
 /** Search parameters of the usage page, without the customer: the path has the customer ID. */

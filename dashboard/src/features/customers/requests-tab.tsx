@@ -104,7 +104,7 @@ function columnsOf(customerScope: CustomerScope, shared: ReadonlySet<string>): C
 }
 
 function Asked({
-  request: { endpoint, feature, event, quantity, recordedAt },
+  request: { endpoint, feature, event, quantity, memberId, recordedAt },
   isItem,
 }: {
   request: Request;
@@ -119,6 +119,7 @@ function Asked({
       <div className="text-caption text-muted">
         {endpoint}
         {isItem && ", one of several items"}
+        {memberId !== null && <span className="wrap-anywhere">, member {memberId}</span>}
         <span className="block md:hidden">
           <Time at={recordedAt} />
         </span>

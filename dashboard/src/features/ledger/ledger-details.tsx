@@ -45,6 +45,7 @@ function itemsOf({ entry, by }: LedgerLine, { customerScope }: LedgerContext): I
     feature === null ? null : { name: "Feature", value: `${feature} × ${formatCount(quantity ?? 1)}` },
     entry.memberId === null ? null : { name: "Member", value: entry.memberId },
     plan === null ? null : { name: "Plan", value: <PlanName plan={plan} context={customerScope} /> },
+    entry.overrides === null ? null : { name: "Overrides", value: `Number ${formatCount(entry.overrides)}` },
     idempotencyKey === null
       ? null
       : {

@@ -2,15 +2,22 @@ import { useSuspenseQuery } from "@tanstack/react-query";
 import { Sparkles } from "lucide-react";
 import { useState } from "react";
 import { useFormContext, useWatch } from "react-hook-form";
+import {
+  CREDITS_MAX,
+  LIMITS,
+  OVERAGES,
+  type OverageKind,
+  QUANTITY_MAX,
+  wholeNumber,
+} from "../../format/term-fields.ts";
 import { capitalize, formatCost, pluralOf } from "../../format/terms.ts";
 import { useScope } from "../../frame/use-scope.ts";
 import { ButtonLink } from "../../ui/button.tsx";
 import { Checkbox, Select, TextField } from "../../ui/field.tsx";
 import { Card, EmptyState } from "../../ui/page.tsx";
-import { wholeNumber } from "../catalog/feature-values.ts";
 import { matches } from "../catalog/list-filter.tsx";
 import { type Feature, featuresQuery, poolsQuery } from "../catalog/queries.ts";
-import type { OverageKind, PlanValues } from "./plan-values.ts";
+import type { PlanValues } from "./plan-values.ts";
 
 const PERIODS = [
   { value: "day", label: "Daily" },
@@ -19,8 +26,6 @@ const PERIODS = [
   { value: "year", label: "Yearly" },
   { value: "once", label: "Once" },
 ];
-
-const CREDITS_MAX = 1_000_000_000_000;
 
 /** Credits per pool and period. */
 export function AllowanceFields() {
@@ -89,12 +94,6 @@ function AllowanceRow({ index, name }: { index: number; name: string | null }) {
   );
 }
 
-const OVERAGES = [
-  { value: "none", label: "None" },
-  { value: "limited", label: "Up to a limit" },
-  { value: "unlimited", label: "Unlimited" },
-] as const satisfies readonly { value: OverageKind; label: string }[];
-
 const OVERAGE_HINTS = {
   none: "Requests are denied when no credits are left.",
   limited: "Used after all credits. You invoice it.",
@@ -137,17 +136,7 @@ function OverageFields({ index, of }: { index: number; of: string }) {
   );
 }
 
-const LIMITS = [
-  { value: "none", label: "No limit" },
-  { value: "day", label: "a day" },
-  { value: "week", label: "a week" },
-  { value: "month", label: "a month" },
-  { value: "year", label: "a year" },
-  { value: "once", label: "in total" },
-];
-
 const SEARCHED_FROM = 12;
-const QUANTITY_MAX = Number.MAX_SAFE_INTEGER;
 
 /** Included features and their limits. */
 export function PlanFeatureFields() {

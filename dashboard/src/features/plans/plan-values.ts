@@ -1,8 +1,7 @@
+import type { OverageKind } from "../../format/term-fields.ts";
 import type { Period } from "../../format/terms.ts";
 import type { Feature, Plan, Pool } from "../catalog/queries.ts";
 import { type DraftTerms, isSameAllowance, isSameLimit } from "./plan-terms.ts";
-
-export type OverageKind = "none" | "limited" | "unlimited";
 
 /** Suggested when overage is first allowed. */
 const OVERAGE_FIRST = 500;

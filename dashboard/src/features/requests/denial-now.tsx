@@ -105,7 +105,11 @@ function DenialStep({
   );
 }
 
-const NAMES = { "assign-plan": "Assign plan", unblock: "Unblock customer" } as const;
+const NAMES = {
+  "assign-plan": "Assign plan",
+  "edit-overrides": "Edit overrides",
+  unblock: "Unblock customer",
+} as const;
 
 /** Calculation as a table with a result line. */
 export function Sum({ lines, label }: { lines: readonly SumLine[]; label: string }) {

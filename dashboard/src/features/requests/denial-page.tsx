@@ -108,6 +108,14 @@ function DenialRequest({ denial }: { denial: Denial }) {
           },
         ]),
     { name: "Plan", value: plan === null ? "None" : <Plan plan={plan} /> },
+    ...(denial.overrides === null
+      ? []
+      : [
+          {
+            name: "Overrides",
+            value: <Overrides number={denial.overrides} customerId={denial.customerId} />,
+          },
+        ]),
     {
       name: "Idempotency key",
       value: (
@@ -135,6 +143,22 @@ function Plan({ plan: { key, name, version } }: { plan: NonNullable<Denial["plan
         {name}
       </TextLink>
       , version {version}
+    </>
+  );
+}
+
+function Overrides({ number, customerId }: { number: number; customerId: string | null }) {
+  const scope = useScope();
+  if (customerId === null) return `Number ${number}`;
+  return (
+    <>
+      Number {number} of{" "}
+      <TextLink
+        to="/projects/$projectId/$environment/customers/$customerId"
+        params={{ ...scope, customerId }}
+      >
+        the customer
+      </TextLink>
     </>
   );
 }

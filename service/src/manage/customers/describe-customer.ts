@@ -1,7 +1,9 @@
 import { type Static, Type } from "typebox";
 import { OverageView } from "../../edge/hold-fields.ts";
 import type { Catalog } from "../../entitlement/catalog.ts";
+import { decisionTime } from "../../entitlement/draft.ts";
 import { overagePosition } from "../../entitlement/overage.ts";
+import { findPeriodEnd } from "../../entitlement/plan-version.ts";
 import { viewWallet } from "../../entitlement/view-wallet.ts";
 import { balanceOf, heldIn, type Wallet } from "../../entitlement/wallet.ts";
 import type { Instant } from "../../primitives/brand.ts";
@@ -34,6 +36,12 @@ export const Customer = Type.Object({
         description: "True for the environment's default plan, false for an assigned one.",
       }),
       anchor: timeField,
+      periodEndsAt: nullable(
+        timeOf(
+          "End of the current period of the longest allowance: `period_end` in calls. Null if no allowance renews.",
+          "2026-12-15T00:00:00Z",
+        ),
+      ),
       endsAt: nullable(timeField),
     }),
   ),
@@ -68,6 +76,7 @@ export type Customer = Static<typeof Customer>;
 /** Describes the customer as of now: due changes are applied but not written. */
 export function describeCustomer(record: CustomerRecord, catalog: Catalog, clock: Instant): Customer {
   const wallet = viewWallet(catalog, record.wallet, clock);
+  const now = decisionTime(catalog, record.wallet, clock);
   const { assignment } = wallet;
   const plan = assignment === null ? undefined : catalog.plans.get(assignment.plan);
   const version = assignment === null ? undefined : catalog.versions.get(assignment.version);
@@ -88,6 +97,7 @@ export function describeCustomer(record: CustomerRecord, catalog: Catalog, clock
             version: version.number,
             isDefault: assignment.isDefault,
             anchor: formatTimestamp(assignment.anchor),
+            periodEndsAt: timeOrNull(findPeriodEnd(catalog, assignment, now)),
             endsAt: timeOrNull(assignment.endsAt),
           },
     planAsOf: timeOrNull(wallet.planAsOf),

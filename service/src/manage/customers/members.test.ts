@@ -45,6 +45,14 @@ test("the ledger, denials and events show the member, and a reversal shows the m
   expect((await managed.manage("GET", `denials/${denial?.["denialId"]}`)).body).toMatchObject({
     memberId: "user_8",
   });
+  const requests = await list(managed, "customers/ada/requests");
+  expect(membersOf(requests.filter(({ kind }) => kind !== "logged"))).toEqual([
+    "user_8",
+    null,
+    "user_7",
+    "user_7",
+    "user_7",
+  ]);
   expect(membersOf(await list(managed, "customers/ada/events"))).toEqual([null, "user_8", "user_8"]);
   expect(membersOf(await list(managed, "events?memberId=user_8"))).toEqual(["user_8", "user_8"]);
   expect(await list(managed, "events?memberId=user_7")).toEqual([]);

@@ -68,10 +68,12 @@ test("a pending change is dropped by a DELETE, by an assignment and by the end o
 });
 
 test("a downgrade and a cancellation at the period's end take effect without any further call", async () => {
-  const { assignTo, read, manage, consume, check, database } = await setup();
+  const { assignTo, read, manage, consume, check, publish, database } = await setup();
   const render = { customerId: "ada", feature: "image.render" };
+  const { plan } = (await read()) as { plan: { periodEndsAt: string } };
   const { body } = await assignTo({ plan: "basic", startsAt: "period_end" });
   const { nextPlan } = body["customer"] as { nextPlan: { startsAt: string } };
+  expect(plan.periodEndsAt).toBe(nextPlan.startsAt);
   expect((await check(render)).body).toMatchObject({ balance: 100, resetsAt: nextPlan.startsAt });
   await windBack(database, 40 * DAY_MS);
   expect((await check(render)).body["balance"]).toBe(20);
@@ -88,6 +90,9 @@ test("a downgrade and a cancellation at the period's end take effect without any
   await windBack(database, 40 * DAY_MS);
   expect((await check(render)).body["reason"]).toBe("no_active_plan");
   expect(await assignTo(cancel)).toMatchObject({ status: 422, body: { code: "no_running_period" } });
+  await publish({ key: "free", name: "Free", allowances: [] });
+  const { customer } = (await assignTo({ plan: "free" })).body;
+  expect(customer).toMatchObject({ plan: { key: "free", periodEndsAt: null } });
   await expectSoundBooks(database);
 });
 

@@ -45,6 +45,7 @@ test("overrides are shown with the customer, the charge, the denial and in the a
   expect(denial).toMatchObject({ reason: "limit_reached", overrides: 1 });
   expect((await manage("GET", `denials/${denial?.denialId}`)).body).toMatchObject({
     overrides: 1,
+    isOverridden: true,
     sentences: expect.arrayContaining([
       "The customer's overrides (number 1) allow 3 × image.render per period.",
     ]),

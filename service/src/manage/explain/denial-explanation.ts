@@ -1,6 +1,5 @@
 import { type Static, Type } from "typebox";
 import { REASONS } from "../../entitlement/decide.ts";
-import type { FeatureOverride } from "../../entitlement/wallet.ts";
 import { assertNever } from "../../primitives/assert.ts";
 import { deniedItemsFields } from "../customers/denied-items.ts";
 import { nullable, shownMember, shownOverrides, timeField } from "../fields.ts";
@@ -64,6 +63,10 @@ export const DenialExplanation = Type.Object({
     }),
   ),
   overrides: shownOverrides,
+  isOverridden: Type.Boolean({
+    description:
+      "True if those overrides set the price or limit that denied the request, or exclude the feature.",
+  }),
   pool: Type.String({ examples: ["credits"] }),
   creditsRequired: Type.Integer({
     description: "With `items`: for the denied item and those before it that use the same pool.",
@@ -126,12 +129,7 @@ export const DenialExplanation = Type.Object({
 
 export type DenialExplanation = Static<typeof DenialExplanation>;
 
-type Facts = Omit<DenialExplanation, "sentences"> & {
-  /** The override of the feature. Null if there is none. */
-  readonly override: FeatureOverride | null;
-  /** Whether the price comes from the overrides. */
-  readonly isOwnPrice: boolean;
-};
+type Facts = Omit<DenialExplanation, "sentences">;
 
 /** Sentences that explain why the request was denied, when that changes, and how it would be decided now. */
 export function denialSentences(facts: Facts): string[] {
@@ -139,7 +137,7 @@ export function denialSentences(facts: Facts): string[] {
 }
 
 function whyDenied(facts: Facts): string[] {
-  const { reason, feature, plan, pool, override } = facts;
+  const { reason, feature, plan, pool, isOverridden } = facts;
   const planName = plan === null ? "The plan" : `Plan ${plan.name}, version ${plan.version},`;
   const own = `The customer's overrides (number ${facts.overrides})`;
   switch (reason) {
@@ -148,13 +146,12 @@ function whyDenied(facts: Facts): string[] {
       const before = (facts.deniedItem ?? 0) > 0 ? " and the items before it in the same pool" : "";
       const needed = `The request needed ${credits(facts.creditsRequired)} for ${facts.quantity} × ${feature}${before}.`;
       const rest = `${left(facts.balance)}${where}${overage(facts)}.`;
-      const price = facts.isOwnPrice ? [`${own} set the price.`] : [];
+      const price = isOverridden ? [`${own} set the price.`] : [];
       return [`${needed} ${rest}`, ...price, resetSentence(facts.resetsAt)];
     }
     case "limit_reached": {
       const { limit } = facts;
-      const isOwn = override !== null && override.limit !== undefined;
-      const allows = `${isOwn ? `${own} allow` : `${planName} allows`} ${limit?.quantity ?? 0} × ${feature} per period.`;
+      const allows = `${isOverridden ? `${own} allow` : `${planName} allows`} ${limit?.quantity ?? 0} × ${feature} per period.`;
       const used = `${were(limit?.used ?? 0)} used, and the request needed ${facts.quantity} more.`;
       const resetsAt = limit?.resetsAt ?? null;
       const reset =
@@ -162,9 +159,7 @@ function whyDenied(facts: Facts): string[] {
       return [allows, used, reset];
     }
     case "feature_not_in_plan":
-      return override?.included === false
-        ? [`${own} exclude ${feature}.`]
-        : [`${planName} does not include ${feature}.`];
+      return isOverridden ? [`${own} exclude ${feature}.`] : [`${planName} does not include ${feature}.`];
     case "customer_blocked":
       return ["The customer was blocked. A blocked customer is denied everything."];
     case "no_active_plan":

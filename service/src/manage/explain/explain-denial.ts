@@ -71,14 +71,14 @@ export function explainDenial(
       metadata: parseMetadata(denial.metadata),
       plan: describePlan(catalog, denial),
       overrides: denial.overrides,
+      isOverridden: override !== null && isDecidedBy(override, catalog, denial),
       pool: poolKey(catalog, pool),
       ...describePosition(denial, own, isOverageKnown),
       openGrants: await describeGrants(tx, catalog, name, { at: denial.recordedAt, sequence, wallet }),
       chargesBefore: charges.filter(({ recordedAt }) => recordedAt >= (since ?? 0)).map(describeCharge),
       now: wallet === null ? null : decideNow(catalog, wallet, denial, await readClock(tx)),
     };
-    const isOwnPrice = override !== null && (override.cost !== null || !isPlanned(catalog, denial));
-    return { ...facts, sentences: denialSentences({ ...facts, override, isOwnPrice }) };
+    return { ...facts, sentences: denialSentences(facts) };
   });
 }
 
@@ -100,6 +100,20 @@ async function findOverrideOf(
   if (number === null || feature === undefined) return null;
   const [overrides = null] = await listOverrides(tx, name, [number]);
   return findOverride(overrides, feature.id);
+}
+
+/** Whether the override set the terms behind the denial, instead of the plan. */
+function isDecidedBy({ included, cost, limit }: FeatureOverride, catalog: Catalog, denial: Denial): boolean {
+  switch (denial.reason) {
+    case "insufficient_credits":
+      return cost !== null || !isPlanned(catalog, denial);
+    case "limit_reached":
+      return limit !== undefined;
+    case "feature_not_in_plan":
+      return included === false;
+    default:
+      return false;
+  }
 }
 
 /** Whether the plan includes the denied feature. */

@@ -32,6 +32,13 @@ export const CustomerRequest = Type.Object({
   balance: nullable(
     Type.Integer({ description: "Balance after the charge, or at the denial.", examples: [90] }),
   ),
+  memberId: nullable(
+    Type.String({
+      description:
+        "The customer's member that the request named. Null if it named none, and for logged requests.",
+      examples: ["user_7"],
+    }),
+  ),
   reversedQuantity: nullable(
     Type.Integer({ description: "The quantity reversed so far. Set only for charges.", examples: [0] }),
   ),
@@ -184,18 +191,28 @@ function describeOne({ kind, row }: Found, isOfHold: boolean): Own {
       quantity: null,
       credits: null,
       balance: null,
+      memberId: null,
       reversedQuantity: null,
     };
   }
-  const { feature, quantity } = row;
+  const { feature, quantity, memberId } = row;
   if (kind === "charge") {
     const { id, credits, balanceAfter, reversedQuantity } = row;
     const amounts = { quantity, credits, balance: balanceAfter, reversedQuantity };
     const endpoint = row.hold === null ? "consume" : "holds/settle";
-    return { kind, id: publicId("con", id), endpoint, ...DECIDED, reason: null, feature, ...amounts };
+    return {
+      kind,
+      id: publicId("con", id),
+      endpoint,
+      ...DECIDED,
+      reason: null,
+      feature,
+      memberId,
+      ...amounts,
+    };
   }
   const { id, reason, creditsRequired, balance } = row;
   const amounts = { quantity, credits: creditsRequired, balance, reversedQuantity: null };
   const endpoint = isOfHold ? "holds" : "consume";
-  return { kind, id: publicId("den", id), endpoint, ...DECIDED, reason, feature, ...amounts };
+  return { kind, id: publicId("den", id), endpoint, ...DECIDED, reason, feature, memberId, ...amounts };
 }

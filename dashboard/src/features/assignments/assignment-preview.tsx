@@ -1,0 +1,201 @@
+import { queryOptions, useQuery } from "@tanstack/react-query";
+import type { Body, Scope } from "../../api/answer.ts";
+import { featureNamesQuery, type PlanSummary, poolsQuery } from "../../api/catalog-lists.ts";
+import { answerOf, api } from "../../api/client.ts";
+import { formatCount } from "../../format/numbers.ts";
+import { formatAllowance, joinList } from "../../format/terms.ts";
+import { useScope } from "../../frame/use-scope.ts";
+import { Callout, ProblemCallout } from "../../ui/callout.tsx";
+import { classNames } from "../../ui/class-names.ts";
+import { Time } from "../../ui/time.tsx";
+import type { Customer } from "../customers/queries.ts";
+import { usePlanTerms } from "../customers/use-plan-terms.ts";
+import { BULK_PATH } from "./bulk-assignment.tsx";
+import { lossesOf } from "./plan-losses.ts";
+
+export type AssignmentBody = Body<"assignPlan">;
+type AssignmentEffect = { before: Customer; after: Customer };
+
+type Change = {
+  customer: Customer;
+  plan: PlanSummary;
+  /** When the plan starts; null for now. */
+  startsAt: string | null;
+  /** Undefined keeps the current end. */
+  endsAt: string | null | undefined;
+};
+
+/** What the assignment changes, and what the customer loses. */
+export function AssignmentPreview(change: Change) {
+  return (
+    <>
+      {change.startsAt === null ? <EffectNow {...change} /> : <EffectLater {...change} />}
+      <Losses {...change} />
+    </>
+  );
+}
+
+function EffectNow(change: Change) {
+  const { customer, plan, endsAt } = change;
+  const preview = useQuery(effectQuery(useScope(), customer.customerId, { plan: plan.key, endsAt }));
+  const { data: effect, isFetching: isOld } = preview;
+  if (preview.error !== null) return <ProblemCallout error={preview.error} />;
+  return (
+    <output
+      aria-label="Preview"
+      aria-busy={isOld}
+      className={classNames(
+        "block min-h-24 rounded-md bg-sunken px-3 py-2.5 transition-opacity",
+        isOld && "opacity-50",
+      )}
+    >
+      {effect && isWithoutEffect(effect) ? (
+        <Nothing customer={customer} plan={plan} />
+      ) : (
+        <Effect {...change} effect={effect} />
+      )}
+    </output>
+  );
+}
+
+function Nothing({ customer, plan }: { customer: Customer; plan: PlanSummary }) {
+  return (
+    <>
+      <p className="font-semibold">Nothing will change</p>
+      <p className="text-muted">
+        {customer.name ?? customer.customerId} already has {plan.name}. Assigning it again adds no credits.
+      </p>
+    </>
+  );
+}
+
+function Effect({
+  customer: { plan: before, nextPlan },
+  plan,
+  effect,
+}: Change & {
+  /** Undefined while loading; null if the preview did not include this customer. */
+  effect: AssignmentEffect | null | undefined;
+}) {
+  const isSame = before?.key === plan.key;
+  const end = effect?.after.plan?.endsAt ?? null;
+  return (
+    <>
+      <FromTo before={before} plan={plan} />
+      {effect === undefined && <p className="text-muted">Calculating the balance…</p>}
+      {effect === null && <p>No balance preview, because too many other customer IDs start with this ID.</p>}
+      {effect?.after.balances.map(({ pool, balance }) => (
+        <p key={pool} className="tabular-nums">
+          {effect.after.balances.length === 1 ? "Balance" : `Balance (${pool})`}{" "}
+          {formatCount(effect.before.balances.find((line) => line.pool === pool)?.balance ?? 0)}{" "}
+          <span className="text-muted">→</span> {formatCount(balance)}
+        </p>
+      ))}
+      {end !== null && (
+        <p>
+          Ends <Time at={end} />
+        </p>
+      )}
+      <p className="text-muted">
+        {isSame
+          ? "Credits and period do not change."
+          : `${included(plan)} The plan starts now.${before === null ? "" : ` Unused ${before.name} credits expire. Top-ups are kept.`}`}
+        {nextPlan !== null && ` The scheduled change to ${nextPlan.name} is dropped.`}
+      </p>
+    </>
+  );
+}
+
+function EffectLater({ customer: { plan: before, nextPlan }, plan, startsAt, endsAt }: Change) {
+  return (
+    <output aria-label="Preview" className="block min-h-24 rounded-md bg-sunken px-3 py-2.5">
+      <FromTo before={before} plan={plan} />
+      <p>
+        Starts <Time at={startsAt} />
+        {endsAt != null && (
+          <>
+            , ends <Time at={endsAt} />
+          </>
+        )}
+      </p>
+      <p className="text-muted">
+        {included(plan)}
+        {before !== null && ` Unused ${before.name} credits expire then. Top-ups are kept.`}
+        {nextPlan !== null && ` Replaces the scheduled change to ${nextPlan.name}.`}
+      </p>
+    </output>
+  );
+}
+
+function FromTo({ before, plan }: { before: Customer["plan"]; plan: PlanSummary }) {
+  return (
+    <p className="text-section font-semibold">
+      {before?.name ?? "No plan"} <span className="text-muted">→</span> {plan.name}
+    </p>
+  );
+}
+
+function included({ latest }: PlanSummary): string {
+  const allowances = latest?.allowances ?? [];
+  return allowances.length === 0
+    ? "The plan includes no credits."
+    : `Includes ${joinList(allowances.map((allowance) => formatAllowance(allowance)))}.`;
+}
+
+/** Warns if the customer's current plan has more. */
+function Losses({ customer, plan }: Change) {
+  const { plan: current, overrides } = customer;
+  const scope = useScope();
+  const before = usePlanTerms(customer);
+  const { data: features } = useQuery(featureNamesQuery(scope));
+  const { data: pools = [] } = useQuery(poolsQuery(scope));
+  if (current === null || current.key === plan.key || before === null || plan.latest === null) return null;
+  const losses = lossesOf({ before, after: plan.latest }, overrides, {
+    feature: (key) => features?.get(key) ?? key,
+    pool: (key) => (pools.length < 2 ? null : (pools.find((pool) => pool.key === key)?.name ?? key)),
+  });
+  if (losses.length === 0) return null;
+  return (
+    <Callout tone="warn" title={`${plan.name} has less than ${current.name}`}>
+      {losses.map((loss) => (
+        <p key={loss}>{loss}</p>
+      ))}
+    </Callout>
+  );
+}
+
+/** Uses the bulk preview, which searches by ID prefix. Null if the sample did not include this customer. */
+function effectQuery(
+  { projectId, environment }: Scope,
+  customerId: string,
+  { plan, endsAt }: { plan: string; endsAt: string | null | undefined },
+) {
+  const scope = { projectId, environment };
+  return queryOptions({
+    queryKey: ["preview", BULK_PATH, scope, customerId, plan, endsAt],
+    queryFn: async ({ signal }): Promise<AssignmentEffect | null> => {
+      const { sample } = await answerOf(
+        api.POST(`${BULK_PATH}/preview`, {
+          params: { path: scope },
+          // Preview an earlier end too; the form asks before applying it.
+          body: {
+            filter: { search: customerId },
+            plan,
+            shorten: true,
+            ...(endsAt === undefined ? {} : { endsAt }),
+          },
+          signal,
+        }),
+      );
+      return sample.find(({ before }) => before.customerId === customerId) ?? null;
+    },
+    staleTime: 0,
+    gcTime: 0,
+    retry: false,
+    meta: { showsOwnErrors: true },
+  });
+}
+
+function isWithoutEffect({ before, after }: AssignmentEffect): boolean {
+  return JSON.stringify([before.plan, before.balances]) === JSON.stringify([after.plan, after.balances]);
+}

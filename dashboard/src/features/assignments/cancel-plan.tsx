@@ -1,0 +1,172 @@
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { plansQuery } from "../../api/catalog-lists.ts";
+import { refresh, useWrite } from "../../api/use-write.ts";
+import { isReplaced } from "../../format/plan-standing.ts";
+import { formatDay, formatTime } from "../../format/times.ts";
+import { useScope } from "../../frame/use-scope.ts";
+import { Choices } from "../../ui/choices.tsx";
+import { WriteDialog } from "../../ui/dialog.tsx";
+import { useClock } from "../../ui/time.tsx";
+import { notify } from "../../ui/toast.tsx";
+import type { Customer } from "../customers/queries.ts";
+import { balancesOf } from "./bulk-assignment.tsx";
+
+type DialogProps = { customer: Customer; onClose: () => void };
+
+const PLAN_PATH = "/manage/v1/projects/{projectId}/{environment}/customers/{customerId}/plan";
+
+/** Ends the plan at the end of the current period, or now. */
+export function CancelPlanDialog({ customer: opened, onClose }: DialogProps) {
+  // Frozen: the refreshed customer has no plan to cancel.
+  const [customer] = useState(opened);
+  const { customerId, plan } = customer;
+  const scope = useScope();
+  const clock = useClock();
+  const periodEnd = findPeriodEnd(customer);
+  const [when, setWhen] = useState<"period_end" | "now">(periodEnd === null ? "now" : "period_end");
+  const who = customer.name ?? customerId;
+  const name = plan?.name ?? "the plan";
+  const params = { path: { ...scope, customerId } };
+  const cancel = useWrite("post", PLAN_PATH, {
+    onSuccess: async ({ customer: { plan: after } }) => {
+      const end = after?.endsAt ?? null;
+      notify(`Canceled ${name} for ${who}`, end === null ? undefined : `Ends ${formatTime(end, clock)}`);
+      onClose();
+      await refresh("customers");
+    },
+  });
+  const end = useWrite("delete", PLAN_PATH, {
+    onSuccess: async ({ outcome, customer: after }) => {
+      const balance = `Balance ${balancesOf(customer)} → ${balancesOf(after)}`;
+      if (outcome === "ended") notify(`Ended ${name} for ${who}`, balance);
+      else notify("Nothing changed", "The customer had no assigned plan");
+      onClose();
+      await refresh("customers");
+    },
+  });
+  const dialog = {
+    title: `Cancel ${name} for ${who}`,
+    tone: "danger" as const,
+    closeName: "Close",
+    onClose,
+    children: (
+      <>
+        {periodEnd !== null && (
+          <Choices
+            label="When"
+            name="when"
+            chosen={when}
+            onChange={({ target }) => setWhen(target.value === "now" ? "now" : "period_end")}
+            choices={[
+              {
+                value: "period_end",
+                name: "At the end of the current period",
+                note: formatTime(periodEnd, clock),
+              },
+              { value: "now", name: "Now", note: "Without waiting for the end of the period." },
+            ]}
+          />
+        )}
+        <Consequences customer={customer} endsAt={when === "now" ? null : periodEnd} />
+      </>
+    ),
+  };
+  return when === "now" || plan === null ? (
+    <WriteDialog {...dialog} write={end} request={{ params }} action={`Cancel ${name} now`} />
+  ) : (
+    <WriteDialog
+      {...dialog}
+      write={cancel}
+      request={{ params, body: { plan: plan.key, endsAt: "period_end", shorten: true } }}
+      action={`Cancel ${name}`}
+    />
+  );
+}
+
+/** The end of the current period; null if the plan ends by then anyway. */
+function findPeriodEnd({ plan }: Customer): string | null {
+  if (plan === null || plan.periodEndsAt === null) return null;
+  return plan.endsAt !== null && plan.endsAt <= plan.periodEndsAt ? null : plan.periodEndsAt;
+}
+
+/** `endsAt` is null for an end now. */
+function Consequences({
+  customer: { plan, nextPlan },
+  endsAt,
+}: {
+  customer: Customer;
+  endsAt: string | null;
+}) {
+  const clock = useClock();
+  const { data: plans } = useSuspenseQuery(plansQuery(useScope()));
+  const fallback = plans.find(({ isDefault }) => isDefault);
+  return (
+    <ul className="flex list-disc flex-col gap-1 pl-5">
+      <li>
+        {endsAt === null
+          ? "Unused plan credits expire now. Top-ups are kept."
+          : `${plan?.name} and its credits stay until ${formatDay(endsAt, clock)}. Top-ups are kept after that.`}
+      </li>
+      <li>
+        {fallback === undefined
+          ? "There is no default plan. Every request will be denied until you assign a plan."
+          : `The default plan ${fallback.name} will apply.`}
+      </li>
+      {nextPlan !== null && <li>{dropped(nextPlan, (at) => formatDay(at, clock))}</li>}
+    </ul>
+  );
+}
+
+function dropped(
+  { name, startsAt }: NonNullable<Customer["nextPlan"]>,
+  format: (at: string) => string,
+): string {
+  return `The change to ${name} on ${format(startsAt)} is dropped.`;
+}
+
+/** Drops what is scheduled next: the change to another plan, or the end of this one. */
+export function KeepPlanDialog({ customer: opened, onClose }: DialogProps) {
+  const [customer] = useState(opened);
+  const { customerId, plan, nextPlan } = customer;
+  const scope = useScope();
+  const clock = useClock();
+  const format = (at: string): string => formatDay(at, clock);
+  const who = customer.name ?? customerId;
+  const params = { path: { ...scope, customerId } };
+  const options = {
+    onSuccess: async ({ outcome }: { outcome: "changed" | "unchanged" }) => {
+      if (outcome === "unchanged") notify("Nothing changed", "The change was already dropped");
+      else if (plan === null) notify(`Dropped the change for ${who}`);
+      else notify(`${who} keeps ${plan.name}`);
+      onClose();
+      await refresh("customers");
+    },
+  };
+  const drop = useWrite("delete", `${PLAN_PATH}/next`, options);
+  const extend = useWrite("post", PLAN_PATH, options);
+  const isDrop = plan === null || plan.isDefault || isReplaced(customer);
+  const end = isDrop ? (plan?.endsAt ?? null) : null;
+  const dialog = {
+    title: plan === null ? `Drop change for ${who}` : `Keep ${plan.name} for ${who}`,
+    action: plan === null ? "Drop change" : `Keep ${plan.name}`,
+    closeName: "Close",
+    onClose,
+    children: (
+      <ul className="flex list-disc flex-col gap-1 pl-5">
+        {plan !== null && (
+          <li>
+            {plan.name} {end === null ? "continues with no end date." : `continues until ${format(end)}.`}
+          </li>
+        )}
+        {nextPlan !== null && <li>{dropped(nextPlan, format)}</li>}
+        <li>Credits and period do not change.</li>
+      </ul>
+    ),
+  };
+  return isDrop ? (
+    <WriteDialog {...dialog} write={drop} request={{ params }} />
+  ) : (
+    <WriteDialog {...dialog} write={extend} request={{ params, body: { plan: plan.key, endsAt: null } }} />
+  );
+}

@@ -1,0 +1,220 @@
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { setDefaultPlan } from "../../service/src/manage/plans/operations.ts";
+import { setupManage } from "../../service/test/manage.ts";
+import { lossesOf } from "../src/features/assignments/plan-losses.ts";
+import { describeStanding } from "../src/format/plan-standing.ts";
+import { expectAccessible, expectAccessibleInBoth } from "./axe.ts";
+import { addMember, signIn } from "./browser.ts";
+import { tabTo } from "./tab-to.ts";
+
+const ADA = "/projects/1/test/customers/ada";
+const BASIC = {
+  key: "basic",
+  name: "Basic",
+  allowances: [{ pool: "credits", credits: 20, period: "month", rollover: 0, overage: 0 } as const],
+  features: [{ feature: "image.render", limit: null }],
+};
+
+/** The customer `ada` has the plan `pro` with 100 credits a month; `basic` has 20 and no exports. */
+async function setup() {
+  const managed = await setupManage();
+  await managed.publish(BASIC);
+  const read = async () => (await managed.manage("GET", "customers/ada")).body;
+  const { plan } = (await read()) as { plan: { periodEndsAt: string } };
+  const day = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeZone: "UTC" });
+  return {
+    ...managed,
+    read,
+    periodEndsAt: plan.periodEndsAt,
+    periodEnd: day.format(new Date(plan.periodEndsAt)),
+  };
+}
+
+async function choosePlan(page: Page, plan: string): Promise<void> {
+  await page.getByRole("button", { name: "Assign plan" }).click();
+  await page.getByLabel("Plan", { exact: true }).selectOption(plan);
+}
+
+test("a downgrade is scheduled for the end of the period, and dropped again by keyboard", async () => {
+  const { service, read, periodEndsAt, periodEnd } = await setup();
+  const page = await signIn(service.url, ADA);
+  await page.getByText(`Renews ${periodEnd}. Cancel plan`).waitFor();
+  await choosePlan(page, "Basic");
+  await page.getByLabel("Starts").selectOption(`End of period, ${periodEnd}`);
+  await page.getByText("Basic has less than Pro").waitFor();
+  await page.getByText(/^No longer included: .*export/).waitFor();
+  await page.getByText("20 credits a month instead of 100 credits a month.").waitFor();
+  await expectAccessibleInBoth(page);
+  await page.getByRole("button", { name: "Schedule Basic in test" }).click();
+  await page.getByText("Scheduled Basic for ada").waitFor();
+  await page.getByText(`Until ${periodEnd}, then Basic.`).waitFor();
+  await page.getByText("Next plan").waitFor();
+  expect(await read()).toMatchObject({
+    plan: { key: "pro", endsAt: null },
+    nextPlan: { key: "basic", startsAt: periodEndsAt },
+    balances: [{ balance: 100 }],
+  });
+
+  await tabTo(page, page.getByRole("button", { name: "Keep Pro" }));
+  await page.keyboard.press("Enter");
+  await page.getByText("Pro continues with no end date.").waitFor();
+  await page.getByText(`The change to Basic on ${periodEnd} is dropped.`).waitFor();
+  await expectAccessible(page);
+  await tabTo(page, page.getByRole("button", { name: "Keep Pro in test" }));
+  await page.keyboard.press("Enter");
+  await page.getByText("ada keeps Pro").waitFor();
+  await page.getByText(`Renews ${periodEnd}.`).first().waitFor();
+  expect(await read()).toMatchObject({ plan: { key: "pro", endsAt: null }, nextPlan: null });
+});
+
+test("a plan starts at a chosen time, and an end before the start is explained", async () => {
+  const { service, read } = await setup();
+  const page = await signIn(service.url, ADA);
+  await choosePlan(page, "Basic");
+  await page.getByLabel("Starts").selectOption("On a date");
+  const schedule = page.getByRole("button", { name: "Schedule Basic in test" });
+  await page.getByLabel("Start date", { exact: true }).fill("2020-01-01T00:00");
+  await page.getByText("Choose a time in the future.").waitFor();
+  expect(await schedule.isDisabled()).toBe(true);
+  await page.getByLabel("Start date", { exact: true }).fill("2998-01-01T00:00");
+  await page.getByLabel("Ends").selectOption("On a date");
+  await page.getByLabel("End date", { exact: true }).fill("2997-01-01T00:00");
+  await schedule.click();
+  await page.getByText("The end is too early").waitFor();
+  await expectAccessible(page);
+  await page.getByLabel("End date", { exact: true }).fill("2999-01-01T00:00");
+  await page.getByText("The end is too early").waitFor({ state: "hidden" });
+  await schedule.click();
+  await page.getByText("Until 1 Jan 2998, then Basic until 1 Jan 2999.").waitFor();
+  const startsAt = "2998-01-01T00:00:00.000Z";
+  expect(await read()).toMatchObject({
+    nextPlan: { key: "basic", startsAt, endsAt: "2999-01-01T00:00:00.000Z" },
+  });
+
+  // The same change again, then another plan now.
+  await choosePlan(page, "Basic");
+  await page.getByText("The scheduled change to Basic is dropped.").waitFor();
+  await page.getByRole("button", { name: "Assign Basic in test" }).click();
+  await page.getByText("Assigned Basic to ada").waitFor();
+  expect(await read()).toMatchObject({ plan: { key: "basic", endsAt: null }, nextPlan: null });
+});
+
+test("a plan is canceled at the end of the period, and kept after all", async () => {
+  const { service, read, periodEndsAt, periodEnd, cell, context, publish } = await setup();
+  await publish({ key: "free", name: "Free", allowances: [] });
+  await setDefaultPlan(cell, context, { plan: "free" });
+  const page = await signIn(service.url, ADA);
+  await page.getByRole("button", { name: "Cancel plan" }).click();
+  await page.getByText(`Pro and its credits stay until ${periodEnd}.`).waitFor();
+  await page.getByText("The default plan Free will apply.").waitFor();
+  await expectAccessibleInBoth(page);
+  await page.getByRole("button", { name: "Cancel Pro in test" }).click();
+  await page.getByText("Canceled Pro for ada").waitFor();
+  await page.getByText(`Until ${periodEnd}, then Free (default plan).`).waitFor();
+  expect(await read()).toMatchObject({
+    plan: { key: "pro", endsAt: periodEndsAt },
+    balances: [{ balance: 100 }],
+  });
+
+  await page.getByRole("button", { name: "Keep Pro" }).click();
+  await page.getByRole("button", { name: "Keep Pro in test" }).click();
+  await page.getByText(`Renews ${periodEnd}. Cancel plan`).waitFor();
+  expect(await read()).toMatchObject({ plan: { key: "pro", endsAt: null }, nextPlan: null });
+
+  // The same end from the dialog to assign plans, which asks before it shortens the plan.
+  await choosePlan(page, "Pro (current)");
+  await page.getByLabel("Ends").selectOption(`End of period, ${periodEnd}`);
+  await page.getByRole("button", { name: "Assign Pro in test" }).click();
+  await page.getByText("Pro has no end date now.").waitFor();
+  await page.getByRole("button", { name: "End earlier" }).click();
+  await page.getByText(`Until ${periodEnd}, then Free (default plan).`).waitFor();
+  expect(await read()).toMatchObject({ plan: { endsAt: periodEndsAt } });
+});
+
+test("keeping a plan with a fixed end drops only the change before that end", async () => {
+  const { service, manage, read, periodEnd } = await setup();
+  const endsAt = "2998-01-31T12:00:00.000Z";
+  await manage("DELETE", "customers/ada/plan");
+  await manage("POST", "customers/ada/plan", { body: { plan: "pro", endsAt } });
+  await manage("POST", "customers/ada/plan", { body: { plan: "basic", startsAt: "period_end" } });
+  const page = await signIn(service.url, ADA);
+  await page.getByText(`Until ${periodEnd}, then Basic.`).waitFor();
+  await page.getByRole("button", { name: "Keep Pro" }).click();
+  await page.getByText("Pro continues until 31 Jan 2998.").waitFor();
+  await page.getByRole("button", { name: "Keep Pro in test" }).click();
+  await page.getByText("Until 31 Jan 2998. Then every request is denied.").waitFor();
+  expect(await read()).toMatchObject({ plan: { key: "pro", endsAt }, nextPlan: null });
+});
+
+test("a viewer sees what comes next, but no action", async () => {
+  const { service, manage, tokens, periodEnd } = await setup();
+  await manage("POST", "customers/ada/plan", { body: { plan: "basic", startsAt: "period_end" } });
+  const credentials = await addMember(service.url, tokens.owner, "viewer");
+  const page = await signIn(service.url, ADA, { credentials });
+  await page.getByText(`Until ${periodEnd}, then Basic.`).waitFor();
+  expect(await page.getByRole("button", { name: /Keep|Cancel plan/ }).count()).toBe(0);
+  await page.goto("/projects/1/test/customers");
+  await page.getByRole("row", { name: /ada/ }).getByText(`Until ${periodEnd}, then Basic.`).waitFor();
+  await expectAccessible(page);
+});
+
+test("the standing of a customer is one plain sentence", () => {
+  const PRO = { name: "Pro", isDefault: false, periodEndsAt: "2026-12-08", endsAt: null };
+  const BASIC_NEXT = { name: "Basic", startsAt: "2026-12-08", endsAt: null };
+  const told = (standing: object, fallback: string | null = "Free") =>
+    describeStanding({ plan: PRO, nextPlan: null, ...standing }, fallback, (at) => at);
+  expect(told({})).toBe("Renews 2026-12-08.");
+  expect(told({ plan: { ...PRO, periodEndsAt: null } })).toBe("No end date.");
+  expect(told({ plan: { ...PRO, isDefault: true } })).toBe("Default plan. Renews 2026-12-08.");
+  expect(told({ plan: { ...PRO, isDefault: true, periodEndsAt: null } })).toBe("Default plan.");
+  expect(told({ plan: { ...PRO, endsAt: "2026-12-01" } })).toBe(
+    "Until 2026-12-01, then Free (default plan).",
+  );
+  expect(told({ plan: { ...PRO, endsAt: "2026-12-01" } }, null)).toBe(
+    "Until 2026-12-01. Then every request is denied.",
+  );
+  expect(told({ nextPlan: BASIC_NEXT })).toBe("Until 2026-12-08, then Basic.");
+  expect(told({ plan: { ...PRO, endsAt: "2026-12-08" }, nextPlan: BASIC_NEXT })).toBe(
+    "Until 2026-12-08, then Basic.",
+  );
+  expect(told({ plan: { ...PRO, endsAt: "2026-12-01" }, nextPlan: BASIC_NEXT })).toBe(
+    "Until 2026-12-01, then Free (default plan). From 2026-12-08: Basic.",
+  );
+  expect(told({ plan: null, nextPlan: { ...BASIC_NEXT, endsAt: "2027-01-08" } })).toBe(
+    "No plan until 2026-12-08, then Basic until 2027-01-08.",
+  );
+  expect(told({ plan: null })).toBe("Every request is denied.");
+});
+
+test("losses name the features and credits that another plan lacks, with overrides applied", () => {
+  const given = (credits: number, period: "day" | "month" | "once") => [
+    { pool: "credits", credits, period, rollover: 0, overage: 0 },
+  ];
+  const included = (...keys: string[]) =>
+    keys.map((feature) => ({ feature, pool: "credits", cost: { credits: 1, per: 1 }, limit: null }));
+  const before = { allowances: given(100, "month"), features: included("a", "b") };
+  const losses = (after: Partial<typeof before>, overrides: Parameters<typeof lossesOf>[1] = null) =>
+    lossesOf({ before, after: { ...before, ...after } }, overrides, {
+      feature: (key) => key.toUpperCase(),
+      pool: () => null,
+    });
+  expect(losses({})).toEqual([]);
+  expect(losses({ features: included("c") })).toEqual(["No longer included: A and B."]);
+  expect(losses({ allowances: [] })).toEqual(["0 credits instead of 100 credits a month."]);
+  expect(losses({ allowances: given(4, "day") })).toEqual([]);
+  expect(losses({ allowances: given(3, "day") })).toEqual([
+    "3 credits a day instead of 100 credits a month.",
+  ]);
+  expect(losses({ allowances: given(900, "once") })).toEqual([
+    "900 credits once instead of 100 credits a month.",
+  ]);
+  const pinned = { pool: "credits", cost: { credits: 1, per: 1 } };
+  const own = {
+    number: 1,
+    features: { a: { included: true, pinned }, b: { included: false } },
+    allowances: { credits: { credits: 50, period: "month" as const } },
+    endsAt: null,
+  };
+  expect(losses({ features: [], allowances: given(20, "month") }, own)).toEqual([]);
+});
