@@ -89,7 +89,7 @@ function Line({ customer, balanceBelow }: { customer: Item<"listCustomers">; bal
         </span>
       ))}
     >
-      <CustomerLink customerId={customerId}>{name ?? customerId}</CustomerLink>
+      <CustomerLink customerId={customerId} name={name} />
       <span className="text-caption text-muted">{plan?.name ?? "No plan"}</span>
     </LineOf>
   );

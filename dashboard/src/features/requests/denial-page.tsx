@@ -7,7 +7,7 @@ import { formatCount } from "../../format/numbers.ts";
 import { formatOverageLeft } from "../../format/overage.ts";
 import { describeReason } from "../../format/request-sentences.ts";
 import { formatTime } from "../../format/times.ts";
-import { CustomerLink, KeyLink } from "../../frame/links.tsx";
+import { KeyLink, NamedCustomer } from "../../frame/links.tsx";
 import { useScope } from "../../frame/use-scope.ts";
 import { TextLink } from "../../ui/button.tsx";
 import { ApiCall, CodeBlock, Json } from "../../ui/code-block.tsx";
@@ -32,7 +32,8 @@ export function DenialPage() {
       heading={`Denied: ${describeReason(denial.reason).toLowerCase()}`}
       note={
         <>
-          <span className="font-mono">{denial.feature}</span> for {denial.customerId ?? "an erased customer"},{" "}
+          <span className="font-mono">{denial.feature}</span> for{" "}
+          {denial.customerName ?? denial.customerId ?? "an erased customer"},{" "}
           <Time at={denial.recordedAt} as="exact" />
         </>
       }
@@ -80,7 +81,10 @@ function Why({ denial }: { denial: Denial }) {
 function DenialRequest({ denial }: { denial: Denial }) {
   const { memberId, plan, resetsAt, limit, metadata, overage } = denial;
   const items: { name: string; value: ReactNode }[] = [
-    { name: "Customer", value: <CustomerLink customerId={denial.customerId} missing="Erased" /> },
+    {
+      name: "Customer",
+      value: <NamedCustomer customerId={denial.customerId} name={denial.customerName} missing="Erased" />,
+    },
     ...(memberId === null ? [] : [{ name: "Member", value: memberId }]),
     ...askedRows(denial),
     { name: denial.items === null ? "Cost" : "Required", value: describeRequired(denial) },
