@@ -134,6 +134,8 @@ test("a denial for a reached limit shows the allowed, used, requested and excess
     "The limit resets on 2026-11-16.",
   ]);
   expect(sumOf(denial).map(({ value }) => value)).toEqual([5, 4, 2, 1]);
+  const [used] = whyDenied({ ...denial, limit: { ...LIMIT, used: 5 } }, format);
+  expect(used).toBe("Pro (version 3) allows 5 × image.render per period. All 5 were used.");
 });
 
 test.for([

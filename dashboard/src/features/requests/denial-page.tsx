@@ -1,6 +1,7 @@
-import { useSuspenseQuery } from "@tanstack/react-query";
+import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { featureNamesQuery } from "../../api/catalog-lists.ts";
 import { callOf } from "../../api/use-write.ts";
 import { describeRequired, sumOf, whyDenied } from "../../format/denial-sentences.ts";
 import { formatCount } from "../../format/numbers.ts";
@@ -58,8 +59,24 @@ export function DenialPage() {
   );
 }
 
-function Why({ denial }: { denial: Denial }) {
+const NO_NAMES: ReadonlyMap<string, string> = new Map();
+
+/** The denial with features by name, for sentences. */
+function useNamed(denial: Denial): Denial {
+  const { data: names = NO_NAMES } = useQuery(featureNamesQuery(useScope()));
+  const nameOf = (key: string): string => names.get(key) ?? key;
+  const { feature, items, now } = denial;
+  return {
+    ...denial,
+    feature: nameOf(feature),
+    items: items?.map((item) => ({ ...item, feature: nameOf(item.feature) })) ?? null,
+    now: now === null ? null : { ...now, feature: nameOf(now.feature) },
+  };
+}
+
+function Why({ denial: unnamed }: { denial: Denial }) {
   const clock = useClock();
+  const denial = useNamed(unnamed);
   const [first, ...others] = whyDenied(denial, (at) => formatTime(at, clock));
   return (
     <Card title="Why the request was denied">
