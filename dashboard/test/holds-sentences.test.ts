@@ -44,6 +44,7 @@ const STORY: KeyHistory = {
   endpoint: "holds",
   recordedAt: HOLD.openedAt,
   customerId: "ada",
+  customerName: null,
   answer: { quantity: 2_000, creditsHeld: 10, expiresAt: "2026-11-15T10:15:00.000Z" },
   charge: null,
   charges: [],

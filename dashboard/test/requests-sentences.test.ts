@@ -135,6 +135,8 @@ test("a denial for a reached limit shows the allowed, used, requested and excess
     "The limit resets on 2026-11-16.",
   ]);
   expect(sumOf(denial).map(({ value }) => value)).toEqual([5, 4, 2, 1]);
+  const [used] = whyDenied({ ...denial, limit: { ...LIMIT, used: 5 } }, format);
+  expect(used).toBe("Pro (version 3) allows 5 × image.render per period. All 5 were used.");
 });
 
 test.for([
@@ -252,6 +254,7 @@ const STORY: KeyHistory = {
   endpoint: "consume",
   recordedAt: "2026-11-15T10:00:00.000Z",
   customerId: "ada",
+  customerName: null,
   answer: {},
   charge: CHARGE,
   charges: [CHARGE],
@@ -280,6 +283,7 @@ function reuse(
     event: null,
     idempotencyKey: "k",
     customerId: "ada",
+    customerName: null,
     durationMs: 1,
     refused: { differs, quantity: 2, timestamp: null },
     ...changes,

@@ -67,7 +67,10 @@ export const PAGES: readonly DashboardPage[] = [
   { name: "members", route: "/workspace/members", row: LINE },
   { name: "tokens", route: "/workspace/tokens", row: LINE },
   { name: "audit", route: "/workspace/audit", row: LINE },
-  { name: "settings", route: "/workspace/settings", row: LINE },
+  { name: "settings", route: "/workspace/settings", row: "main form, main dl" },
+  { name: "settings-projects", route: "/workspace/settings/projects", row: LINE },
+  { name: "settings-health", route: "/workspace/settings/health", row: "main dl dd" },
+  { name: "settings-profile", route: "/workspace/settings/profile", row: LINE },
 ];
 
 /** Addresses that redirect to one of the pages. */

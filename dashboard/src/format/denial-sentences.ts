@@ -99,6 +99,8 @@ function creditsReset({ resetsAt }: Position, format: FormatTime): string {
 
 function limitSentence({ limit, feature, quantity }: Denial, ofPlan: string): string {
   const { quantity: most = 0, used = 0 } = limit ?? {};
+  if (most > 0 && used >= most)
+    return `${ofPlan} allows ${formatCount(most)} × ${feature} per period. ${most === 1 ? "It was" : `All ${formatCount(most)} were`} used.`;
   const were = used === 1 ? "1 was used" : `${formatCount(used)} were used`;
   return `${ofPlan} allows ${formatCount(most)} × ${feature} per period. ${were}, and the request asked for ${formatCount(quantity)} more.`;
 }

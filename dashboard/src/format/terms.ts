@@ -94,6 +94,12 @@ export function capitalize(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
 
+/** Suggests a key for a name: "Team plan" becomes "team-plan". */
+export function keyOfName(name: string): string {
+  const plain = name.normalize("NFKD").replaceAll(/\p{M}/gu, "").toLowerCase();
+  return plain.replaceAll(/[^a-z0-9._:]+/g, "-").replaceAll(/^[^a-z0-9]+|[^a-z0-9]+$/g, "");
+}
+
 /** Suggests a name for a key: "image.render" becomes "Image render". */
 export function nameOfKey(key: string): string {
   return capitalize(key.replaceAll(/[._:\-/]+/g, " ").trim());

@@ -169,9 +169,9 @@ function NarrowBar({ onSearch, onHelp }: { onSearch: () => void; onHelp: () => v
       <span className="flex-1 text-form font-semibold">Purser</span>
       {scope !== null && <Badge tone={scope.environment}>{ENVIRONMENT_NAMES[scope.environment]}</Badge>}
       <IconButton icon={Search} label="Search" onClick={onSearch} />
-      <BaseDialog.Root open={isOpen} onOpenChange={setOpen}>
+      <BaseDialog.Root open={isOpen} onOpenChange={setOpen} modal="trap-focus">
         <BaseDialog.Portal>
-          <BaseDialog.Backdrop className="fixed inset-0 z-40 bg-scrim" />
+          <BaseDialog.Backdrop data-backdrop className="fixed inset-0 z-40 bg-scrim" />
           <BaseDialog.Popup
             aria-label="Navigation"
             className="fixed inset-y-0 left-0 z-50 w-72 max-w-[85vw] bg-surface shadow-over outline-none"

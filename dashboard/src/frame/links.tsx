@@ -3,25 +3,56 @@ import type { Item } from "../api/answer.ts";
 import { outcomeOf } from "../format/request-sentences.ts";
 import { Badge } from "../ui/badge.tsx";
 import { TextLink } from "../ui/button.tsx";
+import { classNames } from "../ui/class-names.ts";
 import { Muted } from "../ui/text.tsx";
 import { useScope } from "./use-scope.ts";
 
-/** Link to a customer in the current environment; `missing` is the text for an unknown or erased customer. */
+/** Link to a customer in the current environment, by name; `missing` is the text for an unknown or erased customer. */
 export function CustomerLink({
   customerId,
+  name = null,
   missing,
-  children = customerId,
+  width,
 }: {
   customerId: string | null;
+  /** Null or missing shows the ID. */
+  name?: string | null;
   missing?: string;
-  children?: ReactNode;
+  /** Cuts the name to this width, for tables. The tooltip shows it in full, with the ID. */
+  width?: string;
 }) {
   const scope = useScope();
   if (customerId === null) return <Muted>{missing}</Muted>;
   return (
-    <TextLink to="/projects/$projectId/$environment/customers/$customerId" params={{ ...scope, customerId }}>
-      {children}
+    <TextLink
+      to="/projects/$projectId/$environment/customers/$customerId"
+      params={{ ...scope, customerId }}
+      title={name === null ? customerId : `${name} (${customerId})`}
+    >
+      <span className={classNames("wrap-anywhere", width !== undefined && `block truncate ${width}`)}>
+        {name ?? customerId}
+      </span>
     </TextLink>
+  );
+}
+
+/** A customer by name, with the ID beside it. */
+export function NamedCustomer({
+  customerId,
+  name,
+  missing,
+}: {
+  customerId: string | null;
+  name: string | null;
+  missing?: string;
+}) {
+  return (
+    <span className="inline-flex flex-wrap items-baseline gap-x-2">
+      <CustomerLink customerId={customerId} name={name} {...(missing === undefined ? {} : { missing })} />
+      {name !== null && customerId !== null && (
+        <code className="font-mono text-caption text-muted wrap-anywhere">{customerId}</code>
+      )}
+    </span>
   );
 }
 

@@ -8,6 +8,7 @@ import { ENVIRONMENT_NAMES } from "../format/environments.ts";
 import { Badge } from "../ui/badge.tsx";
 import { ProblemCallout } from "../ui/callout.tsx";
 import { classNames } from "../ui/class-names.ts";
+import { findLastFocused } from "../ui/dialog.tsx";
 import { Kbd } from "../ui/kbd.tsx";
 import { takeEarlyKeys } from "./keyboard.ts";
 import {
@@ -40,12 +41,13 @@ export function Palette({ onClose }: { onClose: () => void }) {
     void navigate(found.link);
   }
   return (
-    <Dialog.Root open onOpenChange={(isOpen) => !isOpen && onClose()}>
+    <Dialog.Root open modal="trap-focus" onOpenChange={(isOpen) => !isOpen && onClose()}>
       <Dialog.Portal>
-        <Dialog.Backdrop className="fixed inset-0 z-40 bg-scrim" />
+        <Dialog.Backdrop data-backdrop className="fixed inset-0 z-40 bg-scrim" />
         <Dialog.Viewport className="fixed inset-0 z-50 flex items-start justify-center p-3 pt-[12vh]">
           <Dialog.Popup
             aria-label="Search everything"
+            finalFocus={findLastFocused}
             className="flex max-h-[70vh] w-full max-w-xl flex-col overflow-hidden rounded-xl border border-line bg-surface shadow-over"
           >
             <Autocomplete.Root

@@ -244,7 +244,7 @@ function UserMenu() {
       </MenuItem>
       <MenuItem
         icon={KeyRound}
-        onClick={() => void navigate({ to: "/workspace/settings", hash: "password" })}
+        onClick={() => void navigate({ to: "/workspace/settings/profile", hash: "password" })}
       >
         Change password
       </MenuItem>

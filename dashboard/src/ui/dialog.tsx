@@ -1,6 +1,6 @@
 import { Dialog as BaseDialog } from "@base-ui/react/dialog";
 import { X } from "lucide-react";
-import { type FormEvent, type ReactNode, useContext, useRef, useState } from "react";
+import { type FormEvent, type ReactNode, useContext, useEffect, useRef, useState } from "react";
 import type { Write } from "../api/use-write.ts";
 import { inEnvironment, type Preposition } from "../format/environments.ts";
 import { Button } from "./button.tsx";
@@ -14,7 +14,19 @@ const FIELD = "input:enabled, select:enabled, textarea:enabled";
 /** Initial focus of a secret shown once: pressing Enter copies it and does not close the dialog. */
 const COPY = 'button[aria-label^="Copy"]';
 
-/** A modal dialog. Escape or a click outside closes it. */
+/** The element that last had the focus outside of dialogs and menus. For a menu item, this is the button of the menu. */
+let lastFocused: Element | null = null;
+document.addEventListener("focusin", ({ target }) => {
+  if (target instanceof Element && target.closest("[role=dialog], [role=menu]") === null)
+    lastFocused = target;
+});
+
+/** Where the focus goes when a dialog closes. */
+export function findLastFocused(): HTMLElement | true {
+  return lastFocused instanceof HTMLElement && lastFocused.isConnected ? lastFocused : true;
+}
+
+/** A modal dialog. Escape or a click outside closes it. If something was entered, a click outside asks first. */
 export function Dialog({
   isOpen,
   onClose,
@@ -35,21 +47,40 @@ export function Dialog({
 }) {
   const edge = useEdge();
   const popup = useRef<HTMLDivElement>(null);
+  const isFilled = useRef(false);
+  const [isAsking, setAsking] = useState(false);
+  function close(): void {
+    isFilled.current = false;
+    setAsking(false);
+    onClose();
+  }
   return (
     <BaseDialog.Root
       open={isOpen}
+      // The styles of the page lock its scrolling. Base UI's lock would leave a strip beside the backdrop.
+      modal="trap-focus"
       onOpenChange={(open, { reason }) => {
-        if (!open && !(isSticky && reason === "escape-key")) onClose();
+        if (open || (isSticky && reason === "escape-key")) return;
+        if (reason === "outside-press" && isFilled.current) setAsking(true);
+        else if (reason === "escape-key" && isAsking) setAsking(false);
+        else close();
       }}
       disablePointerDismissal={isSticky}
     >
       <BaseDialog.Portal>
-        <BaseDialog.Backdrop className="fixed inset-0 z-40 bg-scrim transition-opacity data-ending-style:opacity-0 data-starting-style:opacity-0" />
+        <BaseDialog.Backdrop
+          data-backdrop
+          className="fixed inset-0 z-40 bg-scrim transition-opacity data-ending-style:opacity-0 data-starting-style:opacity-0"
+        />
         <BaseDialog.Viewport className="fixed inset-0 z-50 flex items-start justify-center overflow-y-auto p-4 md:pt-[10vh]">
           <BaseDialog.Popup
             ref={popup}
             // Focus the first field; without a field, use the default focus.
             initialFocus={() => popup.current?.querySelector<HTMLElement>(isSticky ? COPY : FIELD) ?? true}
+            finalFocus={findLastFocused}
+            onInput={() => {
+              isFilled.current = true;
+            }}
             className={classNames(
               "relative w-full overflow-hidden rounded-xl border border-line bg-surface shadow-over outline-none transition-[opacity,transform] data-ending-style:scale-98 data-ending-style:opacity-0 data-starting-style:scale-98 data-starting-style:opacity-0",
               isWide ? "max-w-3xl" : "max-w-lg",
@@ -75,10 +106,35 @@ export function Dialog({
               </BaseDialog.Close>
             </header>
             <div className="flex flex-col gap-4 px-5 pt-3 pb-5">{children}</div>
+            {isAsking && <Discard onKeep={() => setAsking(false)} onDiscard={close} />}
           </BaseDialog.Popup>
         </BaseDialog.Viewport>
       </BaseDialog.Portal>
     </BaseDialog.Root>
+  );
+}
+
+/** Asks before input is lost. */
+function Discard({ onKeep, onDiscard }: { onKeep: () => void; onDiscard: () => void }) {
+  const bar = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    bar.current?.scrollIntoView({ block: "nearest" });
+    bar.current?.querySelector("button")?.focus();
+  }, []);
+  return (
+    <div
+      ref={bar}
+      role="alert"
+      className="flex flex-wrap items-center justify-between gap-3 border-t border-line bg-warn-soft px-5 py-3"
+    >
+      <p className="text-form font-medium">Discard your changes?</p>
+      <div className="flex gap-2">
+        <Button onClick={onKeep}>Keep editing</Button>
+        <Button tone="danger" onClick={onDiscard}>
+          Discard
+        </Button>
+      </div>
+    </div>
   );
 }
 

@@ -8,12 +8,19 @@ const BOX =
 const FILE_BUTTON =
   "py-1 pl-1 file:mr-2.5 file:h-full file:rounded file:border-0 file:bg-sunken file:px-2 file:text-body file:font-medium file:text-ink";
 
-type FieldText = { label: string; hint?: ReactNode; error?: string | undefined; isLabelHidden?: boolean };
+type FieldText = {
+  label: string;
+  /** Follows the label for screen readers only, where the page shows it elsewhere. */
+  labelSuffix?: string;
+  hint?: ReactNode;
+  error?: string | undefined;
+  isLabelHidden?: boolean;
+};
 
 /** Label, input, and below it the hint or the error. */
 function Frame({
   id,
-  text: { label, hint, error, isLabelHidden = false },
+  text: { label, labelSuffix, hint, error, isLabelHidden = false },
   children,
 }: {
   id: string;
@@ -24,6 +31,7 @@ function Frame({
     <div className="flex min-w-0 flex-col gap-1">
       <label htmlFor={id} className={classNames("text-form font-medium", isLabelHidden && "sr-only")}>
         {label}
+        {labelSuffix !== undefined && <span className="sr-only">{labelSuffix}</span>}
       </label>
       {children}
       {error !== undefined ? (
@@ -64,12 +72,19 @@ export function TextField({
   label,
   hint,
   error,
+  labelSuffix,
   isLabelHidden,
   isMono = false,
   ...input
 }: FieldText & { isMono?: boolean } & Omit<ComponentProps<"input">, "id" | "className">) {
   const id = useId();
-  const text = { label, hint, error, ...(isLabelHidden === undefined ? {} : { isLabelHidden }) };
+  const text = {
+    label,
+    hint,
+    error,
+    ...(labelSuffix === undefined ? {} : { labelSuffix }),
+    ...(isLabelHidden === undefined ? {} : { isLabelHidden }),
+  };
   return (
     <Frame id={id} text={text}>
       <input
@@ -113,6 +128,7 @@ export function Select({
   label,
   hint,
   error,
+  labelSuffix,
   isLabelHidden,
   options,
   ...input
@@ -120,7 +136,13 @@ export function Select({
   options: readonly { value: string; label: string; isDisabled?: boolean }[];
 } & Omit<ComponentProps<"select">, "id" | "className" | "children">) {
   const id = useId();
-  const text = { label, hint, error, ...(isLabelHidden === undefined ? {} : { isLabelHidden }) };
+  const text = {
+    label,
+    hint,
+    error,
+    ...(labelSuffix === undefined ? {} : { labelSuffix }),
+    ...(isLabelHidden === undefined ? {} : { isLabelHidden }),
+  };
   return (
     <Frame id={id} text={text}>
       <select {...input} {...attributes(id, text)} className={classNames(BOX, "h-8", edge(text))}>

@@ -44,7 +44,7 @@ export function Table<Row>({ label, columns: all, rows, keyOf, toneOf, details, 
   return (
     // Focusable for keyboard scrolling; positioned to contain screen-reader-only elements.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region needs keyboard focus
-    <section className="relative overflow-x-auto" aria-label={label} tabIndex={0}>
+    <section className="scroll-hint relative overflow-x-auto" aria-label={label} tabIndex={0}>
       <table className="w-full border-collapse text-body">
         <thead>
           <tr className="border-b border-line text-left text-caption text-muted">

@@ -21,6 +21,13 @@ export const shownMember = nullable(
   }),
 );
 
+export const shownCustomerName = nullable(
+  Type.String({
+    description: "The customer's current name. Null if the customer has no name, is unknown or was erased.",
+    examples: ["Acme GmbH"],
+  }),
+);
+
 export const shownOverrides = nullable(
   Type.Integer({
     description:

@@ -12,7 +12,7 @@ import { describeAction, type Piece } from "./sentences.ts";
 
 /** Details of an entry: before and after, and the request ID. */
 export function EntryDetails({ entry }: { entry: Entry }) {
-  const { actor, action, requestId, recordedAt, customerId } = entry;
+  const { actor, action, requestId, recordedAt, customerId, customerName } = entry;
   const actorFilter =
     actor.kind === "command" || actor.kind === "system" ? actor.kind : `${actor.kind}:${actor.id}`;
   return (
@@ -40,7 +40,7 @@ export function EntryDetails({ entry }: { entry: Entry }) {
                 </TextLink>
                 {customerId !== null && (
                   <TextLink to="/workspace/audit" search={{ customerId }}>
-                    All entries for {customerId}
+                    All entries for {customerName ?? customerId}
                   </TextLink>
                 )}
               </span>
@@ -179,8 +179,8 @@ function nameOfActor({ actor: { kind, id, name } }: Entry): string {
   }
 }
 
-function nameOfCustomer({ customerId }: Entry): string {
-  return customerId ?? "an erased customer";
+function nameOfCustomer({ customerId, customerName }: Entry): string {
+  return customerName ?? customerId ?? "an erased customer";
 }
 
 function Customer({ entry }: { entry: Entry }) {
@@ -190,8 +190,9 @@ function Customer({ entry }: { entry: Entry }) {
     <TextLink
       to="/projects/$projectId/$environment/customers/$customerId"
       params={{ projectId, environment, customerId }}
+      title={customerId}
     >
-      {customerId}
+      {nameOfCustomer(entry)}
     </TextLink>
   );
 }

@@ -4,7 +4,15 @@ import { ApiProblem } from "../../api/api-problem.ts";
 import { useWrite } from "../../api/use-write.ts";
 import { countOf } from "../../format/numbers.ts";
 import { PER_MAX, PRICE_MAX, wholeNumber } from "../../format/term-fields.ts";
-import { type Cost, chargeOf, formatCost, joinList, nameOfKey, pluralOf } from "../../format/terms.ts";
+import {
+  type Cost,
+  chargeOf,
+  formatCost,
+  joinList,
+  keyOfName,
+  nameOfKey,
+  pluralOf,
+} from "../../format/terms.ts";
 import { useScope } from "../../frame/use-scope.ts";
 import { TextLink } from "../../ui/button.tsx";
 import { Callout, ProblemCallout } from "../../ui/callout.tsx";
@@ -75,11 +83,33 @@ export function FeatureFields({ form, isNew }: { form: UseFormReturn<FeatureValu
     register,
     setValue,
     control,
-    formState: { errors, dirtyFields },
+    formState: { errors, dirtyFields, defaultValues },
   } = form;
+  // A key from a link stays as it is.
+  const hasOwnKey = defaultValues?.key !== "";
   const [credits, per, unit] = useWatch({ control, name: ["credits", "per", "unit"] });
   return (
     <>
+      <div className="grid gap-4 sm:grid-cols-2">
+        <NameField
+          error={errors.name?.message}
+          {...register("name", {
+            ...NAME_RULES,
+            onChange: ({ target }) => {
+              if (isNew && !hasOwnKey && dirtyFields.key !== true) setValue("key", keyOfName(target.value));
+            },
+          })}
+        />
+        <TextField
+          label="Unit"
+          hint="Optional. Use the singular form."
+          error={errors.unit?.message}
+          placeholder="image"
+          maxLength={60}
+          autoComplete="off"
+          {...register("unit")}
+        />
+      </div>
       {isNew && (
         <KeyField
           error={errors.key?.message}
@@ -91,18 +121,6 @@ export function FeatureFields({ form, isNew }: { form: UseFormReturn<FeatureValu
           })}
         />
       )}
-      <div className="grid gap-4 sm:grid-cols-2">
-        <NameField error={errors.name?.message} {...register("name", NAME_RULES)} />
-        <TextField
-          label="Unit"
-          hint="Optional. Use the singular form."
-          error={errors.unit?.message}
-          placeholder="image"
-          maxLength={60}
-          autoComplete="off"
-          {...register("unit")}
-        />
-      </div>
       <div className="grid gap-4 sm:grid-cols-2">
         <TextField
           label="Credits"

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { useForm, useWatch } from "react-hook-form";
 import { useWrite } from "../../api/use-write.ts";
 import { countOf } from "../../format/numbers.ts";
-import { nameOfKey } from "../../format/terms.ts";
+import { keyOfName, nameOfKey } from "../../format/terms.ts";
 import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { Button } from "../../ui/button.tsx";
 import { WriteDialog } from "../../ui/dialog.tsx";
@@ -115,6 +115,15 @@ function PoolDialog({ pool, onClose }: { pool: Pool | null; onClose: () => void 
       onSubmit={handleSubmit((wanted) => save.mutate(requestOf(wanted)))}
       onClose={onClose}
     >
+      <NameField
+        error={errors.name?.message}
+        {...register("name", {
+          ...NAME_RULES,
+          onChange: ({ target }) => {
+            if (pool === null && dirtyFields.key !== true) setValue("key", keyOfName(target.value));
+          },
+        })}
+      />
       {pool === null && (
         <KeyField
           error={errors.key?.message}
@@ -128,7 +137,6 @@ function PoolDialog({ pool, onClose }: { pool: Pool | null; onClose: () => void 
           })}
         />
       )}
-      <NameField error={errors.name?.message} {...register("name", NAME_RULES)} />
       {pool === null && (
         <p className="text-muted">
           Credits in this pool pay only for features that use it. A pool cannot be deleted.

@@ -12,13 +12,16 @@ import { formatChange, formatCount } from "../../format/numbers.ts";
 import { type Clock, formatDay, formatTime, formatTimeOfDay } from "../../format/times.ts";
 import { GRID, X_AXIS, Y_AXIS } from "../../ui/chart.ts";
 import { useClock } from "../../ui/time.tsx";
-import type { BalancePoint } from "./balance-history.ts";
+import { type BalancePoint, stepsOf } from "./balance-history.ts";
 
 const DAY_MS = 86_400_000;
+/** Room above the line, so that a constant balance is not one filled rectangle. */
+const HEADROOM = 1.2;
 
 /** Step chart, because the balance is constant between entries. The table shows the same numbers. */
-export function BalanceChart({ points }: { points: readonly BalancePoint[] }) {
+export function BalanceChart({ points: all }: { points: readonly BalancePoint[] }) {
   const clock = useClock();
+  const points = stepsOf(all);
   const [from, to] = [points[0]?.at ?? 0, points.at(-1)?.at ?? 0];
   return (
     <div
@@ -28,7 +31,7 @@ export function BalanceChart({ points }: { points: readonly BalancePoint[] }) {
     >
       <ResponsiveContainer width="100%" height="100%">
         <AreaChart
-          data={[...points]}
+          data={points}
           margin={{ top: 12, right: 12, bottom: 0, left: 0 }}
           accessibilityLayer={false}
         >
@@ -42,7 +45,7 @@ export function BalanceChart({ points }: { points: readonly BalancePoint[] }) {
             ticks={timeTicks({ from, to, clock })}
             {...X_AXIS}
           />
-          <YAxis {...Y_AXIS} />
+          <YAxis {...Y_AXIS} domain={[0, (highest: number) => Math.max(1, Math.ceil(highest * HEADROOM))]} />
           <Tooltip
             cursor={{ stroke: "var(--line-strong)" }}
             isAnimationActive={false}
@@ -56,7 +59,7 @@ export function BalanceChart({ points }: { points: readonly BalancePoint[] }) {
             stroke="var(--accent)"
             strokeWidth={2}
             fill="var(--accent-soft)"
-            fillOpacity={0.7}
+            fillOpacity={0.5}
             isAnimationActive={false}
             dot={TopUpDot}
           />

@@ -38,6 +38,40 @@ export function balanceHistory(
   ];
 }
 
+/** Part of the shown time before the first change, so that the first change is a step. */
+const LEAD_IN = 0.04;
+
+/** One step for each time: a renewal expires old credits and adds new ones at once, which is no dip to zero. */
+export function stepsOf(points: readonly BalancePoint[]): BalancePoint[] {
+  const [first, ...others] = points;
+  const last = others.at(-1);
+  if (first === undefined || last === undefined) return [...points];
+  const start = { ...first, at: first.at - Math.max(1, (last.at - first.at) * LEAD_IN) };
+  const byTime = Map.groupBy(others, ({ at }) => at);
+  return [start, ...[...byTime.values()].flatMap(mergeStep)];
+}
+
+function mergeStep(changes: readonly BalancePoint[]): BalancePoint[] {
+  const last = changes.at(-1);
+  if (last === undefined) return [];
+  const entries = changes.flatMap(({ entry }) => entry ?? []);
+  const [entry = null] = entries.slice(-1);
+  return [
+    {
+      ...last,
+      isTopUp: changes.some(({ isTopUp }) => isTopUp),
+      entry:
+        entry === null
+          ? null
+          : {
+              ...entry,
+              what: entries.length === 1 ? entry.what : `${entries.length} changes`,
+              amount: entries.reduce((sum, { amount }) => sum + amount, 0),
+            },
+    },
+  ];
+}
+
 function kindOf({ parts }: Entry, kinds: ReadonlyMap<number, GrantKind>): GrantKind | null {
   const [part] = parts;
   return part === undefined ? null : (kinds.get(part.grant) ?? null);

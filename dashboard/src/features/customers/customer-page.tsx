@@ -1,5 +1,5 @@
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
-import { getRouteApi, Outlet } from "@tanstack/react-router";
+import { getRouteApi, Outlet, useMatch } from "@tanstack/react-router";
 import { Fragment } from "react";
 import { poolsQuery } from "../../api/catalog-lists.ts";
 import { describeHeld } from "../../format/holds.ts";
@@ -19,6 +19,8 @@ import { type Customer, customerQuery, planVersionQuery } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers/$customerId");
 
+const OVERVIEW = "/signed-in/projects/$projectId/$environment/customers/$customerId/";
+
 const TABS = [
   { name: "Overview", to: "/projects/$projectId/$environment/customers/$customerId" },
   { name: "Ledger", to: "/projects/$projectId/$environment/customers/$customerId/ledger" },
@@ -35,6 +37,8 @@ export function CustomerPage() {
   const { customerId } = route.useParams();
   const { data: customer } = useSuspenseQuery(customerQuery({ ...scope, customerId }));
   const params = { ...scope, customerId };
+  // The overview has the full figures. On the other tabs, the same facts are one line.
+  const isOverview = useMatch({ from: OVERVIEW, shouldThrow: false }) !== undefined;
   return (
     <Page
       title={customer.name ?? customer.customerId}
@@ -42,7 +46,7 @@ export function CustomerPage() {
       note={<Identity customer={customer} />}
       actions={<CustomerActions customer={customer} />}
     >
-      <CustomerStanding customer={customer} />
+      {isOverview ? <CustomerStanding customer={customer} /> : <StandingLine customer={customer} />}
       <TabLinks label="Customer">
         {TABS.map(({ name, to }) => (
           <TabLink key={name} to={to} params={params} activeOptions={{ exact: name === "Overview" }}>
@@ -66,8 +70,8 @@ function Heading({ customer: { name, customerId, isBlocked } }: { customer: Cust
 
 function Identity({ customer: { customerId, email, billingReference } }: { customer: Customer }) {
   return (
-    <div className="flex flex-wrap items-center gap-x-4">
-      <span className="inline-flex min-w-0 items-center">
+    <div className="flex flex-wrap items-center gap-x-4 gap-y-0.5">
+      <span className="-my-1.5 inline-flex min-w-0 items-center">
         <code className="font-mono wrap-anywhere">{customerId}</code>
         <CopyButton text={customerId} label="Copy ID" />
       </span>
@@ -81,6 +85,28 @@ function Identity({ customer: { customerId, email, billingReference } }: { custo
   );
 }
 
+/** Balances and plan in one line. */
+function StandingLine({ customer: { balances, plan } }: { customer: Customer }) {
+  const { data: pools } = useSuspenseQuery(poolsQuery(useScope()));
+  const shown = balances.length === 0 ? [{ pool: "credits", balance: 0 }] : balances;
+  return (
+    <dl className="-mt-3 flex flex-wrap gap-x-6 gap-y-1">
+      {shown.map(({ pool, balance }) => (
+        <div key={pool} className="flex items-baseline gap-1.5">
+          <dt className="text-muted">
+            {shown.length === 1 ? "Balance" : (pools.find(({ key }) => key === pool)?.name ?? pool)}
+          </dt>
+          <dd className="font-semibold">{formatCount(balance)}</dd>
+        </div>
+      ))}
+      <div className="flex items-baseline gap-1.5">
+        <dt className="text-muted">Plan</dt>
+        <dd className="font-semibold">{plan?.name ?? "None"}</dd>
+      </div>
+    </dl>
+  );
+}
+
 type ActivePlan = NonNullable<Customer["plan"]>;
 
 /** Balances, overage and plan. */
@@ -90,7 +116,7 @@ function CustomerStanding({ customer }: { customer: Customer }) {
   const ofPool = (key: string): string =>
     balances.length === 1 ? "" : ` (${pools.find((pool) => pool.key === key)?.name ?? key})`;
   return (
-    <div className="grid grid-cols-[repeat(auto-fit,minmax(14rem,1fr))] gap-4">
+    <div className="grid grid-cols-2 gap-2 sm:grid-cols-[repeat(auto-fit,minmax(14rem,1fr))] sm:gap-4">
       {balances.length === 0 && <Figure name="Balance" value="0" note="No credits yet" />}
       {balances.map(({ pool, balance, held, overage }) => (
         <Fragment key={pool}>

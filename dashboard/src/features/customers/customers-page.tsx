@@ -106,7 +106,7 @@ function Plan({ customer }: { customer: Customer }) {
 function Name({ customer: { customerId, name } }: { customer: Customer }) {
   return (
     <div className="min-w-0">
-      <CustomerLink customerId={customerId}>{name ?? customerId}</CustomerLink>
+      <CustomerLink customerId={customerId} name={name} />
       {name !== null && <div className="font-mono text-caption text-muted wrap-anywhere">{customerId}</div>}
     </div>
   );

@@ -2,8 +2,10 @@ import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { CircleAlert, ShieldCheck } from "lucide-react";
 import { lazy, type ReactNode, Suspense } from "react";
+import { poolsQuery } from "../../api/catalog-lists.ts";
 import { countOf, formatChange, formatCount } from "../../format/numbers.ts";
 import { formatTime } from "../../format/times.ts";
+import { useScope } from "../../frame/use-scope.ts";
 import { Disclosure, Json } from "../../ui/code-block.tsx";
 import { Card, Details } from "../../ui/page.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
@@ -29,6 +31,8 @@ export function OverviewTab() {
   const { data: ledger, dataUpdatedAt } = useSuspenseQuery(latestEntriesQuery(customerScope));
   const { data: known } = useSuspenseQuery(knownGrantsQuery(customerScope));
   const { grants } = known;
+  const { data: pools } = useSuspenseQuery(poolsQuery(useScope()));
+  const nameOf = (pool: string): string => pools.find(({ key }) => key === pool)?.name ?? pool;
   const balances =
     customer.balances.length === 0 ? [{ pool: "credits", balance: 0, held: 0 }] : customer.balances;
   return (
@@ -37,7 +41,7 @@ export function OverviewTab() {
         {balances.map(({ pool, balance, held }, index) => (
           <BalanceCard
             key={pool}
-            title={balances.length === 1 ? "Balance over time" : `Balance over time (${pool})`}
+            title={balances.length === 1 ? "Balance over time" : `Balance over time (${nameOf(pool)})`}
             proof={index === 0 ? <ProofLine customerScope={customerScope} /> : undefined}
             // Held credits are still in the ledger: it changes only when the hold ends.
             points={balanceHistory(

@@ -18,10 +18,7 @@ import { type ExportSearch, readExportSearch } from "./export-search.ts";
 
 export function ExportsPage() {
   return (
-    <Page
-      title="Exports"
-      note="Download your data as CSV or NDJSON. Each export is recorded in the audit log."
-    >
+    <Page title="Exports" heading="Usage" note="Download your data as CSV or NDJSON.">
       <UsageTabs />
       <div className="grid items-start gap-6 lg:grid-cols-[2fr_3fr]">
         <ExportForm />

@@ -2,6 +2,7 @@ import { useQueries, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { Item } from "../../api/answer.ts";
+import { poolsQuery } from "../../api/catalog-lists.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
 import { CustomerLink } from "../../frame/links.tsx";
 import { useMayActAs, useScope } from "../../frame/use-scope.ts";
@@ -47,11 +48,7 @@ export function LowBalances() {
     >
       {({ customers, hasMore }) =>
         customers.length === 0 ? (
-          <Nothing>
-            {hasMore
-              ? `None of the newest customers has fewer than ${countOf(balanceBelow, "credit")}.`
-              : `No customer has fewer than ${countOf(balanceBelow, "credit")}.`}
-          </Nothing>
+          <Nothing>No customer has fewer than {countOf(balanceBelow, "credit")}.</Nothing>
         ) : (
           <>
             <Lines>
@@ -79,17 +76,19 @@ export function LowBalances() {
 
 function Line({ customer, balanceBelow }: { customer: Item<"listCustomers">; balanceBelow: number }) {
   const { customerId, name, plan, balances } = customer;
+  const { data: pools = [] } = useQuery(poolsQuery(useScope()));
+  const nameOfPool = (key: string): string => pools.find((pool) => pool.key === key)?.name ?? key;
   const low = balances.filter(({ balance }) => balance < balanceBelow);
   return (
     <LineOf
       end={low.map(({ pool, balance }) => (
         <span key={pool} className={balance === 0 ? "font-medium text-bad" : undefined}>
           {formatCount(balance)}
-          {balances.length > 1 && <span className="text-muted"> {pool}</span>}
+          {balances.length > 1 && <span className="text-muted"> {nameOfPool(pool)}</span>}
         </span>
       ))}
     >
-      <CustomerLink customerId={customerId}>{name ?? customerId}</CustomerLink>
+      <CustomerLink customerId={customerId} name={name} />
       <span className="text-caption text-muted">{plan?.name ?? "No plan"}</span>
     </LineOf>
   );

@@ -82,14 +82,14 @@ const COLUMNS: readonly Column<Request>[] = [
   {
     name: "Request",
     isWide: true,
-    cell: ({ endpoint, feature, event, customerId, recordedAt }) => (
+    cell: ({ endpoint, feature, event, customerId, customerName, recordedAt }) => (
       <>
         <span className="flex flex-wrap items-baseline gap-x-2">
           <span className="text-muted">{endpoint}</span>
           <span className="font-mono text-caption wrap-anywhere">{feature ?? event}</span>
         </span>
         <span className="text-caption text-muted md:hidden">
-          {customerId !== null && `${customerId}, `}
+          {customerId !== null && `${customerName ?? customerId}, `}
           <Time at={recordedAt} as="ago" />
         </span>
       </>
@@ -98,7 +98,9 @@ const COLUMNS: readonly Column<Request>[] = [
   {
     name: "Customer",
     hidesWhenNarrow: true,
-    cell: ({ customerId }) => <CustomerLink customerId={customerId} />,
+    cell: ({ customerId, customerName }) => (
+      <CustomerLink customerId={customerId} name={customerName} width="max-w-64" />
+    ),
   },
 ];
 

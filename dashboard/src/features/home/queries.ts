@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import type { Answer, Item, Scope } from "../../api/answer.ts";
+import type { Answer, Scope } from "../../api/answer.ts";
 import { queryOf } from "../../api/client.ts";
 import { readPage, wholeListOf } from "../../api/lists.ts";
 import { searchOf, whole } from "../../format/search.ts";
@@ -41,38 +41,32 @@ export function hasCustomersQuery(scope: Scope) {
 
 const CUSTOMERS_PATH = "/manage/v1/projects/{projectId}/{environment}/customers";
 
-type Customer = Item<"listCustomers">;
-
 const SHOWN_MAX = 6;
-const PAGES_MAX = 4;
 
 export const readHomeSearch = searchOf({ balanceBelow: whole() });
 
 /** Default threshold for a low balance. */
 export const BALANCE_BELOW = 100;
 
-/** A filtered page can be empty even if more pages follow, so a few more are read. */
+/** The customers with the lowest balances below the threshold. One more than shown tells whether there are others. */
 export function lowBalancesQuery(scope: Scope, balanceBelow: number) {
-  const request = { params: { path: scope, query: { balanceBelow: String(balanceBelow) } } };
-  return queryOptions({
-    queryKey: ["get", CUSTOMERS_PATH, request, "low"],
-    meta: SHOWS_OWN_ERRORS,
-    queryFn: async () => {
-      const found: Customer[] = [];
-      let cursor: string | null = null;
-      for (let page = 0; page < PAGES_MAX && found.length <= SHOWN_MAX; page += 1) {
-        const { items, nextCursor }: { items: Customer[]; nextCursor: string | null } = await readPage(
-          CUSTOMERS_PATH,
-          request,
-          { limit: "50", ...(cursor === null ? {} : { cursor }) },
-        );
-        found.push(...items);
-        cursor = nextCursor;
-        if (cursor === null) break;
-      }
-      return { customers: found.slice(0, SHOWN_MAX), hasMore: cursor !== null || found.length > SHOWN_MAX };
+  const query = {
+    balanceBelow: String(balanceBelow),
+    sort: "balance",
+    limit: String(SHOWN_MAX + 1),
+  } as const;
+  return queryOf(
+    "get",
+    CUSTOMERS_PATH,
+    { params: { path: scope, query } },
+    {
+      meta: SHOWS_OWN_ERRORS,
+      select: ({ items }: Answer<"listCustomers">) => ({
+        customers: items.slice(0, SHOWN_MAX),
+        hasMore: items.length > SHOWN_MAX,
+      }),
     },
-  });
+  );
 }
 
 /** Number of active plans. */

@@ -46,6 +46,7 @@ export function MonthEndPage() {
   return (
     <Page
       title="Monthly statement"
+      heading="Usage"
       note="Credits for all customers, by month (UTC)."
       actions={
         data !== undefined &&

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { useForm, useWatch } from "react-hook-form";
 import type { Body } from "../../api/answer.ts";
 import { useWrite } from "../../api/use-write.ts";
-import { nameOfKey } from "../../format/terms.ts";
+import { keyOfName, nameOfKey } from "../../format/terms.ts";
 import { useScope } from "../../frame/use-scope.ts";
 import { WriteDialog } from "../../ui/dialog.tsx";
 import { Select } from "../../ui/field.tsx";
@@ -46,6 +46,15 @@ export function CreatePlanDialog({ onClose }: { onClose: () => void }) {
       onSubmit={handleSubmit((wanted) => create.mutate(requestOf(wanted)))}
       onClose={onClose}
     >
+      <NameField
+        error={errors.name?.message}
+        {...register("name", {
+          ...NAME_RULES,
+          onChange: ({ target }) => {
+            if (dirtyFields.key !== true) setValue("key", keyOfName(target.value));
+          },
+        })}
+      />
       <KeyField
         error={errors.key?.message}
         {...register("key", {
@@ -57,7 +66,6 @@ export function CreatePlanDialog({ onClose }: { onClose: () => void }) {
           },
         })}
       />
-      <NameField error={errors.name?.message} {...register("name", NAME_RULES)} />
       {plans.length > 0 && (
         <Select
           label="Copy from"

@@ -60,7 +60,8 @@ function AllowanceRow({ index, name }: { index: number; name: string | null }) {
       {row.isGiven && (
         <div className="grid gap-3 sm:grid-cols-3 sm:pl-6">
           <TextField
-            label={`Credits${of}`}
+            label="Credits"
+            labelSuffix={of}
             type="number"
             step={1}
             error={wrong?.credits?.message}
@@ -70,10 +71,16 @@ function AllowanceRow({ index, name }: { index: number; name: string | null }) {
                 allowances[index]?.isGiven ? wholeNumber(1, CREDITS_MAX)(value) : undefined,
             })}
           />
-          <Select label={`Period${of}`} options={PERIODS} {...register(`allowances.${index}.period`)} />
+          <Select
+            label="Period"
+            labelSuffix={of}
+            options={PERIODS}
+            {...register(`allowances.${index}.period`)}
+          />
           {row.period !== "once" && (
             <TextField
-              label={`Rollover periods${of}`}
+              label="Rollover periods"
+              labelSuffix={of}
               hint={row.rollover === 0 ? "0 means unused credits expire." : `In ${pluralOf(row.period)}.`}
               type="number"
               step={1}
@@ -111,14 +118,16 @@ function OverageFields({ index, of }: { index: number; of: string }) {
   return (
     <div className="grid gap-3 sm:grid-cols-3 sm:pl-6">
       <Select
-        label={`Overage${of}`}
+        label="Overage"
+        labelSuffix={of}
         hint={OVERAGE_HINTS[overageKind]}
         options={OVERAGES}
         {...register(`allowances.${index}.overageKind`)}
       />
       {overageKind === "limited" && (
         <TextField
-          label={`Overage limit${of}`}
+          label="Overage limit"
+          labelSuffix={of}
           hint={period === "once" ? "Credits in total." : `Credits each ${period}.`}
           type="number"
           step={1}

@@ -1,13 +1,14 @@
-import { useSuspenseQuery } from "@tanstack/react-query";
+import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { featureNamesQuery } from "../../api/catalog-lists.ts";
 import { callOf } from "../../api/use-write.ts";
 import { describeRequired, sumOf, whyDenied } from "../../format/denial-sentences.ts";
 import { formatCount } from "../../format/numbers.ts";
 import { formatOverageLeft } from "../../format/overage.ts";
 import { describeReason } from "../../format/request-sentences.ts";
 import { formatTime } from "../../format/times.ts";
-import { CustomerLink, KeyLink } from "../../frame/links.tsx";
+import { KeyLink, NamedCustomer } from "../../frame/links.tsx";
 import { useScope } from "../../frame/use-scope.ts";
 import { TextLink } from "../../ui/button.tsx";
 import { ApiCall, CodeBlock, Json } from "../../ui/code-block.tsx";
@@ -32,7 +33,8 @@ export function DenialPage() {
       heading={`Denied: ${describeReason(denial.reason).toLowerCase()}`}
       note={
         <>
-          <span className="font-mono">{denial.feature}</span> for {denial.customerId ?? "an erased customer"},{" "}
+          <span className="font-mono">{denial.feature}</span> for{" "}
+          {denial.customerName ?? denial.customerId ?? "an erased customer"},{" "}
           <Time at={denial.recordedAt} as="exact" />
         </>
       }
@@ -57,8 +59,24 @@ export function DenialPage() {
   );
 }
 
-function Why({ denial }: { denial: Denial }) {
+const NO_NAMES: ReadonlyMap<string, string> = new Map();
+
+/** The denial with features by name, for sentences. */
+function useNamed(denial: Denial): Denial {
+  const { data: names = NO_NAMES } = useQuery(featureNamesQuery(useScope()));
+  const nameOf = (key: string): string => names.get(key) ?? key;
+  const { feature, items, now } = denial;
+  return {
+    ...denial,
+    feature: nameOf(feature),
+    items: items?.map((item) => ({ ...item, feature: nameOf(item.feature) })) ?? null,
+    now: now === null ? null : { ...now, feature: nameOf(now.feature) },
+  };
+}
+
+function Why({ denial: unnamed }: { denial: Denial }) {
   const clock = useClock();
+  const denial = useNamed(unnamed);
   const [first, ...others] = whyDenied(denial, (at) => formatTime(at, clock));
   return (
     <Card title="Why the request was denied">
@@ -80,7 +98,10 @@ function Why({ denial }: { denial: Denial }) {
 function DenialRequest({ denial }: { denial: Denial }) {
   const { memberId, plan, resetsAt, limit, metadata, overage } = denial;
   const items: { name: string; value: ReactNode }[] = [
-    { name: "Customer", value: <CustomerLink customerId={denial.customerId} missing="Erased" /> },
+    {
+      name: "Customer",
+      value: <NamedCustomer customerId={denial.customerId} name={denial.customerName} missing="Erased" />,
+    },
     ...(memberId === null ? [] : [{ name: "Member", value: memberId }]),
     ...askedRows(denial),
     { name: denial.items === null ? "Cost" : "Required", value: describeRequired(denial) },

@@ -4,7 +4,7 @@ import { HOLD_STATUS_NAMES, ON_EXPIRY_NAMES, overageHeldIn } from "../../format/
 import { countOf, formatCount } from "../../format/numbers.ts";
 import { formatCharge, formatReturn, overageIn } from "../../format/overage.ts";
 import { chargedIn, describeReason, pathOf, reversedBy } from "../../format/request-sentences.ts";
-import { CustomerLink } from "../../frame/links.tsx";
+import { NamedCustomer } from "../../frame/links.tsx";
 import { useScope } from "../../frame/use-scope.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { TextLink } from "../../ui/button.tsx";
@@ -49,7 +49,12 @@ export function KeyEffect({ history }: { history: KeyHistory }) {
             ...(history.endpoint === null
               ? []
               : [{ name: "Endpoint", value: <Mono>{`POST ${pathOf(history.endpoint)}`}</Mono> }]),
-            { name: "Customer", value: <CustomerLink customerId={history.customerId} missing="Erased" /> },
+            {
+              name: "Customer",
+              value: (
+                <NamedCustomer customerId={history.customerId} name={history.customerName} missing="Erased" />
+              ),
+            },
             ...(memberId === null ? [] : [{ name: "Member", value: memberId }]),
             ...reversalItems(history),
             ...chargeItems(history),

@@ -1,6 +1,6 @@
 import { useEffect } from "react";
 import { pathOf } from "../../format/request-sentences.ts";
-import { CustomerLink, KeyLink, Outcome } from "../../frame/links.tsx";
+import { CustomerLink, KeyLink, NamedCustomer, Outcome } from "../../frame/links.tsx";
 import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { TextLink } from "../../ui/button.tsx";
 import { Json } from "../../ui/code-block.tsx";
@@ -50,7 +50,7 @@ export function RequestsTable({
             <Define request={request} />
           </Outcome>
           <div className="text-caption wrap-anywhere text-muted md:hidden">
-            {[request.endpoint, request.feature ?? request.event, request.customerId]
+            {[request.endpoint, request.feature ?? request.event, request.customerName ?? request.customerId]
               .filter(Boolean)
               .join(" · ")}
           </div>
@@ -60,10 +60,8 @@ export function RequestsTable({
     {
       name: "Customer",
       hidesWhenNarrow: true,
-      cell: ({ customerId }) => (
-        <CustomerLink customerId={customerId}>
-          <Truncated text={customerId ?? ""} width={WIDTH} />
-        </CustomerLink>
+      cell: ({ customerId, customerName }) => (
+        <CustomerLink customerId={customerId} name={customerName} width={WIDTH} />
       ),
     },
     {
@@ -116,7 +114,13 @@ function RequestDetails({ request, onUnfold }: { request: LoggedRequest; onUnfol
           ...(event === null ? [] : [{ name: "Event", value: <Mono>{event}</Mono> }]),
           {
             name: "Customer",
-            value: <CustomerLink customerId={request.customerId} missing="Unknown or erased" />,
+            value: (
+              <NamedCustomer
+                customerId={request.customerId}
+                name={request.customerName}
+                missing="Unknown or erased"
+              />
+            ),
           },
           {
             name: "Idempotency key",

@@ -1,12 +1,14 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
 import { useForm } from "react-hook-form";
 import type { Body, Item } from "../../api/answer.ts";
+import { mayActAs } from "../../api/session.ts";
 import { refresh, useWrite } from "../../api/use-write.ts";
 import { countOf } from "../../format/numbers.ts";
 import type { Clock } from "../../format/times.ts";
 import { useSession } from "../../frame/use-scope.ts";
 import { Badge } from "../../ui/badge.tsx";
-import { Button } from "../../ui/button.tsx";
+import { Button, TabLink, TabLinks } from "../../ui/button.tsx";
 import { ProblemCallout } from "../../ui/callout.tsx";
 import { Choices } from "../../ui/choices.tsx";
 import { NEW_PASSWORD, TextField } from "../../ui/field.tsx";
@@ -19,18 +21,63 @@ import { HealthCard } from "./health-card.tsx";
 import { ProjectsCard } from "./projects-card.tsx";
 import { WorkspaceCard } from "./workspace-card.tsx";
 
-export function SettingsPage() {
+const TABS = [
+  { name: "Workspace", to: "/workspace/settings", role: "admin" },
+  { name: "Projects", to: "/workspace/settings/projects", role: "viewer" },
+  { name: "System health", to: "/workspace/settings/health", role: "admin" },
+  { name: "Profile", to: "/workspace/settings/profile", role: "viewer" },
+] as const;
+
+/** A tab of the settings. Workspace and system health are for admins. */
+function SettingsTab({ tab, children }: { tab: (typeof TABS)[number]["name"]; children: ReactNode }) {
+  const { role } = useSession();
   return (
-    <Page title="Settings" note="Workspace, projects and your account.">
+    <Page title={tab === "Workspace" ? "Settings" : tab} heading="Settings">
+      <TabLinks label="Settings">
+        {TABS.filter((each) => mayActAs(role, each.role)).map(({ name, to }) => (
+          <TabLink key={name} to={to} activeOptions={{ exact: true }}>
+            {name}
+          </TabLink>
+        ))}
+      </TabLinks>
+      {children}
+    </Page>
+  );
+}
+
+export function WorkspaceTab() {
+  return (
+    <SettingsTab tab="Workspace">
       <WorkspaceCard />
+    </SettingsTab>
+  );
+}
+
+export function ProjectsTab() {
+  return (
+    <SettingsTab tab="Projects">
       <ProjectsCard />
+    </SettingsTab>
+  );
+}
+
+export function HealthTab() {
+  return (
+    <SettingsTab tab="System health">
       <HealthCard />
-      <SessionsCard />
+    </SettingsTab>
+  );
+}
+
+export function ProfileTab() {
+  return (
+    <SettingsTab tab="Profile">
       <div className="grid items-start gap-6 lg:grid-cols-2">
         <PasswordCard />
         <PreferencesCard />
       </div>
-    </Page>
+      <SessionsCard />
+    </SettingsTab>
   );
 }
 

@@ -4,7 +4,7 @@ import { FileDown, FilterX, Gauge } from "lucide-react";
 import { inEnvironment } from "../../format/environments.ts";
 import { formatCount } from "../../format/numbers.ts";
 import { momentsOf, rangeOf } from "../../format/usage-range.ts";
-import { CustomerLink } from "../../frame/links.tsx";
+import { CustomerLink, NamedCustomer } from "../../frame/links.tsx";
 import { useScope } from "../../frame/use-scope.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Json } from "../../ui/code-block.tsx";
@@ -31,6 +31,7 @@ export function EventsPage() {
   return (
     <Page
       title="Events"
+      heading="Usage"
       note="Usage events. Events are counted, not charged."
       actions={
         <ButtonLink
@@ -225,12 +226,8 @@ function isLate(occurredAt: string, recordedAt: string): boolean {
   return Date.parse(recordedAt) - Date.parse(occurredAt) > LATE_MS;
 }
 
-function Customer({ event: { customerId } }: { event: UsageEvent }) {
-  return (
-    <CustomerLink customerId={customerId} missing="Erased">
-      <Truncated text={customerId ?? ""} />
-    </CustomerLink>
-  );
+function Customer({ event: { customerId, customerName } }: { event: UsageEvent }) {
+  return <CustomerLink customerId={customerId} name={customerName} missing="Erased" width="max-w-44" />;
 }
 
 function Metadata({ event: { metadata } }: { event: UsageEvent }) {
@@ -250,7 +247,10 @@ function EventDetails({ event }: { event: UsageEvent }) {
         items={[
           { name: "Event", value: <code className="font-mono">{event.event}</code> },
           { name: "Feature", value: "None. Events are not charged." },
-          { name: "Customer", value: <Customer event={event} /> },
+          {
+            name: "Customer",
+            value: <NamedCustomer customerId={event.customerId} name={event.customerName} missing="Erased" />,
+          },
           ...(event.memberId === null ? [] : [{ name: "Member", value: event.memberId }]),
           { name: "Occurred", value: <Time at={event.occurredAt} as="exact" /> },
           { name: "Recorded", value: <Time at={event.recordedAt} as="exact" /> },

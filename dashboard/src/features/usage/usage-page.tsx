@@ -42,6 +42,7 @@ export function UsagePage() {
   return (
     <Page
       title="Usage"
+      note="Credits, events and denials over time."
       actions={
         settings.source !== "denials" && (
           <ButtonLink
@@ -126,6 +127,7 @@ function LineName({
         search={others}
       >
         {name}
+        {name !== key && <Key>{key}</Key>}
       </TextLink>
     );
   }
@@ -133,7 +135,7 @@ function LineName({
     return (
       <LinkButton onClick={() => onChange({ [groupBy]: key, groupBy: "customer" })}>
         {name}
-        {name !== key && <code className="ml-2 font-mono text-caption font-normal text-muted">{key}</code>}
+        {name !== key && <Key>{key}</Key>}
       </LinkButton>
     );
   }
@@ -162,6 +164,11 @@ function LineName({
     );
   }
   return name;
+}
+
+/** The key or ID of a group, beside its name. */
+function Key({ children }: { children: string }) {
+  return <code className="ml-2 font-mono text-caption font-normal text-muted">{children}</code>;
 }
 
 const TITLES = {

@@ -1,5 +1,6 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute, lazyRouteComponent, redirect } from "@tanstack/react-router";
 import { projectsQuery } from "../../api/projects.ts";
+import { mayActAs, type Role } from "../../api/session.ts";
 import { workspaceRoute } from "../../frame/root-routes.tsx";
 import { readAuditFilters } from "../audit/audit-filters.ts";
 import {
@@ -40,20 +41,45 @@ const auditRoute = createRoute({
   component: lazyRouteComponent(() => import("../audit/audit-page.tsx"), "AuditPage"),
 });
 
-const settingsRoute = createRoute({
-  getParentRoute: () => workspaceRoute,
-  path: "settings",
-  loader: async ({ context: { queryClient } }) => {
-    const projects = await queryClient.ensureQueryData(projectsQuery);
-    await Promise.all([
-      queryClient.ensureQueryData(workspaceQuery),
-      // Not from the cache: health and default plans must be current.
-      queryClient.fetchQuery(healthQuery),
-      queryClient.fetchQuery(sessionsQuery),
-      ...projects.map(({ id }) => queryClient.fetchQuery(defaultPlansQuery(id))),
-    ]);
-  },
-  component: lazyRouteComponent(() => import("../settings/settings-page.tsx"), "SettingsPage"),
-});
+const importSettings = () => import("../settings/settings-page.tsx");
 
-export const workspaceRoutes = [membersRoute, tokensRoute, auditRoute, settingsRoute] as const;
+/** Viewers and operators cannot change the workspace. Their settings start with the profile. */
+function requireAdmin({ context: { session } }: { context: { session: { role: Role } } }): void {
+  if (!mayActAs(session.role, "admin")) throw redirect({ to: "/workspace/settings/profile" });
+}
+
+const settingsRoutes = [
+  createRoute({
+    getParentRoute: () => workspaceRoute,
+    path: "settings",
+    beforeLoad: requireAdmin,
+    loader: ({ context }) => context.queryClient.ensureQueryData(workspaceQuery),
+    component: lazyRouteComponent(importSettings, "WorkspaceTab"),
+  }),
+  createRoute({
+    getParentRoute: () => workspaceRoute,
+    path: "settings/projects",
+    loader: async ({ context: { queryClient } }) => {
+      const projects = await queryClient.ensureQueryData(projectsQuery);
+      // Not from the cache: default plans must be current.
+      await Promise.all(projects.map(({ id }) => queryClient.fetchQuery(defaultPlansQuery(id))));
+    },
+    component: lazyRouteComponent(importSettings, "ProjectsTab"),
+  }),
+  createRoute({
+    getParentRoute: () => workspaceRoute,
+    path: "settings/health",
+    beforeLoad: requireAdmin,
+    // Not from the cache: health must be current.
+    loader: ({ context }) => context.queryClient.fetchQuery(healthQuery),
+    component: lazyRouteComponent(importSettings, "HealthTab"),
+  }),
+  createRoute({
+    getParentRoute: () => workspaceRoute,
+    path: "settings/profile",
+    loader: ({ context }) => context.queryClient.fetchQuery(sessionsQuery),
+    component: lazyRouteComponent(importSettings, "ProfileTab"),
+  }),
+] as const;
+
+export const workspaceRoutes = [membersRoute, tokensRoute, auditRoute, ...settingsRoutes] as const;

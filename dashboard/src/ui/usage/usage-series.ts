@@ -50,7 +50,7 @@ function showUsage(
     isOther,
     key: line.key,
     total: line.total,
-    name: isOther ? "Other" : nameOf(line.key, settings, names),
+    name: isOther ? "Other" : nameOf(line, settings, names),
     fill: isOther ? "var(--series-other)" : `var(--series-${index + 1})`,
   }));
   return {
@@ -69,7 +69,7 @@ function linesOf({ lines, other }: Usage): { line: Line; id: string; isOther: bo
 }
 
 function nameOf(
-  key: string | null,
+  { key, customerName }: Line,
   { groupBy, field, name }: UsageSettings,
   names: ReadonlyMap<string, string>,
 ): string {
@@ -77,6 +77,7 @@ function nameOf(
   if (key === null && groupBy === "member") return "No member";
   if (key === null) return groupBy === "customer" ? "Erased customer" : `No ${field ?? "value"}`;
   if (groupBy === "reason") return describeReason(key);
+  if (groupBy === "customer") return customerName ?? key;
   return groupBy === "feature" ? (names.get(key) ?? key) : key;
 }
 

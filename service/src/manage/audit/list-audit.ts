@@ -2,7 +2,7 @@ import type { Pool } from "../../postgres/pool.ts";
 import { single } from "../../postgres/transaction.ts";
 import type { CustomerId } from "../../primitives/brand.ts";
 import { type AuditSource, findCustomerNumbers, scanAudit } from "../../store/cell/audit.ts";
-import { findCustomerIds } from "../../store/cell/customers.ts";
+import { findCustomerIds, NO_CUSTOMER, type ShownCustomer } from "../../store/cell/customers.ts";
 import {
   type AuditFilter,
   type AuditRecord,
@@ -29,8 +29,7 @@ export type AuditSearch = {
 export type AuditEntry = AuditRecord & {
   readonly actorName: string | null;
   readonly scope: Scope | null;
-  readonly customerId: CustomerId | null;
-};
+} & ShownCustomer;
 
 export type AuditPage = { readonly entries: readonly AuditEntry[]; readonly next: string | null };
 
@@ -58,13 +57,13 @@ export async function listAudit(parts: ManageParts, search: AuditSearch): Promis
   const customers = await Promise.all(
     cells.map(([cell, within]) => nameCustomers(cellOf(cell), within, records)),
   );
-  const idOf = new Map(customers.flat());
+  const customerOf = new Map(customers.flat());
   const scopeOf = new Map(scopes.map((scope) => [scope.environmentId, scope]));
   const entries = records.map((record, index) => ({
     ...record,
     actorName: actors[index]?.name ?? null,
     scope: record.environmentId === null ? null : (scopeOf.get(record.environmentId) ?? null),
-    customerId: idOf.get(customerKey(record)) ?? null,
+    ...(customerOf.get(customerKey(record)) ?? NO_CUSTOMER),
   }));
   return { entries, next };
 }
@@ -114,7 +113,7 @@ async function nameCustomers(
   cell: Pool,
   scopes: readonly Scope[],
   records: readonly AuditRecord[],
-): Promise<[string, CustomerId][]> {
+): Promise<[string, ShownCustomer][]> {
   const here = new Set(scopes.map(({ environmentId }) => environmentId));
   const customers = records.flatMap(({ environmentId, customerNumber }) =>
     environmentId !== null && customerNumber !== null && here.has(environmentId)
@@ -123,7 +122,10 @@ async function nameCustomers(
   );
   if (customers.length === 0) return [];
   const found = await single(cell, (tx) => findCustomerIds(tx, customers));
-  return found.map((customer) => [customerKey(customer), customer.customerId]);
+  return found.map(({ customerId, customerName, ...number }) => [
+    customerKey(number),
+    { customerId, customerName },
+  ]);
 }
 
 function customerKey({

@@ -5,7 +5,15 @@ import { brandAs, type CustomerId, type Instant } from "../../primitives/brand.t
 import { mayActAs } from "../../primitives/role.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { Turns, WAITING_FOR_CALLERS } from "../bulk/turns.ts";
-import { actorField, invalidField, nullable, readTime, strictObject, timeField } from "../fields.ts";
+import {
+  actorField,
+  invalidField,
+  nullable,
+  readTime,
+  shownCustomerName,
+  strictObject,
+  timeField,
+} from "../fields.ts";
 import {
   actorOf,
   admitAgain,
@@ -40,6 +48,7 @@ export const Entry = Type.Object({
       examples: ["customer_42"],
     }),
   ),
+  customerName: shownCustomerName,
   requestId: nullable(
     Type.String({ description: "`X-Request-Id` of the call.", examples: ["req_01m7e9sv…"] }),
   ),
@@ -237,7 +246,7 @@ function readActor(text: string | undefined): AuditSearch["filter"]["actor"] {
 }
 
 function describeEntry(entry: AuditEntry): Static<typeof Entry> {
-  const { id, recordedAt, actor, actorName, action, subject, scope, customerId } = entry;
+  const { id, recordedAt, actor, actorName, action, subject, scope, customerId, customerName } = entry;
   return {
     id,
     recordedAt: formatTimestamp(recordedAt),
@@ -247,6 +256,7 @@ function describeEntry(entry: AuditEntry): Static<typeof Entry> {
     projectId: scope === null ? null : String(scope.projectId),
     environment: scope?.environment ?? null,
     customerId,
+    customerName,
     requestId: actor.requestId,
     before: entry.before,
     after: entry.after,

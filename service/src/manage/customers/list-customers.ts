@@ -10,6 +10,7 @@ import {
   type CustomerRecord,
   findCustomerRecord,
   listCustomerRecords,
+  listLowRecords,
 } from "../../store/cell/customer-list.ts";
 import { type Customer, describeCustomer } from "./describe-customer.ts";
 
@@ -54,6 +55,36 @@ export function listCustomers(
     }
     return { customers, next: slice.next };
   });
+}
+
+/**
+ * Lists the customers with the lowest balances below `balanceBelow`. The stored balance selects up to `SCANNED_MAX` customers, most
+ * recently active first. Their balances are then computed for the present, because credits may have renewed or expired.
+ */
+export function listLowest(
+  cell: Pool,
+  environmentId: EnvironmentId,
+  filter: CustomerFilter & { readonly balanceBelow: number },
+  limit: number,
+): Promise<readonly Customer[]> {
+  return single(cell, async (tx) => {
+    const catalog = await loadCatalog(tx, environmentId);
+    const clock = await readClock(tx);
+    // The stored balance is the sum of all pools, so it selects nothing if there are several.
+    const below = catalog.pools.size > 1 ? null : filter.balanceBelow;
+    const records = await listLowRecords(tx, environmentId, { below, limit: SCANNED_MAX });
+    return records
+      .filter((record) => matches(record, catalog, clock, filter))
+      .map((record) => ({ record, lowest: lowestBalance(record, catalog, clock) }))
+      .sort((a, b) => a.lowest - b.lowest)
+      .slice(0, limit)
+      .map(({ record }) => describeCustomer(record, catalog, clock));
+  });
+}
+
+function lowestBalance({ wallet }: CustomerRecord, catalog: Catalog, clock: Instant): number {
+  const view = viewWallet(catalog, wallet, clock);
+  return Math.min(...catalog.pools.values().map(({ id }) => balanceOf(view, id)));
 }
 
 /** Whether the customer matches, with due changes applied to the wallet. */

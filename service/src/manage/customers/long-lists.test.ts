@@ -56,3 +56,22 @@ test("listing with a filter without matches ends, however many customers there a
   expect((await walk(managed, "plan=pro")).ids).toEqual(["ada"]);
   expect((await walk(managed, "balanceBelow=1")).ids).toHaveLength(2_100);
 });
+
+test("the lowest balances come first, however many newer customers there are", async () => {
+  const managed = await setupLong(0, 1_200);
+  const { database, manage, topUp } = managed;
+  await database.query("update cell.wallets set balance = 1000 where state = '[1,0,0,null,[],[]]'");
+  for (const credits of [50, 3, 500, 5]) await topUp(`with-${credits}`, credits);
+  const low = async (query: string) => {
+    const { body } = await manage("GET", `customers?sort=balance&balanceBelow=100&${query}`);
+    expect(body["nextCursor"]).toBe(null);
+    return (body["items"] as { customerId: string }[]).map(({ customerId }) => customerId);
+  };
+  expect(await low("limit=2")).toEqual(["with-3", "with-5"]);
+  expect(await low("limit=50")).toEqual(["with-3", "with-5", "with-50"]);
+  // With a second pool, in which nobody has credits, the sum of both says nothing.
+  await manage("PUT", "pools/minutes", { body: { name: "Minutes" } });
+  expect(await low("limit=1")).toEqual(["with-5"]);
+  expect((await manage("GET", "customers?sort=balance")).status).toBe(422);
+  expect((await manage("GET", "customers?sort=balance&balanceBelow=1&search=a")).status).toBe(422);
+});

@@ -23,7 +23,7 @@ import { pageOf, pageQuery, readIdCursor, readLimit, toPage } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
 import { walletTransaction } from "../wallet-transaction.ts";
 import { Customer } from "./describe-customer.ts";
-import { listCustomers, readCustomer } from "./list-customers.ts";
+import { listCustomers, listLowest, readCustomer } from "./list-customers.ts";
 
 const NOUN = "Customers";
 export const CUSTOMER_PATH = `${ENVIRONMENT_PATH}/customers/:customerId`;
@@ -49,7 +49,8 @@ export function customerOperations({ cellOf }: ManageParts): Operation[] {
       summary: "List and search customers",
       description:
         "Newest first. `search` matches the beginning of ID, name, email and billing reference. With a filter by plan, balance or " +
-        "block, a page may hold fewer than `limit` items or none: continue while there is a `nextCursor`.",
+        "block, a page may hold fewer than `limit` items or none: continue while there is a `nextCursor`. With `sort=balance`, there is " +
+        "one page, of the lowest balances.",
       params: Type.Object(environmentParams),
       query: strictObject({
         ...pageQuery,
@@ -69,17 +70,34 @@ export function customerOperations({ cellOf }: ManageParts): Operation[] {
             examples: ["100"],
           }),
         ),
+        sort: Type.Optional(
+          Type.Enum(["newest", "balance"], {
+            description:
+              "`balance`: lowest balance in any pool first, at most `limit` customers. Needs `balanceBelow`, without `search` or `cursor`. " +
+              "Compares the newest 100,000 customers, and computes the balances of the 1,000 most recently active that are low.",
+          }),
+        ),
       }),
       answer: pageOf(Customer),
       handle: async (call) => {
         const { cell, environmentId } = scopeOf(call);
-        const { search, plan, blocked, balanceBelow, cursor, limit } = call.query;
+        const { search, plan, blocked, balanceBelow, cursor, limit, sort } = call.query;
         const filter = {
           search: search ?? null,
           plan: plan ?? null,
           isBlocked: blocked === undefined ? null : blocked === "true",
           balanceBelow: balanceBelow === undefined ? null : Number(balanceBelow),
         };
+        if (sort === "balance") {
+          if (filter.balanceBelow === null || search !== undefined || cursor !== undefined)
+            throw invalidField({
+              field: "sort",
+              code: "wrong_form",
+              message: "by balance needs `balanceBelow`, without `search` or `cursor`",
+            });
+          const lowest = { ...filter, balanceBelow: filter.balanceBelow };
+          return toPage(await listLowest(cellOf(cell), environmentId, lowest, readLimit(limit)), null);
+        }
         const page = { before: readIdCursor(cursor), limit: readLimit(limit) };
         const { customers, next } = await listCustomers(cellOf(cell), environmentId, filter, page);
         return toPage(customers, next);

@@ -54,6 +54,7 @@ test("events are listed by the time they occurred, newest first, each once", asy
     event: "tokens",
     featureId: null,
     customerId: "ada",
+    customerName: null,
     quantity: 2,
     occurredAt: expect.any(String),
     recordedAt: expect.any(String),

@@ -12,7 +12,7 @@ import {
 import { publicId } from "../../primitives/public-id.ts";
 import { formatTimestamp, TIME_MAX } from "../../primitives/timestamp.ts";
 import type { Uuid } from "../../primitives/uuid.ts";
-import { findCustomers, mapCustomerIds } from "../../store/cell/customers.ts";
+import { findCustomers, mapCustomers, NO_CUSTOMER } from "../../store/cell/customers.ts";
 import {
   type EventPosition,
   findEvent,
@@ -20,7 +20,7 @@ import {
   type StoredEvent,
 } from "../../store/cell/event-list.ts";
 import { parseMetadata } from "../explain/key-story.ts";
-import { nullable, shownMember, timeField, timeOf } from "../fields.ts";
+import { nullable, shownCustomerName, shownMember, timeField, timeOf } from "../fields.ts";
 import { type EventTimes, eventTimes } from "./event-time.ts";
 
 export const UsageEvent = Type.Object({
@@ -32,6 +32,7 @@ export const UsageEvent = Type.Object({
   customerId: nullable(
     Type.String({ description: "Null if the customer was erased.", examples: ["customer_42"] }),
   ),
+  customerName: shownCustomerName,
   quantity: Type.Integer({ examples: [1840] }),
   occurredAt: timeOf("The event's `timestamp`, or when it was recorded if it had none."),
   recordedAt: timeField,
@@ -130,12 +131,12 @@ async function describeEvents(
   events: readonly StoredEvent[],
 ): Promise<UsageEvent[]> {
   const numbers = events.map(({ customerNumber }) => customerNumber);
-  const customers = await mapCustomerIds(tx, environmentId, numbers);
+  const customers = await mapCustomers(tx, environmentId, numbers);
   return events.map((event) => ({
     eventId: publicId("evt", event.id),
     event: event.event,
     featureId: null,
-    customerId: customers.get(event.customerNumber) ?? null,
+    ...(customers.get(event.customerNumber) ?? NO_CUSTOMER),
     quantity: event.quantity,
     occurredAt: formatTimestamp(event.occurredAt),
     recordedAt: formatTimestamp(event.recordedAt),

@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import { REASONS } from "../../entitlement/decide.ts";
 import { assertNever } from "../../primitives/assert.ts";
 import { deniedItemsFields } from "../customers/denied-items.ts";
-import { nullable, shownMember, shownOverrides, timeField } from "../fields.ts";
+import { nullable, shownCustomerName, shownMember, shownOverrides, timeField } from "../fields.ts";
 import { reasonField } from "../requests/describe-request.ts";
 import { ChargeDetails } from "./key-story.ts";
 
@@ -49,6 +49,7 @@ export const DenialExplanation = Type.Object({
   customerId: nullable(
     Type.String({ description: "Null if the customer was erased.", examples: ["customer_42"] }),
   ),
+  customerName: shownCustomerName,
   feature: Type.String({ examples: ["image.generate"] }),
   quantity: Type.Integer({ examples: [5] }),
   ...deniedItemsFields,

@@ -63,6 +63,7 @@ export function explainDenial(
       denialId: publicId("den", denial.id),
       recordedAt: formatTimestamp(denial.recordedAt),
       customerId: customer?.customerId ?? null,
+      customerName: customer?.name ?? null,
       feature: denial.feature,
       quantity: denial.quantity,
       ...describeDeniedItems(denial),

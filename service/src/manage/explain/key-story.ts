@@ -10,7 +10,7 @@ import type { Denial } from "../../store/cell/denials.ts";
 import type { StoredEvent } from "../../store/cell/event-list.ts";
 import { KEYED_ENDPOINTS } from "../../store/cell/keyed-requests.ts";
 import { deniedItemsFields, describeDeniedItems } from "../customers/denied-items.ts";
-import { nullable, shownMember, shownOverrides, timeField } from "../fields.ts";
+import { nullable, shownCustomerName, shownMember, shownOverrides, timeField } from "../fields.ts";
 import { LoggedRequest, reasonField } from "../requests/describe-request.ts";
 
 const metadataField = nullable(Type.Record(Type.String(), Type.Unknown()));
@@ -75,6 +75,7 @@ export const KeyStory = Type.Object({
   endpoint: nullable(Type.Enum([...KEYED_ENDPOINTS])),
   recordedAt: nullable(timeField),
   customerId: nullable(Type.String({ examples: ["customer_42"] })),
+  customerName: shownCustomerName,
   answer: nullable(
     Type.Record(Type.String(), Type.Unknown(), {
       description: "The response with status 200. While the key is kept, the same request returns it again.",

@@ -111,6 +111,7 @@ test("a key from the other environment shows only that it was used there, and an
     endpoint: null,
     recordedAt: null,
     customerId: null,
+    customerName: null,
     answer: null,
     charge: null,
     charges: [],

@@ -24,7 +24,7 @@ import type { Uuid } from "../../primitives/uuid.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { listChargesOfRequest } from "../../store/cell/charges.ts";
 import { readClock } from "../../store/cell/clock.ts";
-import { mapCustomerIds } from "../../store/cell/customers.ts";
+import { mapCustomers, NO_CUSTOMER } from "../../store/cell/customers.ts";
 import { findDenial, nameDenial } from "../../store/cell/denials.ts";
 import { findEvent } from "../../store/cell/event-list.ts";
 import { findHoldRecord } from "../../store/cell/hold-list.ts";
@@ -95,15 +95,16 @@ async function describeKept(
 ): Promise<KeyStory> {
   const { key, kept, subject, logged } = found;
   const number = subject?.row.customerNumber;
-  const customers = await mapCustomerIds(tx, scope.environmentId, number === undefined ? [] : [number]);
-  const customerId = number === undefined ? null : (customers.get(number) ?? null);
+  const customers = await mapCustomers(tx, scope.environmentId, number === undefined ? [] : [number]);
+  const customer = (number === undefined ? undefined : customers.get(number)) ?? NO_CUSTOMER;
+  const { customerId } = customer;
   const asked = subject === null ? null : toAsked(key, kept, subject, customerId);
   return {
     idempotencyKey: key,
     state: stateOf(kept),
     endpoint: kept.endpoint,
     recordedAt: formatTimestamp(kept.recordedAt),
-    customerId,
+    ...customer,
     answer: renderKept(kept, subject, customerId),
     ...describeSubject(subject),
     uses: await describeUses(tx, scope, logged, (use) => (asked === null ? [] : differingFields(asked, use))),
@@ -126,7 +127,7 @@ function stateOf({ isEnded }: KeptRequest): "kept" | "ended" {
 const NOTHING = {
   endpoint: null,
   recordedAt: null,
-  customerId: null,
+  ...NO_CUSTOMER,
   answer: null,
   charge: null,
   charges: [],

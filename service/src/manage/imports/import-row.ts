@@ -1,6 +1,7 @@
 import { brandAs, type CustomerId, type Instant } from "../../primitives/brand.ts";
 import { parseTimestamp } from "../../primitives/timestamp.ts";
 import type { ImportedProfile } from "../../store/cell/imports.ts";
+import { isEmail } from "../people/email.ts";
 
 /** Columns of an import file. */
 export const COLUMNS = [
@@ -68,6 +69,8 @@ export function parseRow(
     email: reader.text("email", LENGTH_MAX.email),
     billingReference: reader.text("billingReference", LENGTH_MAX.billingReference),
   };
+  if (profile.email !== null && !isEmail(profile.email))
+    reader.fail("email", "wrong_form", "is not an email address");
   const plan = readPlan(reader);
   const credits = readCredits(reader);
   if (customerId === null || reader.errors.length > 0) return reader.errors;

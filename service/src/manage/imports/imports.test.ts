@@ -134,6 +134,16 @@ bad12,,,,9999999999999,,,
   expect(await database.count("cell.customers", "customer_id = 'good'")).toBe(1);
 });
 
+test("a cell that is not an email address is an error in its row", async () => {
+  const managed = await setupManage();
+  const { body } = await sendFile(managed, "customerId,email\nc1,bad-email\nc2,a@b.example\nc3,\n");
+  expect(body).toMatchObject({
+    created: 2,
+    failed: 1,
+    errors: [{ row: 2, column: "email", code: "wrong_form", message: "is not an email address" }],
+  });
+});
+
 test("an end earlier than the current one is an error in its row", async () => {
   const managed = await setupManage();
   const { body } = await sendFile(managed, "customerId,plan,planEndsAt\nada,pro,2099-01-01T00:00:00Z\n");

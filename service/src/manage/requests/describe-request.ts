@@ -3,11 +3,11 @@ import type { Tx } from "../../postgres/statement.ts";
 import type { EnvironmentId, ProjectId } from "../../primitives/brand.ts";
 import { publicId } from "../../primitives/public-id.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
-import { mapCustomerIds } from "../../store/cell/customers.ts";
+import { mapCustomers, NO_CUSTOMER } from "../../store/cell/customers.ts";
 import { listKeyUses } from "../../store/cell/key-records.ts";
 import { LOGGED_ENDPOINTS } from "../../store/cell/request-log.ts";
 import type { LogRecord } from "../../store/cell/request-log-list.ts";
-import { nullable, timeField } from "../fields.ts";
+import { nullable, shownCustomerName, timeField } from "../fields.ts";
 
 export const endpointField = Type.Enum([...LOGGED_ENDPOINTS]);
 
@@ -61,6 +61,7 @@ export const LoggedRequest = Type.Object({
       examples: ["customer_42"],
     }),
   ),
+  customerName: shownCustomerName,
   durationMs: Type.Number({ examples: [3.2] }),
   counts: nullable(
     Type.Object(
@@ -84,7 +85,7 @@ export async function describeRequests(
 ): Promise<LoggedRequest[]> {
   const numbers = records.flatMap(({ customerNumber }) => customerNumber ?? []);
   const hashes = records.flatMap(({ keyHash }) => keyHash ?? []);
-  const customers = await mapCustomerIds(tx, scope.environmentId, numbers);
+  const customers = await mapCustomers(tx, scope.environmentId, numbers);
   const keys = await listKeyUses(tx, scope, hashes);
   return records.map((record) => ({
     id: publicId("log", record.id),
@@ -99,7 +100,7 @@ export async function describeRequests(
     feature: record.endpoint === "events" ? null : record.subject,
     event: record.endpoint === "events" ? record.subject : null,
     idempotencyKey: record.keyHash === null ? null : (keys.get(record.keyHash)?.key ?? null),
-    customerId: record.customerNumber === null ? null : (customers.get(record.customerNumber) ?? null),
+    ...((record.customerNumber === null ? undefined : customers.get(record.customerNumber)) ?? NO_CUSTOMER),
     durationMs: Math.round(record.durationMs * 10) / 10,
     counts: record.counts,
   }));

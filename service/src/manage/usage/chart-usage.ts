@@ -3,7 +3,7 @@ import type { Catalog } from "../../entitlement/catalog.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { brandAs, type CustomerNumber, type FeatureId, type Instant } from "../../primitives/brand.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
-import { mapCustomerIds } from "../../store/cell/customers.ts";
+import { mapCustomers, NO_CUSTOMER, type ShownCustomer } from "../../store/cell/customers.ts";
 import { reasonOf } from "../../store/cell/denials.ts";
 import {
   findWholeEventsSince,
@@ -39,17 +39,26 @@ export const UsageLine = Type.Object({
       examples: ["image.generate"],
     }),
   ),
+  customerName: nullable(
+    Type.String({
+      description: "The customer's current name, if grouped by customer and the customer has one.",
+      examples: ["Acme GmbH"],
+    }),
+  ),
   total: UsedSum,
   points,
 });
 
 type Point = Used & { readonly at: Instant };
-type Line = { readonly key: string | null; readonly total: Used; readonly points: readonly Point[] };
+type Line = Label & { readonly total: Used; readonly points: readonly Point[] };
+/** What a line is about, and for a customer its name. */
+type Label = { readonly key: string | null; readonly customerName: string | null };
 type Lines = { readonly lines: readonly Line[]; readonly other: Line | null };
 
-export function describeLine({ key, total, points: some }: Line): Static<typeof UsageLine> {
+export function describeLine({ key, customerName, total, points: some }: Line): Static<typeof UsageLine> {
   return {
     key,
+    customerName,
     total: exactUsed(total),
     points: some.map((point) => ({ at: formatTimestamp(point.at), ...exactUsed(point) })),
   };
@@ -89,19 +98,19 @@ export async function chartUsage(
       ? await chartAll(tx, scope, grouping.by, options)
       : await chartSome(tx, scope, customer === null ? [] : [customer], grouping.by, options);
   const names = new CatalogNames(catalog);
-  const ids = customer === null ? new Map() : await mapCustomerIds(tx, scope.environmentId, [customer]);
+  const customers = await mapCustomers(tx, scope.environmentId, customer === null ? [] : [customer]);
   return toLines(found, (group) => {
     switch (grouping.by) {
       case "event":
-        return group;
+        return labelOf(group);
       case "feature":
-        return names.feature(brandAs<FeatureId>(Number(group)));
+        return labelOf(names.feature(brandAs<FeatureId>(Number(group))));
       case "reason":
-        return reasonOf(Number(group));
+        return labelOf(reasonOf(Number(group)));
       case "customer":
-        return ids.get(brandAs<CustomerNumber>(Number(group))) ?? null;
+        return labelCustomer(customers, group);
       default:
-        return null;
+        return labelOf(null);
     }
   });
 }
@@ -121,10 +130,10 @@ export async function chartSome(
 async function chartByCustomer(tx: Tx, scope: UsageScope, options: ChartOptions): Promise<Lines> {
   const ranked = await rankUsers(tx, scope, { by: options.by, limit: options.linesMax });
   const numbers = ranked.map(({ customerNumber }) => customerNumber);
-  const ids = await mapCustomerIds(tx, scope.environmentId, numbers);
+  const customers = await mapCustomers(tx, scope.environmentId, numbers);
   const found = await chartSome(tx, scope, numbers, "customer", options);
-  const { lines } = toLines(found, (group) => ids.get(brandAs<CustomerNumber>(Number(group))) ?? null);
-  const [all] = toLines(await chartAll(tx, scope, "none", options), () => null).lines;
+  const { lines } = toLines(found, (group) => labelCustomer(customers, group));
+  const [all] = toLines(await chartAll(tx, scope, "none", options), () => labelOf(null)).lines;
   return { lines, other: all === undefined ? null : subtract(all, lines) };
 }
 
@@ -144,7 +153,7 @@ async function chartRows(
     throw invalidField({ field: "from", code: "too_large", message });
   }
   const byValue = Map.groupBy(found, ({ value }) => value);
-  const lines = [...byValue].map(([key, some]) => toLine(key, some));
+  const lines = [...byValue].map(([key, some]) => toLine(labelOf(key), some));
   const { by } = options;
   lines.sort((a, b) => compare(b.total[by], a.total[by]) || compare(a.key ?? "", b.key ?? ""));
   const rest = lines.slice(options.linesMax).flatMap(({ points: some }) => some);
@@ -168,19 +177,28 @@ function compare<T extends string | bigint>(a: T, b: T): number {
   return a < b ? -1 : 1;
 }
 
-function toLines(found: readonly ChartPoint[], nameOf: (group: string) => string | null): Lines {
+function toLines(found: readonly ChartPoint[], describe: (group: string) => Label): Lines {
   const byGroup = Map.groupBy(found, ({ group }) => group);
   const lines: Line[] = [];
   let other: Line | null = null;
   for (const [group, some] of byGroup) {
-    if (group === null) other = toLine(null, some);
-    else lines.push(toLine(nameOf(group), some));
+    if (group === null) other = toLine(labelOf(null), some);
+    else lines.push(toLine(describe(group), some));
   }
   return { lines, other };
 }
 
-function toLine(key: string | null, points: readonly Point[]): Line {
-  return { key, total: sum(points), points };
+function toLine(label: Label, points: readonly Point[]): Line {
+  return { ...label, total: sum(points), points };
+}
+
+function labelOf(key: string | null): Label {
+  return { key, customerName: null };
+}
+
+function labelCustomer(customers: ReadonlyMap<CustomerNumber, ShownCustomer>, group: string): Label {
+  const { customerId, customerName } = customers.get(brandAs<CustomerNumber>(Number(group))) ?? NO_CUSTOMER;
+  return { key: customerId, customerName };
 }
 
 export function sum(some: readonly Used[]): Used {
@@ -200,7 +218,7 @@ export function negate({ count, quantity, credits }: Used): Used {
 function mergeRest(rest: readonly Point[]): Line {
   const byTime = [...Map.groupBy(rest, ({ at }) => at)].sort(([a], [b]) => a - b);
   return toLine(
-    null,
+    labelOf(null),
     byTime.map(([at, some]) => ({ at, ...sum(some) })),
   );
 }
@@ -211,5 +229,5 @@ function subtract(all: Line, lines: readonly Line[]): Line | null {
   const left = points.filter(
     ({ count, quantity, credits }) => count !== 0n || quantity !== 0n || credits !== 0n,
   );
-  return left.length === 0 ? null : toLine(null, left);
+  return left.length === 0 ? null : toLine(labelOf(null), left);
 }

@@ -3,7 +3,7 @@ import { REASONS } from "../../entitlement/decide.ts";
 import { snapshot } from "../../postgres/transaction.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
-import { mapCustomerIds } from "../../store/cell/customers.ts";
+import { mapCustomers, NO_CUSTOMER } from "../../store/cell/customers.ts";
 import { reasonOf } from "../../store/cell/denials.ts";
 import { listBuckets } from "../../store/cell/usage/buckets.ts";
 import { chartAll, sumUsage, type UsageScope } from "../../store/cell/usage/chart.ts";
@@ -12,7 +12,7 @@ import { listUsageTotals } from "../../store/cell/usage/totals.ts";
 import { CatalogNames } from "../customers/catalog-names.ts";
 import { customerNotFound } from "../customers/operations.ts";
 import { exactTotal } from "../exact-total.ts";
-import { nullable, timeField } from "../fields.ts";
+import { nullable, shownCustomerName, timeField } from "../fields.ts";
 import { ENVIRONMENT_PATH, environmentParams, type Operation, operation, scopeOf } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
 import { chartSome, negate, sum } from "./chart-usage.ts";
@@ -191,6 +191,7 @@ function customers(parts: ManageParts): Operation {
           customerId: nullable(
             Type.String({ description: "Null for an erased customer.", examples: ["customer_42"] }),
           ),
+          customerName: shownCustomerName,
           ...UsedFields,
         }),
       ),
@@ -204,18 +205,18 @@ function customers(parts: ManageParts): Operation {
         const scope = readScope(await loadCatalog(tx, environmentId), environmentId, range, call.query);
         const { completeTo } = await readUsageProgress(tx);
         const by = call.query.by ?? MEASURE[scope.kind];
-        const { ranked, ids, total } = await refuseTooLong("customer totals", async () => {
+        const { ranked, named, total } = await refuseTooLong("customer totals", async () => {
           const ranked = await rankUsers(tx, scope, { by, limit: Number(call.query.limit ?? "10") });
           const numbers = ranked.map(({ customerNumber }) => customerNumber);
-          const ids = await mapCustomerIds(tx, environmentId, numbers);
-          return { ranked, ids, total: await sumUsage(tx, scope) };
+          const named = await mapCustomers(tx, environmentId, numbers);
+          return { ranked, named, total: await sumUsage(tx, scope) };
         });
         return {
           ...describeRange(range),
           completeTo: formatTimestamp(completeTo),
           total: exactUsed(total),
           customers: ranked.map(({ customerNumber, ...used }) => ({
-            customerId: ids.get(customerNumber) ?? null,
+            ...(named.get(customerNumber) ?? NO_CUSTOMER),
             ...exactUsed(used),
           })),
           other: exactUsed(sum([total, ...ranked.map(negate)])),

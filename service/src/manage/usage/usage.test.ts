@@ -156,8 +156,8 @@ test("totals, decisions and the ranking of customers agree with each other", asy
     const path = `usage/customers?limit=2&from=${iso(from)}&to=${iso(from + back * DAY_MS + 2 * month)}`;
     const ranking = await ask<Ranking>(managed, path);
     expect(ranking.customers).toEqual([
-      { customerId: "ada", count: 2, quantity: 3, credits: 20 },
-      { customerId: "bob", count: 1, quantity: 2, credits: 20 },
+      { customerId: "ada", customerName: null, count: 2, quantity: 3, credits: 20 },
+      { customerId: "bob", customerName: null, count: 1, quantity: 2, credits: 20 },
     ]);
     expect(ranking.other).toEqual({ count: 1, quantity: 1, credits: 10 });
   }

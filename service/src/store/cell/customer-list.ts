@@ -56,6 +56,46 @@ export async function listCustomerRecords(
   return { records: await viewDueHolds(tx, records, (record) => ({ ...record, environmentId })), next };
 }
 
+/** Wallets whose stored balance is compared in one call, those of the newest customers. */
+const COMPARED_MAX = 100_000;
+
+// The stored balance counts held credits, so wallets with open holds are candidates too. No index has the balance, because
+// every charge would update it. The first part reads two columns of each wallet, in order of its primary key.
+const FIND_LOW = statement(
+  "customers.find_low",
+  `
+  select w.customer_number
+  from (
+    select q.customer_number, q.decided_at, q.balance
+    from cell.wallets as q
+    where q.environment_id = $1
+    order by q.customer_number desc
+    limit ${COMPARED_MAX}
+  ) as w
+  where $2::bigint is null
+    or w.balance < $2
+    or exists (
+      select
+      from cell.open_holds as h
+      where h.environment_id = $1
+        and h.customer_number = w.customer_number
+    )
+  order by w.decided_at desc
+  limit $3::bigint`,
+);
+
+/** Customers whose stored balance is below `below`, most recently active first. Null `below`: all customers. */
+export async function listLowRecords(
+  tx: Tx,
+  environmentId: EnvironmentId,
+  { below, limit }: { readonly below: number | null; readonly limit: number },
+): Promise<readonly CustomerRecord[]> {
+  const numbers = readNumbers((await tx.run(FIND_LOW, [environmentId, below, limit])).rows);
+  if (numbers.length === 0) return [];
+  const records = await listRows(tx, READ_RECORDS, [environmentId, bigints(numbers)], RECORD);
+  return viewDueHolds(tx, records, (record) => ({ ...record, environmentId }));
+}
+
 // A list first finds the numbers, then looks up each customer. With a single statement, the planner chose to read all customers
 // or all wallets for a rare search text, a deep page or a large page.
 const READ_RECORDS = statement(

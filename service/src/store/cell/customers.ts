@@ -1,5 +1,5 @@
 import { bigints, integers, texts } from "../../postgres/binary-array.ts";
-import { readInteger, readText } from "../../postgres/column.ts";
+import { readInteger, readNullable, readText } from "../../postgres/column.ts";
 import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
 import { brandAs, type CustomerId, type CustomerNumber, type EnvironmentId } from "../../primitives/brand.ts";
 import { EMPTY_WALLET_STATE } from "./wallet-state.ts";
@@ -161,7 +161,7 @@ export function customerKey(customer: CustomerName): string {
 const FIND_IDS = statement(
   "customers.find_ids",
   `
-  select c.environment_id, c.number, c.customer_id
+  select c.environment_id, c.number, c.customer_id, c.name
   from unnest($1::integer[], $2::bigint[]) as wanted (environment_id, number)
   join cell.customers as c
     on c.environment_id = wanted.environment_id
@@ -169,21 +169,43 @@ const FIND_IDS = statement(
   where c.erased_at is null`,
 );
 
-/** The IDs of these customers, without erased ones. */
+/** How lists show a customer. Both are null if the customer is unknown or was erased. */
+export type ShownCustomer = { readonly customerId: CustomerId | null; readonly customerName: string | null };
+
+export const NO_CUSTOMER: ShownCustomer = { customerId: null, customerName: null };
+
+/** The IDs and names of these customers, without erased ones. */
 export async function findCustomerIds(
   tx: Tx,
   customers: readonly NumberedCustomer[],
-): Promise<(NumberedCustomer & { readonly customerId: CustomerId })[]> {
+): Promise<(NumberedCustomer & ShownCustomer & { readonly customerId: CustomerId })[]> {
   if (customers.length === 0) return [];
   const { rows } = await tx.run(FIND_IDS, [
     integers(customers.map(({ environmentId }) => environmentId)),
     bigints(customers.map(({ customerNumber }) => customerNumber)),
   ]);
-  return rows.map(([environmentId, number, customerId]) => ({
+  return rows.map(([environmentId, number, customerId, name]) => ({
     environmentId: brandAs<EnvironmentId>(readInteger(environmentId)),
     customerNumber: brandAs<CustomerNumber>(readInteger(number)),
     customerId: brandAs<CustomerId>(readText(customerId)),
+    customerName: readNullable(name, readText),
   }));
+}
+
+/** The IDs and names of customers in one environment, by customer number. */
+export async function mapCustomers(
+  tx: Tx,
+  environmentId: EnvironmentId,
+  numbers: readonly CustomerNumber[],
+): Promise<Map<CustomerNumber, ShownCustomer & { readonly customerId: CustomerId }>> {
+  const names = [...new Set(numbers)].map((customerNumber) => ({ environmentId, customerNumber }));
+  const found = await findCustomerIds(tx, names);
+  return new Map(
+    found.map(({ customerNumber, customerId, customerName }) => [
+      customerNumber,
+      { customerId, customerName },
+    ]),
+  );
 }
 
 /** The IDs of customers in one environment, by customer number. */
@@ -192,7 +214,6 @@ export async function mapCustomerIds(
   environmentId: EnvironmentId,
   numbers: readonly CustomerNumber[],
 ): Promise<Map<CustomerNumber, CustomerId>> {
-  const names = [...new Set(numbers)].map((customerNumber) => ({ environmentId, customerNumber }));
-  const found = await findCustomerIds(tx, names);
-  return new Map(found.map(({ customerNumber, customerId }) => [customerNumber, customerId]));
+  const customers = await mapCustomers(tx, environmentId, numbers);
+  return new Map([...customers].map(([number, { customerId }]) => [number, customerId]));
 }

@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import { type BalancePoint, stepsOf } from "../src/features/customers/balance-history.ts";
+
+function change(at: number, amount: number, balance: number): BalancePoint {
+  return { at, balance, entry: { what: "Change", amount, sequence: at }, isTopUp: false };
+}
+
+const edge = (at: number, balance: number): BalancePoint => ({ at, balance, entry: null, isTopUp: false });
+
+test("a renewal is one step, not a dip to zero", () => {
+  const points = [
+    edge(0, 0),
+    change(0, 100, 100),
+    change(50, -40, 60),
+    change(80, -60, 0),
+    change(80, 100, 100),
+    edge(100, 100),
+  ];
+  const steps = stepsOf(points);
+  expect(steps.map(({ at, balance }) => [at, balance])).toEqual([
+    [-4, 0],
+    [0, 100],
+    [50, 60],
+    [80, 100],
+    [100, 100],
+  ]);
+  expect(steps[3]?.entry).toMatchObject({ what: "2 changes", amount: 40 });
+});
+
+test("the first credits of a new pool are a step after a lead-in", () => {
+  const now = edge(1_000, 200);
+  expect(stepsOf([edge(0, 0), change(0, 200, 200), now])).toEqual([edge(-40, 0), change(0, 200, 200), now]);
+  expect(stepsOf([])).toEqual([]);
+});

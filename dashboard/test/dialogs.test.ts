@@ -1,0 +1,80 @@
+import { expect, test } from "vitest";
+import { setupManage } from "../../service/test/manage.ts";
+import { expectAccessible } from "./axe.ts";
+import { signIn } from "./browser.ts";
+
+const ADA = "/projects/1/test/customers/ada";
+
+test("closing a dialog returns the focus to the button that opened it", async () => {
+  const { service } = await setupManage();
+  const page = await signIn(service.url, ADA);
+  for (const name of ["Add credits", "Assign plan"]) {
+    const button = page.getByRole("button", { name, exact: true });
+    await button.click();
+    await page.getByRole("dialog").waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await expect.poll(() => button.evaluate((element) => element === document.activeElement)).toBe(true);
+  }
+  const more = page.getByRole("button", { name: "More actions" });
+  await more.click();
+  await page.getByRole("menuitem", { name: "Block" }).click();
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await expect.poll(() => more.evaluate((element) => element === document.activeElement)).toBe(true);
+});
+
+test("a click outside closes an empty dialog, and asks before it discards input", async () => {
+  const { service } = await setupManage();
+  const page = await signIn(service.url, ADA);
+  const dialog = page.getByRole("dialog");
+  const add = page.getByRole("button", { name: "Add credits", exact: true });
+  await add.click();
+  await dialog.waitFor();
+  await page.mouse.click(20, 500);
+  await dialog.waitFor({ state: "detached" });
+
+  await add.click();
+  const credits = page.getByLabel("Credits", { exact: true });
+  await credits.fill("250");
+  await page.mouse.click(20, 500);
+  await page.getByText("Discard your changes?").waitFor();
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Keep editing" }).click();
+  await page.getByText("Discard your changes?").waitFor({ state: "detached" });
+  expect(await credits.inputValue()).toBe("250");
+  await page.mouse.click(20, 500);
+  await page.getByRole("button", { name: "Discard" }).click();
+  await dialog.waitFor({ state: "detached" });
+  await add.click();
+  expect(await credits.inputValue()).toBe("");
+});
+
+test("the bar and the backdrop of a dialog cover the window, and the page does not move", async () => {
+  const { service } = await setupManage();
+  const page = await signIn(service.url, ADA);
+  await page.setViewportSize({ width: 1440, height: 500 });
+  const widthOf = (selector: string) =>
+    page
+      .locator(selector)
+      .first()
+      .evaluate((element) => element.getBoundingClientRect().width);
+  const headingAt = () => page.locator("h1").evaluate((element) => element.getBoundingClientRect().x);
+  const before = await headingAt();
+  await page.getByRole("button", { name: "Add credits", exact: true }).click();
+  await page.getByRole("dialog").waitFor();
+  expect(await widthOf("[data-backdrop]")).toBe(1440);
+  expect(await widthOf(".edge-test")).toBe(1440);
+  expect(await headingAt()).toBe(before);
+});
+
+test("dialogs do not move if the system asks for reduced motion", async () => {
+  const { service } = await setupManage();
+  const page = await signIn(service.url, ADA);
+  await page.emulateMedia({ reducedMotion: "reduce" });
+  await page.getByRole("button", { name: "Add credits", exact: true }).click();
+  const durations = await page
+    .locator("[data-backdrop], [role=dialog]")
+    .evaluateAll((elements) => elements.map((element) => getComputedStyle(element).transitionDuration));
+  expect(durations.map((duration) => Number.parseFloat(duration) < 0.001)).toEqual([true, true]);
+});
