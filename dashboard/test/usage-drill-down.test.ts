@@ -182,9 +182,6 @@ test("a customer's requests and ledger show the member", async () => {
   await page.getByText("consume, member user_7").nth(1).waitFor();
   await expectAccessible(page);
   await page.getByRole("link", { name: "Ledger" }).click();
-  await page
-    .getByRole("button", { name: /^Details of/ })
-    .first()
-    .click();
-  await page.getByText("user_7").waitFor();
+  await page.getByRole("button", { name: "Details of entry 2" }).click();
+  await page.locator("dd", { hasText: "user_7" }).waitFor();
 });
