@@ -56,7 +56,8 @@ export class FoldedHolds {
     const { open } = this;
     if (open.length !== openHolds)
       return `the wallet counts ${openHolds} open holds, but ${open.length} are open`;
-    const missed = open.find(({ expiresAt }) => expiresAt <= holdsUntil);
+    const known = new Set(wallet.holds.map(({ number }) => number));
+    const missed = open.find(({ number, expiresAt }) => !known.has(number) && expiresAt <= holdsUntil);
     if (missed !== undefined)
       return `hold ${missed.number} ends earlier than the wallet says the next one does`;
     const parts = open.flatMap(({ items }) => items.flatMap((item) => item.parts));
