@@ -31,7 +31,10 @@ test.each(["light", "dark"] as const)(
         expect.stringMatching(/Manual top-up\s+40 of 40/),
       ]);
     await page.getByText("At most 5 a day").waitFor();
-    await page.getByText(/^Renews/).waitFor();
+    await page
+      .locator("dl", { hasText: "Active since" })
+      .getByText(/^Renews/)
+      .waitFor();
     const { body } = await manage("GET", "customers/ada/grants");
     const grants = body["items"] as { kind: string; expiresAt: string }[];
     const renewal = page.getByText("Available now. Renews").locator("time");
