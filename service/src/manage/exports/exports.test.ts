@@ -10,7 +10,11 @@ test("each export has the same rows as its list", async () => {
   const listed = async (path: string): Promise<Row[]> =>
     (await manage("GET", `${path}?limit=200`)).body["items"] as Row[];
   const events = await read(managed, "events?format=ndjson");
-  expect(events.map(({ cursor: _, ...event }) => event).reverse()).toEqual(await listed("events"));
+  // The list also has the name of the customer.
+  const withoutName = ({ customerName: _, ...event }: Row) => event;
+  expect(events.map(({ cursor: _, ...event }) => event).reverse()).toEqual(
+    (await listed("events")).map(withoutName),
+  );
 
   const ledger = await read(managed, "ledger?format=ndjson");
   const ofAda = ledger.filter(({ customerId }) => customerId === "ada");
