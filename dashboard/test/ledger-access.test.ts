@@ -18,6 +18,9 @@ test.each([
 
   const page = await signIn(service.url, `${CUSTOMER}/ledger`, { scheme, width });
   await page.getByText("Possible duplicate").first().waitFor();
+  // The note wraps, so that the amounts stay visible.
+  const table = page.getByRole("region", { name: /ledger/i });
+  expect(await table.evaluate(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)).toBe(true);
   await page.getByRole("button", { name: "Details of entry 5" }).click();
   await expectAccessible(page);
   await page.getByRole("button", { name: "Reverse entry 5" }).click();

@@ -14,11 +14,21 @@ const TONES: Record<BadgeTone, string> = {
   live: "bg-live-soft text-live-ink border-transparent",
 };
 
-export function Badge({ tone = "plain", children }: { tone?: BadgeTone; children: ReactNode }) {
+export function Badge({
+  tone = "plain",
+  wraps = false,
+  children,
+}: {
+  tone?: BadgeTone;
+  /** For a sentence in a narrow column. */
+  wraps?: boolean;
+  children: ReactNode;
+}) {
   return (
     <span
       className={classNames(
-        "inline-flex h-5 items-center gap-1 rounded-full border px-2 text-caption font-medium whitespace-nowrap",
+        "inline-flex min-h-5 items-center gap-1 border px-2 text-caption font-medium",
+        wraps ? "rounded-md" : "rounded-full whitespace-nowrap",
         TONES[tone],
       )}
     >

@@ -54,8 +54,8 @@ function What({ entry, context }: { entry: Entry; context: LedgerContext }) {
       <div className="flex flex-wrap items-center gap-x-2 gap-y-1">
         <span className="font-medium">{describeEntry(entry.kind, given)}</span>
         {duplicate !== undefined && (
-          <Badge tone="warn">
-            <TriangleAlert className="size-3" aria-hidden />
+          <Badge tone="warn" wraps>
+            <TriangleAlert className="size-3 shrink-0" aria-hidden />
             {describeDuplicate(duplicate.gapMs)}
           </Badge>
         )}
