@@ -8,12 +8,15 @@ import { onSessionExpired, queryClient } from "./api/query-client.ts";
 import { sessionQuery } from "./api/session.ts";
 import { router } from "./router.tsx";
 import "./tokens.css";
+import { rememberFocus } from "./ui/dialog.tsx";
 import { Toasts } from "./ui/toast.tsx";
 
 onSessionExpired(() => {
   queryClient.removeQueries({ queryKey: sessionQuery.queryKey });
   void router.invalidate();
 });
+
+rememberFocus();
 
 const root = document.getElementById("root");
 if (root === null) throw new Error("index.html has no #root");

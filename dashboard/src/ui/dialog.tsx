@@ -16,10 +16,14 @@ const COPY = 'button[aria-label^="Copy"]';
 
 /** The element that last had the focus outside of dialogs and menus. For a menu item, this is the button of the menu. */
 let lastFocused: Element | null = null;
-document.addEventListener("focusin", ({ target }) => {
-  if (target instanceof Element && target.closest("[role=dialog], [role=menu]") === null)
-    lastFocused = target;
-});
+
+/** Called once, when the dashboard starts. */
+export function rememberFocus(): void {
+  document.addEventListener("focusin", ({ target }) => {
+    if (target instanceof Element && target.closest("[role=dialog], [role=menu]") === null)
+      lastFocused = target;
+  });
+}
 
 /** Where the focus goes when a dialog closes. */
 export function findLastFocused(): HTMLElement | true {
