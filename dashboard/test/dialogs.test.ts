@@ -78,3 +78,17 @@ test("dialogs do not move if the system asks for reduced motion", async () => {
     .evaluateAll((elements) => elements.map((element) => getComputedStyle(element).transitionDuration));
   expect(durations.map((duration) => Number.parseFloat(duration) < 0.001)).toEqual([true, true]);
 });
+
+test("a key is suggested from the name, until it is edited", async () => {
+  const { service } = await setupManage();
+  const page = await signIn(service.url, "/projects/1/test/plans");
+  await page.getByRole("button", { name: "Create plan" }).click();
+  const dialog = page.getByRole("dialog", { name: "Create plan" });
+  const [name, key] = [dialog.getByLabel("Name"), dialog.getByLabel("Key")];
+  expect(await name.evaluate((element) => element === document.activeElement)).toBe(true);
+  await name.fill("  Équipe & Team plan ");
+  expect(await key.inputValue()).toBe("equipe-team-plan");
+  await key.fill("team");
+  await name.fill("Team plan");
+  expect(await key.inputValue()).toBe("team");
+});

@@ -58,7 +58,7 @@ function AllowanceRow({ index, name }: { index: number; name: string | null }) {
       <legend className="sr-only">{name ?? "Credits"}</legend>
       <Checkbox label={`Include ${name ?? "credits"}`} {...register(`allowances.${index}.isGiven`)} />
       {row.isGiven && (
-        <div className="grid gap-3 sm:grid-cols-3 sm:pl-6">
+        <div className="grid gap-3 sm:grid-cols-2 sm:pl-6 xl:grid-cols-3">
           <TextField
             label="Credits"
             labelSuffix={of}
@@ -116,7 +116,7 @@ function OverageFields({ index, of }: { index: number; of: string }) {
   } = useFormContext<PlanValues>();
   const { overageKind, period } = useWatch({ control, name: `allowances.${index}` });
   return (
-    <div className="grid gap-3 sm:grid-cols-3 sm:pl-6">
+    <div className="grid gap-3 sm:grid-cols-2 sm:pl-6 xl:grid-cols-3">
       <Select
         label="Overage"
         labelSuffix={of}
