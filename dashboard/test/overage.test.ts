@@ -92,6 +92,8 @@ test("overage is published with a plan, used, shown apart from the balance, and 
   await expectAccessible(page);
   await release.getByRole("button", { name: "Release 10 credits of overage in test" }).click();
   await page.getByText("10 credits of overage no longer held").waitFor();
+  await page.getByText("Overage used", { exact: true }).waitFor();
+  await page.getByRole("link", { name: "Overview", exact: true }).click();
   await page.getByText("Limit in this period: 60. 60 left.").waitFor();
   await page.goto("/workspace/audit");
   await page.getByText("released a hold of 10 credits of overage for ada").waitFor();

@@ -85,24 +85,42 @@ function Identity({ customer: { customerId, email, billingReference } }: { custo
   );
 }
 
-/** Balances and plan in one line. */
+/** Balances, overage and plan in one line. */
 function StandingLine({ customer: { balances, plan } }: { customer: Customer }) {
   const { data: pools } = useSuspenseQuery(poolsQuery(useScope()));
-  const shown = balances.length === 0 ? [{ pool: "credits", balance: 0 }] : balances;
+  const nameOf = (key: string): string => pools.find((pool) => pool.key === key)?.name ?? key;
+  const isOnePool = balances.length === 1;
+  const facts = [
+    ...(balances.length === 0 ? [{ name: "Balance", value: "0", note: null }] : []),
+    ...balances.flatMap(({ pool, balance, held, overage }) => [
+      {
+        name: isOnePool ? "Balance" : nameOf(pool),
+        value: formatCount(balance),
+        note: held > 0 ? describeHeld(held) : null,
+      },
+      ...(overage === null
+        ? []
+        : [
+            {
+              name: isOnePool ? "Overage used" : `Overage used (${nameOf(pool)})`,
+              value: formatCount(overage.used),
+              note: null,
+            },
+          ]),
+    ]),
+    { name: "Plan", value: plan?.name ?? "None", note: null },
+  ];
   return (
     <dl className="-mt-3 flex flex-wrap gap-x-6 gap-y-1">
-      {shown.map(({ pool, balance }) => (
-        <div key={pool} className="flex items-baseline gap-1.5">
-          <dt className="text-muted">
-            {shown.length === 1 ? "Balance" : (pools.find(({ key }) => key === pool)?.name ?? pool)}
-          </dt>
-          <dd className="font-semibold">{formatCount(balance)}</dd>
+      {facts.map(({ name, value, note }) => (
+        <div key={name} className="flex items-baseline gap-1.5">
+          <dt className="text-muted">{name}</dt>
+          <dd className="font-semibold">
+            {value}
+            {note !== null && <span className="ml-1.5 font-normal text-muted">{note}</span>}
+          </dd>
         </div>
       ))}
-      <div className="flex items-baseline gap-1.5">
-        <dt className="text-muted">Plan</dt>
-        <dd className="font-semibold">{plan?.name ?? "None"}</dd>
-      </div>
     </dl>
   );
 }
