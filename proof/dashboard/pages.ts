@@ -55,7 +55,7 @@ export const PAGES: readonly DashboardPage[] = [
   { name: "usage", route: `${HERE}/usage`, row: LINE },
   { name: "events", route: `${HERE}/usage/events`, row: LINE },
   // A statement reads every entry since the start of its month.
-  { name: "month-end", route: `${HERE}/usage/month-end`, row: "main section", patience: 15 },
+  { name: "month-end", route: `${HERE}/usage/month-end`, row: LINE, patience: 15 },
   { name: "exports", route: `${HERE}/usage/exports`, row: "main form" },
   { name: "requests", route: `${HERE}/requests`, row: LINE },
   { name: "key", route: `${HERE}/keys/$idempotencyKey`, row: "main section" },

@@ -69,7 +69,15 @@ export function MonthEndPage() {
       <UsageTabs />
       <MonthPicker month={month} />
       <ProblemCallout error={error} onRetry={refetch} />
-      {data === undefined && error === null && <SkeletonRows rows={5} />}
+      {data === undefined && error === null && (
+        <Card
+          flush
+          title={nameOfMonth(month)}
+          note="Adding up the credits of every customer. In a large project this takes several seconds."
+        >
+          <SkeletonRows rows={5} />
+        </Card>
+      )}
       {data !== undefined && (
         <>
           <Card flush title={nameOfMonth(month)}>
