@@ -63,7 +63,10 @@ export const HoldView = Type.Object({
   creditsHeld: credits("Credits that the hold sets aside, or set aside until it ended.", 20),
   creditsCharged: closingFields.creditsCharged,
   creditsReleased: closingFields.creditsReleased,
-  overageCredits: credits("Overage that the hold sets aside or, after its end, that was charged.", 0),
+  overageCredits: credits(
+    "Overage that the hold sets aside or, after the hold has ended, that was charged.",
+    0,
+  ),
   creditsBeyondHold: closingFields.creditsBeyondHold,
   creditsUncovered: closingFields.creditsUncovered,
   late: closingFields.late,
@@ -71,12 +74,12 @@ export const HoldView = Type.Object({
   items: Type.Array(HeldItem),
 });
 
-/** A customer's overage of one pool. */
+/** A customer's overage in one pool. */
 export const OverageView = Type.Object(
   {
     credits: nullable(
       Type.Integer({
-        description: "How many the plan allows in each period. Null: unlimited.",
+        description: "Overage credits that the plan allows per period. Null: unlimited.",
         examples: [500],
       }),
     ),
@@ -84,7 +87,10 @@ export const OverageView = Type.Object(
     held: Type.Integer({ description: "Set aside by open holds.", examples: [0] }),
     remaining: nullable(Type.Integer({ description: "Null: unlimited.", examples: [480] })),
   },
-  { description: "Use beyond all credits, which you invoice later. Null if the plan does not allow it." },
+  {
+    description:
+      "Usage after all credits are spent, which you invoice for later. Null if the plan does not allow it.",
+  },
 );
 
 export type HoldView = Static<typeof HoldView>;

@@ -76,9 +76,9 @@ const HOLD_PROBLEMS: Readonly<Record<HoldProblem, string>> = {
   hold_released: "The hold was released by another request. Nothing was changed.",
   hold_expired: "The hold has expired. Nothing was changed.",
   hold_items_mismatch:
-    "`quantity` is only for a hold of one feature. Otherwise send `items`, with features of the hold. " +
-    "Only a hold of one feature can be extended.",
-  hold_too_long: "A hold lasts at most 7 days, counted from its opening.",
+    "`quantity` is only for a hold on one feature. Otherwise send `items`, with the hold's features. " +
+    "Only a hold on one feature can be extended.",
+  hold_too_long: "A hold lasts at most 7 days after it is opened.",
   too_many_holds: "A customer can have 1,000 open holds. Nothing was executed.",
 };
 

@@ -61,7 +61,7 @@ export const overageField = nullable(
     minimum: 0,
     maximum: 1_000_000_000_000,
     description:
-      "Credits that can be used in each period beyond all credits, to be invoiced later. Null: unlimited. Default: 0.",
+      "Maximum number of overage credits per period, used after all credits are spent and invoiced later. Null: unlimited. Default: 0.",
     examples: [0],
   }),
 );

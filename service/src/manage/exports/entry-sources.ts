@@ -85,7 +85,7 @@ const UNCOVERED = column(
 
 const OVERAGE = column(
   "overage",
-  "part of the price that was used beyond all credits, or that a reversal undoes",
+  "part of the price that was charged as overage, or that a reversal undoes",
   ({ overage }) => overage,
 );
 

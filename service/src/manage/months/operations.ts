@@ -52,7 +52,7 @@ export const Month = Type.Object({
   overage: Type.Array(
     Type.Object({
       pool: Type.String({ examples: ["credits"] }),
-      used: amount("Credits used beyond all credits, to be invoiced."),
+      used: amount("Overage credits used, to be invoiced."),
       reversed: amount("Overage that reversals in the month undid, of any month."),
     }),
     { description: "Only pools with overage. Not part of any balance." },

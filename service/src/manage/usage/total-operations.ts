@@ -62,7 +62,7 @@ function totals(parts: ManageParts): Operation {
       charges: Type.Array(Type.Object({ pool: Type.String({ examples: ["credits"] }), ...UsedFields })),
       overage: Type.Array(Type.Object({ pool: Type.String({ examples: ["credits"] }), ...UsedFields }), {
         description:
-          "Credits used beyond all credits, less reversals made in the range: negative if more was reversed than used.",
+          "Overage credits used, less reversals made in the range: negative if more was reversed than used.",
       }),
       denials: Type.Array(Type.Object({ reason: reasonField, ...UsedFields })),
     }),

@@ -126,7 +126,7 @@ const positionFields = {
       {
         additionalProperties: false,
         description:
-          "Only if the plan allows overage: use beyond all credits, which you invoice later. Not part of the balance.",
+          "Only if the plan allows overage: usage after all credits are spent, which you invoice for later. Not part of the balance.",
       },
     ),
   ),

@@ -27,10 +27,11 @@ export function settleHoldRoute(lanesOf: LanesOf) {
     path: "/v1/holds/{holdId}/settle",
     scope: "consume",
     operationId: "settleHold",
-    summary: "Charge what was used of a hold",
+    summary: "Settle a hold with the quantity used",
     description:
-      "Charges what was actually used, and releases the rest. A settlement is never denied, because the work is done. If the price exceeds " +
-      "the hold, the customer's other credits pay, then overage. What neither covers is `creditsUncovered`. " +
+      "Charges for the quantity that was actually used, and releases the rest. A settlement is never denied, because the work is done. If the " +
+      "price exceeds the hold, the rest is taken from the customer's other credits, then from overage. Any amount that neither covers is " +
+      "returned as `creditsUncovered`. " +
       "Repeating the same settlement returns the same response and charges nothing. A different settlement returns `hold_settled`. A hold that expired and released its " +
       "credits can be settled for 35 days. The response then has `late: true`.",
     params: holdParams,
@@ -64,16 +65,16 @@ export function releaseHoldRoute(lanesOf: LanesOf) {
 
 const RELEASE = fingerprint([["action", '"release"']]);
 
-/** Raises the quantity or the end of a hold. */
+/** Increases a hold's quantity or extends its expiry. */
 export function extendHoldRoute(lanesOf: LanesOf) {
   return runtimeRoute({
     path: "/v1/holds/{holdId}/extend",
     scope: "consume",
     operationId: "extendHold",
-    summary: "Raise the quantity or the end of a hold",
+    summary: "Increase a hold's quantity or extend its expiry",
     description:
-      "Sets a new total or a later end. Neither is ever lowered, so it is safe to repeat. If the new total is denied, the response has " +
-      "`allowed: false` and the hold does not change. Only for holds of one feature.",
+      "Sets a new total quantity or a later expiry. Never reduces the quantity or shortens the expiry, so it is safe to repeat. If the new " +
+      "total is denied, the response has `allowed: false` and the hold does not change. Only for holds on one feature.",
     params: holdParams,
     body: ExtendBody,
     answer: { description: "The hold as it is now.", ...ExtendAnswer },

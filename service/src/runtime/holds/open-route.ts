@@ -12,7 +12,7 @@ export function openHoldRoute(parts: ConsumeParts) {
     summary: "Set credits aside for work",
     description:
       "For work whose cost is known only afterwards. Decides like consume, but sets the credits aside instead of charging them. No other " +
-      "request can spend them. Settle the hold with what was actually used. A hold counts against limits immediately, and expires at " +
+      "request can spend them. Settle the hold with the quantity that was actually used. A hold counts toward limits immediately, and expires at " +
       "`expiresAt`. A customer can have at most 1,000 open holds.",
     body: HoldBody,
     answer: { description: "Whether the credits were set aside.", ...HoldAnswer },

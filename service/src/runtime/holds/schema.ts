@@ -16,15 +16,15 @@ export const HoldBody = Type.Object(
       Type.Integer({
         minimum: 60,
         maximum: DAY_SECONDS,
-        description: "Seconds until the hold expires. Default: 900. A hold of one feature can be extended.",
+        description: "Seconds until the hold expires. Default: 900. A hold on one feature can be extended.",
         examples: [900],
       }),
     ),
     onExpiry: Type.Optional(
       Type.Enum(["release", "charge"], {
         description:
-          "What happens to the credits when the hold expires: they are released, or charged in full. With `charge`, a crash of your " +
-          "process does not make the work free. Default: `release`.",
+          "What happens to the credits when the hold expires: they are released, or charged in full. With `charge`, the work is paid for " +
+          "even if your process crashes. Default: `release`.",
         examples: ["release"],
       }),
     ),
@@ -74,13 +74,13 @@ export const SettleBody = Type.Object(
         minItems: 1,
         maxItems: ITEMS_MAX,
         description:
-          "What was actually used of each feature. A feature of the hold that is not named is not charged.",
+          "The quantity of each feature that was actually used. A feature of the hold that is not listed is not charged.",
       }),
     ),
     atMostHeld: Type.Optional(
       Type.Boolean({
         description:
-          "If true, only the credits and overage of the hold pay, and the rest of the price is uncovered. A late settlement then charges nothing. Default: false.",
+          "If true, only the hold's credits and overage are used, and the rest of the price is uncovered. A late settlement then charges nothing. Default: false.",
         examples: [false],
       }),
     ),
@@ -101,7 +101,7 @@ export const ExtendBody = Type.Object(
       Type.Integer({
         minimum: 1,
         maximum: QUANTITY_MAX,
-        description: "The new total, not an addition. A smaller total than the present one changes nothing.",
+        description: "The new total, not an increment. A total below the current one changes nothing.",
         examples: [4_000],
       }),
     ),
@@ -109,7 +109,7 @@ export const ExtendBody = Type.Object(
       Type.Integer({
         minimum: 60,
         maximum: 7 * DAY_SECONDS,
-        description: "The new end, in seconds from now. An earlier end than the present one changes nothing.",
+        description: "The new expiry, in seconds from now. An expiry before the current one changes nothing.",
         examples: [900],
       }),
     ),
@@ -117,7 +117,8 @@ export const ExtendBody = Type.Object(
       Type.String({
         format: "date-time",
         maxLength: 50,
-        description: "The new end, instead of `expiresInSeconds`. At most 7 days after the hold was opened.",
+        description:
+          "The new expiry, instead of `expiresInSeconds`. At most 7 days after the hold was opened.",
         examples: ["2026-12-01T00:30:00.000Z"],
       }),
     ),
@@ -171,7 +172,7 @@ export const ExtendAnswer = Type.Object(
     affordableQuantity: Type.Optional(
       Type.Integer({
         description:
-          "Only if denied: the largest total that you can hold now, including what is already held.",
+          "Only if denied: the largest total that you can hold now, including the quantity already held.",
         examples: [4_000],
       }),
     ),

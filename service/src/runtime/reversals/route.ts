@@ -36,7 +36,7 @@ export function reverseRoute(reverse: ReverseCharge) {
     operationId: "reverse",
     summary: "Reverse a charge",
     description:
-      "Returns the credits of a charge of the last 35 days: of the whole request, or of a `quantity`. Credits return to the grants they " +
+      "Returns the credits of a charge from the last 35 days: for the whole request, or for a `quantity`. Credits return to the grants they " +
       "came from and keep their expiry, and the limit counter decreases. Never returns more than was charged. Repeating the reversal of a " +
       "whole charge returns the same response. A reversal of a `quantity` needs an `idempotencyKey`.",
     params: reverseParams,
@@ -104,7 +104,7 @@ function refusalOf(outcome: Exclude<KeyedReversalOutcome, { kind: "answered" }> 
       });
     case "charge_too_old":
       return new Problem(outcome.kind, {
-        detail: "An API key can reverse charges of the last 35 days. Nothing was changed.",
+        detail: "An API key can reverse charges from the last 35 days. Nothing was changed.",
       });
     case "feature_required": {
       const error = required("feature", "because the request charged several items");
