@@ -207,7 +207,7 @@ test("losses name the features and credits that another plan lacks, with overrid
     "3 credits a day instead of 100 credits a month.",
   ]);
   expect(losses({ allowances: given(900, "once") })).toEqual([
-    "900 credits once instead of 100 credits a month.",
+    "900 one-time credits instead of 100 credits a month.",
   ]);
   const pinned = { pool: "credits", cost: { credits: 1, per: 1 } };
   const own = {

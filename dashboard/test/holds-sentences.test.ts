@@ -69,10 +69,10 @@ test("one sentence describes how a hold ended", () => {
 });
 
 test("one sentence describes the hold that a key opened", () => {
-  expect(describeKey(STORY)).toBe("Set 10 credits of ada aside for 2,000 × chat.tokens. The hold is open.");
+  expect(describeKey(STORY)).toBe("Set aside 10 credits for ada (2,000 × chat.tokens). The hold is open.");
   const items = [...HOLD.items, { ...HOLD.items[0], feature: "export" }] as Hold["items"];
   expect(describeKey({ ...STORY, customerId: null, answer: null, hold: { ...HOLD, items } })).toMatch(
-    /^Set 20 credits of an erased customer aside for 2 items\./,
+    /^Set aside 20 credits for an erased customer \(2 items\)\./,
   );
 });
 
@@ -150,7 +150,7 @@ test("releases by hand and reversals are one sentence in the audit log, with the
   const after = { balances: { credits: 100 }, credits: 20 };
   expect(describe("hold.released", after)).toBe("released a hold of 20 credits for ada");
   expect(describe("hold.released", { ...after, overageCredits: 5 })).toBe(
-    "released a hold of 20 credits and 5 of overage for ada",
+    "released a hold of 20 credits and 5 in overage for ada",
   );
   expect(describe("hold.released", { ...after, credits: 0, overageCredits: 1 })).toBe(
     "released a hold of 1 credit of overage for ada",

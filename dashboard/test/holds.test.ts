@@ -106,7 +106,7 @@ test("a key that opened a hold shows it, and links to it", async () => {
   await page.getByRole("heading", { name: "Denied: not enough credits" }).waitFor();
 
   await page.goto("/projects/1/test/keys/job-1");
-  await page.getByText("Set 20 credits of ada aside for 2 × image.render. The hold is open.").waitFor();
+  await page.getByText("Set aside 20 credits for ada (2 × image.render). The hold is open.").waitFor();
   const differed = page.getByRole("table", { name: /^Differences/ }).getByRole("row", { name: /Differs/ });
   expect(await linesOf(differed)).toEqual([
     "expiresInSeconds Differs 900 different (not logged)",

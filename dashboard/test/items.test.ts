@@ -104,7 +104,7 @@ test("a denial lists the items, marks the denied one and includes the cost of th
   const page = await signIn(service.url, `/projects/1/test/denials/${newest?.denialId}`);
   await page
     .getByText(
-      "5,000 × text.generate and the items before it in the same pool cost 105 credits. 100 were left, which is 5 short.",
+      "5,000 × text.generate and the items before it in the same pool cost 105 credits. Only 100 credits were left: 5 short.",
     )
     .waitFor();
   const sum = page.getByRole("table", { name: "Calculation" }).getByRole("row");

@@ -16,7 +16,7 @@ const PURCHASE = {
 
 const rowOf = (page: Page, text: string | RegExp) => page.getByRole("row").filter({ hasText: text });
 
-test("searching a payment reference opens its grant, marked and copyable", async () => {
+test("searching for a payment reference opens its grant, marked and copyable", async () => {
   const { service, manage } = await setupManage();
   expect((await manage("POST", "customers/ada/credits", { body: PURCHASE })).status).toBe(200);
   await manage("POST", "customers/ada/credits", { body: { credits: 5, kind: "manual" } });

@@ -48,7 +48,7 @@ test("a change of overage is a sentence of its own", () => {
   ]);
   const named = { ...NAMES, pool: () => "Video" };
   expect(changes({ overage: null }, { period: "once", overage: 9 }, named)).toEqual([
-    "Credits in Video: 100 credits a month → 100 credits once.",
+    "Credits in Video: 100 credits a month → 100 one-time credits.",
     "Overage in Video: unlimited → up to 9 credits in total.",
   ]);
 });
@@ -78,13 +78,11 @@ test.each([0, 500, null])("the editor keeps an overage of %s", (overage) => {
 test("a customer's overage is described apart from credits", () => {
   const limited = { credits: 1_500, used: 120, held: 0, remaining: 1_380 };
   expect(describeOverage(limited)).toBe("Limit in this period: 1,500. 1,380 left.");
-  expect(describeOverageLeft(limited)).toBe("When all credits are spent: 1,380 credits of overage left.");
+  expect(describeOverageLeft(limited)).toBe("After these credits: 1,380 credits of overage left.");
   const unlimited = { credits: null, used: 120, held: 20, remaining: null };
   expect(describeOverage(unlimited)).toBe("In this period. No limit, 20 held.");
-  expect(describeOverageLeft(unlimited)).toBe("When all credits are spent: unlimited overage.");
-  expect(describeOverageLeft({ ...limited, remaining: 0 })).toBe(
-    "When all credits are spent: no overage left.",
-  );
+  expect(describeOverageLeft(unlimited)).toBe("After these credits: unlimited overage.");
+  expect(describeOverageLeft({ ...limited, remaining: 0 })).toBe("No overage left after these credits.");
 });
 
 test("charges and reversals name the overage", () => {
@@ -96,10 +94,10 @@ test("charges and reversals name the overage", () => {
     formatReturn({ credits: 0, overage: 20 }),
   ]).toEqual([
     "10 credits",
-    "1 credit and 2,000 of overage",
+    "1 credit and 2,000 in overage",
     "1 credit of overage",
     "10 credits returned",
-    "0 credits returned, 20 of overage undone",
+    "0 credits returned, 20 in overage undone",
   ]);
   const entry = { kind: "consume", overage: 20, reversedQuantity: 0 };
   expect(describeEntryOverage(entry)).toBe("20 credits, to be invoiced");
@@ -123,10 +121,10 @@ test("a key's sentence includes the overage of its charges", () => {
     hold: null,
     event: null,
   };
-  expect(describeKey(story)).toBe("Charged ada 10 credits and 20 of overage for 3 × image.render.");
+  expect(describeKey(story)).toBe("Charged ada 10 credits and 20 in overage for 3 × image.render.");
   expect(describeKey({ ...story, charges: [covered] })).toBe("Charged ada 10 credits for 3 × image.render.");
   expect(describeKey({ ...story, charges: [charge, covered, charge] })).toBe(
-    "Charged ada 30 credits and 40 of overage for 3 items.",
+    "Charged ada 30 credits and 40 in overage for 3 items.",
   );
   const reversed = { feature: "image.render", quantity: 2, creditsReturned: 0, overageCredits: 20 };
   expect(describeKey({ ...story, endpoint: "consume/reverse", answer: { items: [reversed] } })).toBe(
@@ -146,9 +144,9 @@ test("the sentences about a hold include its overage", () => {
     items: [{ feature: "chat.tokens", quantity: 2_500, overageCredits: 5 }],
   } as const;
   expect(describeOpening(hold, "ada")).toBe(
-    "Set 20 credits and 5 of overage of ada aside for 2,500 × chat.tokens.",
+    "Set aside 20 credits and 5 in overage for ada (2,500 × chat.tokens).",
   );
-  expect(describeResult(hold)).toBe("Settled: 20 credits and 3 of overage charged.");
+  expect(describeResult(hold)).toBe("Settled: 20 credits and 3 in overage charged.");
   expect(describeResult({ ...hold, status: "charged", creditsCharged: 0 })).toBe(
     "Expired without a settlement: 3 credits of overage charged.",
   );

@@ -32,7 +32,7 @@ test("overage is published with a plan, used, shown apart from the balance, and 
     { number: 1, allowances: [{ credits: 100, overage: 0 }] },
   ]);
 
-  // 100 credits and 20 of overage, then 10 more that a hold sets aside.
+  // 100 credits and 20 in overage, then 10 more that a hold sets aside.
   const charged = await consume({
     customerId: "ada",
     feature: "image.render",
@@ -45,7 +45,7 @@ test("overage is published with a plan, used, shown apart from the balance, and 
   await page.goto(`${HERE}/customers/ada`);
   await page.getByText("Limit in this period: 60. 30 left, 10 held.").waitFor();
   await page.getByText("To be invoiced. Not part of the balance.").waitFor();
-  await page.getByText("When all credits are spent: 30 credits of overage left.").waitFor();
+  await page.getByText("After these credits: 30 credits of overage left.").waitFor();
   await expectAccessibleInBoth(page);
 
   await page.getByRole("link", { name: "Holds", exact: true }).click();
@@ -59,7 +59,7 @@ test("overage is published with a plan, used, shown apart from the balance, and 
   await page.getByText("20 credits, to be invoiced").waitFor();
   await expectAccessible(page);
   await page.getByRole("link", { name: "over", exact: true }).first().click();
-  await page.getByText("Charged ada 100 credits and 20 of overage for 12 × image.render.").first().waitFor();
+  await page.getByText("Charged ada 100 credits and 20 in overage for 12 × image.render.").first().waitFor();
 
   await page.goBack();
   await page
@@ -71,14 +71,14 @@ test("overage is published with a plan, used, shown apart from the balance, and 
   await dialog.getByLabel("Quantity to reverse").fill("2");
   await dialog.getByRole("button", { name: "Reverse 20 credits of overage in test" }).waitFor();
   await dialog.getByLabel("Quantity to reverse").fill("3");
-  await dialog.getByRole("button", { name: "Reverse 10 credits and 20 of overage in test" }).waitFor();
+  await dialog.getByRole("button", { name: "Reverse 10 credits and 20 in overage in test" }).waitFor();
   await dialog.getByLabel("Quantity to reverse").fill("2");
   await dialog.getByText("20 credits of overage will be undone.").waitFor();
   await dialog.getByRole("button", { name: "Reverse 20 credits of overage in test" }).click();
-  await page.getByText("0 credits returned, 20 of overage undone. Balance 0").waitFor();
+  await page.getByText("0 credits returned, 20 in overage undone. Balance 0").waitFor();
   await page.getByText("20 overage undone", { exact: true }).waitFor();
   await page.goto(`${HERE}/keys/over`);
-  await page.getByText("2 of 12, 0 credits returned, 20 of overage undone").waitFor();
+  await page.getByText("2 of 12, 0 credits returned, 20 in overage undone").waitFor();
   await page.goto(`${HERE}/customers/ada`);
   await page.getByText("Limit in this period: 60. 50 left, 10 held.").waitFor();
   expect((await manage("GET", "customers/ada")).body["balances"]).toEqual([
@@ -127,7 +127,7 @@ test("the explanation of a denial counts the overage that was left", async () =>
   const [denial] = body["items"] as { denialId: string }[];
   const page = await signIn(service.url, `${HERE}/denials/${denial?.denialId}`);
   await page
-    .getByText("5 × image.render cost 50 credits. 0 were left, plus 40 of overage, which is 10 short.")
+    .getByText("5 × image.render cost 50 credits. 0 credits were left, plus 40 in overage: 10 short.")
     .waitFor();
   const sum = page.getByRole("table", { name: "Calculation" });
   expect(await sum.getByRole("cell").allTextContents()).toEqual(["50", "0", "40", "10"]);
@@ -137,5 +137,5 @@ test("the explanation of a denial counts the overage that was left", async () =>
   await expectAccessibleInBoth(page);
   await managed.topUp("ada", 10);
   await page.reload();
-  await page.getByText("It costs 50 credits, 40 of it overage; the balance is 10.").waitFor();
+  await page.getByText("It would cost 50 credits, 40 of them overage; the balance is 10.").waitFor();
 });

@@ -29,7 +29,7 @@ test("a denial is explained, resolved by a top-up, and then allowed", async () =
   const page = await signIn(managed.service.url, REQUESTS);
   await page.getByRole("link", { name: "Why?" }).click();
   await page.getByRole("heading", { name: "Denied: not enough credits" }).waitFor();
-  await page.getByText("3 × image.render cost 30 credits. 10 were left, which is 20 short.").waitFor();
+  await page.getByText("3 × image.render cost 30 credits. Only 10 credits were left: 20 short.").waitFor();
   const sum = page.getByRole("table", { name: "Calculation" });
   expect(await sum.getByRole("cell").allTextContents()).toEqual(["30", "10", "20"]);
   const charges = page.getByRole("region", { name: "Charges before the denial" }).locator("tbody tr");
@@ -46,7 +46,7 @@ test("a denial is explained, resolved by a top-up, and then allowed", async () =
   expect(added.status).toBe(200);
   await page.reload();
   await page
-    .getByText("The same request would be allowed now. It costs 30 credits; the balance is 30.")
+    .getByText("The same request would be allowed now. It would cost 30 credits; the balance is 30.")
     .waitFor();
   expect(await sum.getByRole("cell").allTextContents()).toEqual(["30", "10", "20"]);
   expect(await page.getByRole("link", { name: /Add credits/ }).count()).toBe(0);
@@ -86,7 +86,7 @@ test("a viewer sees the explanation without actions", async () => {
   await consume({ customerId: "ada", feature: "image.render", quantity: 11, idempotencyKey: "a" });
   const credentials = await addMember(service.url, tokens.owner, "viewer");
   const page = await signIn(service.url, await denialPath(managed), { credentials });
-  await page.getByText("11 × image.render cost 110 credits. 100 were left, which is 10 short.").waitFor();
+  await page.getByText("11 × image.render cost 110 credits. Only 100 credits were left: 10 short.").waitFor();
   expect(await page.getByRole("link", { name: /Add credits|Assign/ }).count()).toBe(0);
   await page.goto("/projects/1/test/keys/a");
   await page.getByText("Denied 11 × image.render for ada: not enough credits.").waitFor();

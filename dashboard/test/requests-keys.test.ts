@@ -48,7 +48,7 @@ test("the key of a denial links to its explanation, and the key of an event show
   await managed.record({ customerId: "ada", event: "tokens", quantity: 5, idempotencyKey: "event" });
   const page = await signIn(managed.service.url, "/projects/1/test/keys/event", { scheme: "dark" });
   await page.getByText("Recorded 5 × tokens for ada.").waitFor();
-  await page.getByText("Events charge nothing").waitFor();
+  await page.getByText("None: events are free").waitFor();
   await expectAccessible(page);
   await page.goto("/projects/1/test/keys/denied");
   await page.getByRole("link", { name: "See why" }).click();

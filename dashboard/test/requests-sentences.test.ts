@@ -40,12 +40,12 @@ const format = (at: string): string => at.slice(0, 10);
 
 test("a denial for missing credits shows cost, balance, shortfall and renewal", () => {
   expect(whyDenied(DENIAL, format)).toEqual([
-    "5 × image.render cost 50 credits. 12 were left, which is 38 short.",
+    "5 × image.render cost 50 credits. Only 12 credits were left: 38 short.",
     "Plan credits renew on 2026-12-01.",
   ]);
   const one = { ...DENIAL, quantity: 1, balance: 1, shortfall: 49, pool: "gpu", resetsAt: null };
   expect(whyDenied(one, format)).toEqual([
-    "1 × image.render costs 50 credits. 1 was left in the pool gpu, which is 49 short.",
+    "1 × image.render costs 50 credits. Only 1 credit was left in pool gpu: 49 short.",
     "The plan does not renew its credits.",
   ]);
   expect(sumOf(DENIAL)).toEqual([
@@ -61,7 +61,7 @@ test("a denial counts the overage that was left", () => {
   const now = { ...position, allowed: false, reason: "insufficient_credits" };
   const denial: Denial = { ...DENIAL, ...position, now };
   expect(whyDenied(denial, format)[0]).toBe(
-    "5 × image.render cost 50 credits. 12 were left, plus 20 of overage, which is 18 short.",
+    "5 × image.render cost 50 credits. Only 12 credits were left, plus 20 in overage: 18 short.",
   );
   expect(sumOf(denial).map(({ name, value }) => [name, value])).toEqual([
     ["Required", 50],
@@ -70,23 +70,29 @@ test("a denial counts the overage that was left", () => {
     ["Shortfall", 18],
   ]);
   expect(describeNow(denial)).toEqual([
-    "The same request would still be denied. It needs 50 credits; 12 are left, plus 20 of overage, which is 18 short.",
+    "The same request would still be denied. It needs 50 credits; only 12 are left, plus 20 in overage: 18 short.",
   ]);
   expect(nextStepsOf(denial)[0]).toEqual({ kind: "add-credits", missing: 18 });
   const usedUp = { ...denial, overage: { credits: 500, remaining: 0 }, shortfall: 38 };
-  expect(whyDenied(usedUp, format)[0]).toMatch(/ 12 were left, and no overage, which is 38 short\.$/);
+  expect(whyDenied(usedUp, format)[0]).toMatch(/ Only 12 credits were left, with no overage: 38 short\.$/);
+  expect(whyDenied({ ...usedUp, balance: 0, shortfall: 50 }, format)[0]).toMatch(
+    / 0 credits were left, with no overage: 50 short\.$/,
+  );
   expect([formatOverageLeft(overage), formatOverageLeft(usedUp.overage)]).toEqual([
     "20 of 500 left",
-    "None of 500 left",
+    "0 of 500 left",
   ]);
   const raised = { ...position, reason: null, allowed: true, overage: { credits: null, remaining: null } };
   expect(describeNow({ ...denial, now: { ...raised, shortfall: null } })[0]).toBe(
-    "The same request would be allowed now. It costs 50 credits, 38 of it overage; the balance is 12.",
+    "The same request would be allowed now. It would cost 50 credits, 38 of them overage; the balance is 12.",
+  );
+  expect(describeNow({ ...denial, now: { ...raised, balance: 0, shortfall: null } })[0]).toMatch(
+    / It would cost 50 credits, all of it overage; the balance is 0\.$/,
   );
   const lost = { ...denial, overage: null, shortfall: null };
   expect(whyDenied(lost, format).slice(0, 2)).toEqual([
-    "5 × image.render cost 50 credits. 12 were left.",
-    "How much overage was left is no longer stored.",
+    "5 × image.render cost 50 credits. Only 12 credits were left.",
+    "The overage left at that time is no longer stored.",
   ]);
   expect(sumOf(lost).map(({ name }) => name)).toEqual(["Required", "Available"]);
 });
@@ -99,7 +105,7 @@ const ITEMS = [
 test("the required credits of a denied item include the items before it", () => {
   const denial = { ...DENIAL, items: ITEMS };
   expect(whyDenied(denial, format)[0]).toBe(
-    "5 × image.render and the items before it in the same pool cost 50 credits. 12 were left, which is 38 short.",
+    "5 × image.render and the items before it in the same pool cost 50 credits. Only 12 credits were left: 38 short.",
   );
   expect(sumOf(denial)[0]).toMatchObject({ name: "Required, including earlier items", value: 50 });
   expect(describeRequired(denial)).toBe("50 credits, including earlier items from the same pool");
@@ -172,21 +178,21 @@ test("a denial under an override names the override instead of the plan", () => 
 test("the current outcome is explained, even for a missing feature or an erased customer", () => {
   const now = { ...POSITION, allowed: true, reason: null, balance: 512 };
   expect(describeNow({ ...DENIAL, now })).toEqual([
-    "The same request would be allowed now. It costs 50 credits; the balance is 512.",
+    "The same request would be allowed now. It would cost 50 credits; the balance is 512.",
     "Send the request with a new idempotency key. The old key always returns this denial.",
   ]);
   expect(describeNow({ ...DENIAL, now: { ...now, creditsRequired: 0 } })[0]).toBe(
     "The same request would be allowed now.",
   );
   expect(describeNow(DENIAL)).toEqual([
-    "The same request would still be denied. It needs 50 credits; 12 are left, which is 38 short.",
+    "The same request would still be denied. It needs 50 credits; only 12 are left: 38 short.",
   ]);
   const dearer = {
     ...{ ...POSITION, allowed: false, reason: "insufficient_credits" },
     ...{ creditsRequired: 100, shortfall: 88 },
   };
   expect(describeNow({ ...DENIAL, now: dearer })).toEqual([
-    "The same request would still be denied. It needs 100 credits now; 12 are left, which is 88 short.",
+    "The same request would still be denied. It needs 100 credits now; only 12 are left: 88 short.",
   ]);
   const blocked = { ...now, allowed: false, reason: "customer_blocked" };
   expect(describeNow({ ...DENIAL, now: blocked })).toEqual([

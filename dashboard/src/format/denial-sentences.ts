@@ -77,18 +77,23 @@ function creditsSentence(denial: Denial): string {
   const { feature, quantity, creditsRequired, balance, pool, overage } = denial;
   const isLater = hasItemsBefore(denial, feature);
   const asked = `${formatCount(quantity)} × ${feature}${isLater ? " and the items before it in the same pool" : ""}`;
-  const where = pool === "credits" ? "" : ` in the pool ${pool}`;
-  const left = balance === 1 ? "1 was left" : `${formatCount(balance)} were left`;
+  const where = pool === "credits" ? "" : ` in pool ${pool}`;
   const cost = quantity === 1 && !isLater ? "costs" : "cost";
-  return `${asked} ${cost} ${countOf(creditsRequired, "credit")}. ${left}${where}${plusOverage(overage)}${shortBy(denial)}.`;
+  return `${asked} ${cost} ${countOf(creditsRequired, "credit")}. ${describeLeft(balance)}${where}${plusOverage(overage)}${shortBy(denial)}.`;
+}
+
+/** "Only 20 credits were left". */
+function describeLeft(balance: number): string {
+  const left = `${countOf(balance, "credit")} ${balance === 1 ? "was" : "were"} left`;
+  return balance === 0 ? left : `Only ${left}`;
 }
 
 function shortBy({ shortfall }: Position): string {
-  return shortfall === null ? "" : `, which is ${formatCount(shortfall)} short`;
+  return shortfall === null ? "" : `: ${formatCount(shortfall)} short`;
 }
 
 function lostOverage({ shortfall }: Position): string[] {
-  return shortfall === null ? ["How much overage was left is no longer stored."] : [];
+  return shortfall === null ? ["The overage left at that time is no longer stored."] : [];
 }
 
 function creditsReset({ resetsAt }: Position, format: FormatTime): string {
@@ -168,13 +173,12 @@ export function describeNow(denial: Denial): string[] {
     ];
   if (now.allowed) {
     const overage = Math.max(0, now.creditsRequired - now.balance);
-    const ofIt = overage === 0 ? "" : `, ${formatCount(overage)} of it overage`;
-    const cost = `${countOf(now.creditsRequired, "credit")}${ofIt}`;
+    const cost = `${countOf(now.creditsRequired, "credit")}${describeOverageIn(overage, now.creditsRequired)}`;
     return [
       // With items, the required credits are not those of the whole request.
       now.creditsRequired === 0 || items !== null
         ? "The same request would be allowed now."
-        : `The same request would be allowed now. It costs ${cost}; the balance is ${formatCount(now.balance)}.`,
+        : `The same request would be allowed now. It would cost ${cost}; the balance is ${formatCount(now.balance)}.`,
       "Send the request with a new idempotency key. The old key always returns this denial.",
     ];
   }
@@ -202,8 +206,15 @@ function describeStill({ feature, reason }: Denial, now: Position): string {
   return now.reason === reason ? "would still be denied" : "would now be denied for another reason";
 }
 
+/** After the credits that a request costs: ", 5 of them overage". */
+function describeOverageIn(overage: number, creditsRequired: number): string {
+  if (overage === 0) return "";
+  return overage === creditsRequired ? ", all of it overage" : `, ${formatCount(overage)} of them overage`;
+}
+
 function areLeft(count: number): string {
-  return count === 1 ? "1 is left" : `${formatCount(count)} are left`;
+  if (count === 0) return "0 are left";
+  return count === 1 ? "only 1 is left" : `only ${formatCount(count)} are left`;
 }
 
 export type NextStep =

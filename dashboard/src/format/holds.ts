@@ -35,7 +35,7 @@ export function overageHeldIn({
   return items.reduce((sum, { overageCredits }) => sum + overageCredits, 0);
 }
 
-/** "Set 20 credits of ada aside for 2,000 × chat.tokens." */
+/** "Set aside 20 credits for ada (2,000 × chat.tokens)." */
 export function describeOpening({ creditsHeld, items }: Opened, customer: string): string {
   const [first] = items;
   const held = formatCharge({ credits: creditsHeld, overage: overageHeldIn({ items }) });
@@ -43,7 +43,7 @@ export function describeOpening({ creditsHeld, items }: Opened, customer: string
     items.length === 1 && first !== undefined
       ? `${formatCount(first.quantity)} × ${first.feature}`
       : `${items.length} items`;
-  return `Set ${held} of ${customer} aside for ${what}.`;
+  return `Set aside ${held} for ${customer} (${what}).`;
 }
 
 type Ended = {

@@ -14,7 +14,7 @@ export const ENTRY_NAMES = {
   consume: "Charge",
   grant: "Top-up",
   reverse: "Reversal",
-  expire: "Expiration",
+  expire: "Expiry",
   revoke: "Revocation",
 } as const satisfies Record<EntryKind, string>;
 
@@ -23,7 +23,7 @@ export const ENTRY_FILTER_NAMES = {
   consume: "Charges",
   grant: "Top-ups and plan credits",
   reverse: "Reversals",
-  expire: "Expirations",
+  expire: "Expiries",
   revoke: "Revocations",
 } as const satisfies Record<EntryKind, string>;
 

@@ -1,14 +1,14 @@
 import { countOf, formatCount } from "./numbers.ts";
 
-// Overage is use beyond all credits, which is invoiced later. It is never part of a balance.
+// Overage is usage after all credits are spent, which is invoiced later. It is never part of a balance.
 
 type Parts = { readonly credits: number; readonly overage: number };
 
-/** "10 credits", "10 credits and 20 of overage", "20 credits of overage". */
+/** "10 credits", "10 credits and 20 in overage", "20 credits of overage". */
 export function formatCharge({ credits, overage }: Parts): string {
   if (overage === 0) return countOf(credits, "credit");
   if (credits === 0) return `${countOf(overage, "credit")} of overage`;
-  return `${countOf(credits, "credit")} and ${formatCount(overage)} of overage`;
+  return `${countOf(credits, "credit")} and ${formatCount(overage)} in overage`;
 }
 
 type Entry = {
@@ -25,10 +25,10 @@ export function describeEntryOverage({ kind, overage, reversedQuantity }: Entry)
   return reversedQuantity === 0 ? `${credits}, to be invoiced` : `${credits} before the reversal`;
 }
 
-/** "10 credits returned", "10 credits returned, 20 of overage undone". */
+/** "10 credits returned", "10 credits returned, 20 in overage undone". */
 export function formatReturn({ credits, overage }: Parts): string {
   const returned = `${countOf(credits, "credit")} returned`;
-  return overage === 0 ? returned : `${returned}, ${formatCount(overage)} of overage undone`;
+  return overage === 0 ? returned : `${returned}, ${formatCount(overage)} in overage undone`;
 }
 
 /** The overage that a reversal will undo. Null without overage. */
@@ -52,27 +52,27 @@ export function describeOverage({ credits, held, remaining }: Position): string 
   return `${of} ${left}${held === 0 ? "" : `, ${formatCount(held)} held`}.`;
 }
 
-/** "When all credits are spent: 360 credits of overage left." */
+/** Below the credits that are left: "After these credits: 360 credits of overage left." */
 export function describeOverageLeft({ remaining }: Position): string {
-  if (remaining === 0) return "When all credits are spent: no overage left.";
+  if (remaining === 0) return "No overage left after these credits.";
   const left = remaining === null ? "unlimited overage" : `${countOf(remaining, "credit")} of overage left`;
-  return `When all credits are spent: ${left}.`;
+  return `After these credits: ${left}.`;
 }
 
 type Left = Pick<Position, "credits" | "remaining">;
 
-/** Of a past or present decision: "20 of 500 left", "None of 500 left", "No limit". */
+/** For a past or present decision: "20 of 500 left", "0 of 500 left", "No limit". */
 export function formatOverageLeft({ credits, remaining }: Left): string {
   if (credits === null || remaining === null) return "No limit";
-  return `${remaining === 0 ? "None" : formatCount(remaining)} of ${formatCount(credits)} left`;
+  return `${formatCount(remaining)} of ${formatCount(credits)} left`;
 }
 
-/** After the credits that are left: ", plus 20 of overage", ", and no overage". Empty if none is allowed. */
+/** After the credits that are left: ", plus 20 in overage", ", with no overage". Empty if none is allowed. */
 export function plusOverage(overage: Left | null): string {
   if (overage === null) return "";
   const { remaining } = overage;
-  if (remaining === 0) return ", and no overage";
-  return `, plus ${remaining === null ? "unlimited" : `${formatCount(remaining)} of`} overage`;
+  if (remaining === 0) return ", with no overage";
+  return `, plus ${remaining === null ? "unlimited" : `${formatCount(remaining)} in`} overage`;
 }
 
 type Answer = Readonly<Record<string, unknown>>;

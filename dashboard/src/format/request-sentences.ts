@@ -192,7 +192,7 @@ export function reversedBy(answer: Story["answer"]): ReversedPart | null {
   return Array.isArray(items) ? (items[0] ?? null) : null;
 }
 
-/** The hold as it was opened. Only a hold of one feature can be extended, and its stored response has the original numbers. */
+/** The hold as it was opened. Only a hold on one feature can be extended, and its stored response has the original numbers. */
 function openedOf(hold: Opened, answer: Story["answer"]): Opened {
   const { quantity, creditsHeld } = answer ?? {};
   const [item] = hold.items;

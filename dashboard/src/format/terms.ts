@@ -57,9 +57,11 @@ export function formatOverage({ period, overage }: Pick<Allowance, "period" | "o
   return `up to ${countOf(overage, "credit")} ${formatSpan(period)}`;
 }
 
-/** "5,000 credits a month". */
+/** "5,000 credits a month", "500 one-time credits". */
 export function formatPeriodCredits({ credits, period }: Pick<Allowance, "credits" | "period">): string {
-  return `${countOf(credits, "credit")} ${formatPeriod(period)}`;
+  return period === "once"
+    ? countOf(credits, "one-time credit")
+    : `${countOf(credits, "credit")} a ${period}`;
 }
 
 /** "at most 20 exports a day". */
@@ -71,11 +73,7 @@ export function formatLimit(limit: Limit | null, unit: string | null): string {
 }
 
 function formatSpan(period: Period): string {
-  return period === "once" ? "in total" : formatPeriod(period);
-}
-
-function formatPeriod(period: Period): string {
-  return period === "once" ? "once" : `a ${period}`;
+  return period === "once" ? "in total" : `a ${period}`;
 }
 
 /** Units are free text: "token", "query", "GB", "tokens". */

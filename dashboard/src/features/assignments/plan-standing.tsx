@@ -25,7 +25,7 @@ export function PlanStanding({ customer }: { customer: Customer }) {
       {describeStanding(customer, fallback, (at) => formatDay(at, clock))}{" "}
       {isOperator && (isLeaving || isCancelable) && (
         <LinkButton onClick={() => setOpened(isLeaving ? "keep" : "cancel")}>
-          {!isLeaving ? "Cancel plan" : plan === null ? "Drop change" : `Keep ${plan.name}`}
+          {!isLeaving ? "Cancel plan" : plan === null ? "Cancel scheduled change" : `Keep ${plan.name}`}
         </LinkButton>
       )}
       {opened === "keep" && <KeepPlanDialog {...dialog} />}

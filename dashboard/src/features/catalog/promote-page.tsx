@@ -179,7 +179,7 @@ function changed(): ApiProblem {
     status: 412,
     code: "changed_meanwhile",
     title: "Edit conflict",
-    detail: "Test or Live changed since you opened this page.",
+    detail: "Test or Live has changed since you opened this page.",
     requestId: null,
     errors: [],
   });

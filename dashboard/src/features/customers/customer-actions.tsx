@@ -118,7 +118,9 @@ function BlockDialog({ customer: { customerId, name, isBlocked: isBlockedNow }, 
     onSuccess: async ({ customer }) => {
       notify(
         customer.isBlocked ? `Blocked ${who}` : `Unblocked ${who}`,
-        customer.isBlocked ? "Every request is denied from now on" : "Plan and balance apply again",
+        customer.isBlocked
+          ? "Every request is denied from now on"
+          : "Requests are allowed again, subject to the plan and balance",
       );
       onClose();
       await refresh("customers");
@@ -135,7 +137,7 @@ function BlockDialog({ customer: { customerId, name, isBlocked: isBlockedNow }, 
     >
       <p>
         {isBlocked
-          ? "The plan and balance apply again from the next request."
+          ? "Requests are allowed again, subject to the plan and balance."
           : "Every request will be denied (customer_blocked). The plan and credits are kept."}
       </p>
     </WriteDialog>

@@ -186,7 +186,7 @@ function ProofLine({ customerScope }: { customerScope: CustomerScope }) {
         {proof.pools
           .map(
             ({ pool, ledgerSum, balance, grantsLeft }) =>
-              `Pool ${pool}: the entries sum to ${formatCount(ledgerSum)}, the last entry has the balance ${formatCount(balance)}, and the grants ${grantsLeft === null ? "cannot be read" : `have ${formatCount(grantsLeft)} left`}`,
+              `Pool ${pool}: the entries sum to ${formatCount(ledgerSum)}, the last entry's balance is ${formatCount(balance)}, and ${grantsLeft === null ? "the grants cannot be read" : `${countOf(grantsLeft, "credit")} ${grantsLeft === 1 ? "is" : "are"} left in the grants`}`,
           )
           .join("; ")}
         . Run purser verify. {again}

@@ -131,7 +131,7 @@ export function endedColumns({ customerScope, names }: HoldContext): Column<Hold
 
 const LINES_MAX = 3;
 
-/** Features and quantities: "Chat tokens × 2,000", or "Chat tokens × 812 of 2,000" after a settlement. Use beyond the hold: "× 30 (5 held)". */
+/** Features and quantities: "Chat tokens × 2,000", or "Chat tokens × 812 of 2,000" after a settlement. Usage beyond the hold: "× 30 (5 held)". */
 function HeldItems({ hold: { items, status }, names }: { hold: Hold; names: HoldContext["names"] }) {
   const more = items.length - LINES_MAX;
   return (

@@ -128,7 +128,7 @@ function Overage({ month }: { month: Month }) {
     <Card
       flush
       title="Overage"
-      note="Use beyond all credits. Not part of the balances."
+      note="Usage after all credits are spent. Not included in the balances."
       actions={
         <TextLink
           to="/projects/$projectId/$environment/usage"

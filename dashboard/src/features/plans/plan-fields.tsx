@@ -107,7 +107,7 @@ const OVERAGE_HINTS = {
   unlimited: "Used after all credits. You invoice it.",
 } as const satisfies Record<OverageKind, string>;
 
-/** Use beyond all credits. `of` names the pool. */
+/** Usage after all credits are spent. `of` names the pool. */
 function OverageFields({ index, of }: { index: number; of: string }) {
   const {
     register,

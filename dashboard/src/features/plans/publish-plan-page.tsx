@@ -5,6 +5,7 @@ import { queryClient } from "../../api/query-client.ts";
 import { useWrite } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
+import { capitalize } from "../../format/terms.ts";
 import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Callout } from "../../ui/callout.tsx";
@@ -144,7 +145,6 @@ function haveItNow(diff: PlanDiff): string {
 }
 
 function notesOf(diff: PlanDiff): Record<Reach, string> {
-  const who = affected(diff);
   const { count, isExact } = diff.customersOnPlan;
   if (count === 0 && isExact) {
     const none = "No customer is on this plan yet.";
@@ -154,10 +154,11 @@ function notesOf(diff: PlanDiff): Record<Reach, string> {
       now: none,
     };
   }
-  const keep = count === 1 && isExact ? "keeps" : "keep";
+  const isOne = count === 1 && isExact;
+  const who = isOne ? "the customer on this plan" : `the ${affected(diff)} on this plan`;
   return {
-    new_assignments: `${who} on this plan ${keep} the current version.`,
-    next_period: `Includes ${who} on this plan, at their next renewal.`,
-    now: `Includes ${who} on this plan. Credits already used in this period are not returned.`,
+    new_assignments: `${capitalize(who)} ${isOne ? "keeps" : "keep"} their current version.`,
+    next_period: `Includes ${who}, from their next renewal.`,
+    now: `Includes ${who}. Credits already used in this period are not returned.`,
   };
 }

@@ -111,7 +111,7 @@ export function DenialCharges({ denial: { chargesBefore, customerId } }: { denia
     );
   }
   return (
-    <Card flush title="Charges before the denial" note="Up to 10 of the most recent charges">
+    <Card flush title="Charges before the denial" note="Most recent charges, up to 10">
       <Table
         label="Charges before the denial"
         columns={chargeColumns(customerId)}

@@ -32,7 +32,7 @@ export function DenialNow({ denial }: { denial: Denial }) {
             <p key={sentence}>{sentence}</p>
           ))}
         </Callout>
-        <Sum lines={otherSum(denial)} label="Calculation now" />
+        <Sum lines={otherSum(denial)} label="Current calculation" />
         {isOperator && steps.length > 0 && (
           <div className="flex flex-wrap gap-2">
             {steps.map((step, index) => (

@@ -170,15 +170,15 @@ function Plan({ plan: { key, name, version } }: { plan: NonNullable<Denial["plan
 
 function Overrides({ number, customerId }: { number: number; customerId: string | null }) {
   const scope = useScope();
-  if (customerId === null) return `Number ${number}`;
+  if (customerId === null) return `Override set ${number}`;
   return (
     <>
-      Number {number} of{" "}
+      Override set {number}{" "}
       <TextLink
         to="/projects/$projectId/$environment/customers/$customerId"
         params={{ ...scope, customerId }}
       >
-        the customer
+        View customer
       </TextLink>
     </>
   );

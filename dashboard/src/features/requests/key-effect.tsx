@@ -212,7 +212,7 @@ function eventItems({ event }: KeyHistory): Item[] {
     { name: "Quantity", value: formatCount(event.quantity) },
     { name: "Occurred", value: <Time at={event.occurredAt} as="exact" /> },
     { name: "Event ID", value: <Mono>{event.eventId}</Mono> },
-    { name: "Credits", value: <span className="text-muted">Events charge nothing</span> },
+    { name: "Credits", value: <span className="text-muted">None: events are free</span> },
   ];
 }
 

@@ -55,7 +55,7 @@ export function KeyPage() {
 
 const ABOUT_ANSWER = {
   kept: "Status 200. A retry returns exactly this response.",
-  ended: "Status 200. The key has expired. A retry is a new request.",
+  ended: "Status 200. The key has expired. A retry is treated as a new request.",
 };
 
 function KeyDetails({ history }: { history: KeyHistory }) {

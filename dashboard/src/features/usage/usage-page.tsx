@@ -180,7 +180,7 @@ const TITLES = {
 
 const WHY = {
   charges: "Charges appear within seconds.",
-  overage: "Overage is use beyond all credits, if the plan allows it.",
+  overage: "Overage is usage after all credits are spent, if the plan allows it.",
   events: "Events appear within seconds.",
   denials: "Denials are grouped by reason.",
 } as const;
