@@ -47,7 +47,7 @@ test("holds: opening, extending, releasing and expiring write nothing to the led
   expect(await database.count("cell.ledger")).toBe(entries);
 });
 
-test("holds: the price is that of the moment when the hold was opened", async () => {
+test("holds: the price is fixed when the hold is opened", async () => {
   const { open, settle, extend, publish, cell, context, consume, database } = await setupHolds();
   const holdId = await open(IMAGES);
   await defineFeature(cell, context, {
@@ -97,7 +97,7 @@ test("holds: an allowance is not carried to another plan", async () => {
   await expectVerified(database);
 });
 
-test("holds: revoked credits are not saved by a hold, unless it used them", async () => {
+test("holds: a hold does not protect credits from revocation, except those it is settled with", async () => {
   const managed = await setupManage();
   const { open, release, settle, balance } = openHolds(managed);
   const { manage, topUp, consume, database } = managed;
@@ -124,7 +124,7 @@ test("holds: repeated settlements do not depend on how long keys are kept", asyn
   expect(again.body["consumeId"]).toBe(first.body["consumeId"]);
 });
 
-test("holds: a settlement is reversed like any charge, first what was uncovered", async () => {
+test("holds: a settlement is reversed like any other charge, starting with the uncovered part", async () => {
   const managed = await setupManage();
   const { open, settle, balance } = openHolds(managed);
   const { manage, database } = managed;
@@ -172,7 +172,7 @@ test("holds: until the upgrade is finished, no hold is opened", async () => {
   expect((await hold(body)).body["allowed"]).toBe(true);
 });
 
-test("holds: a hold counts in the period in which it was opened, and nowhere once that is over", async () => {
+test("holds: a hold counts in the period in which it was opened, and no longer counts once that period is over", async () => {
   const { open, settle, check, database } = await setupHolds();
   const holdId = await open({ feature: "export", quantity: 5, expiresInSeconds: 86_400 });
   await windBack(database, DAY_MS);

@@ -69,7 +69,7 @@ test("reversals: a quantity needs a key, and a reused key with another payload c
   expect(changed).toEqual([]);
 });
 
-test("reversals: charges of the last 35 days", async () => {
+test("reversals: charges from the last 35 days", async () => {
   const reversals = await setupReversals();
   const { charge, reverse, database } = reversals;
   const [old, young] = [await charge(IMAGES), await charge(IMAGES)];

@@ -8,7 +8,7 @@ import {
   type SettleOutcome,
   settleHold,
 } from "../src/entitlement/change-hold.ts";
-import { type Decided, decide, type ItemDecision, type Question } from "../src/entitlement/decide.ts";
+import { type Decided, decide, type ItemDecision, type RequestedItem } from "../src/entitlement/decide.ts";
 import { dropNextPlan, endPlan } from "../src/entitlement/end-plan.ts";
 import type { AssignmentChange, Change, Entry, NewGrant, NewOverrides } from "../src/entitlement/entry.ts";
 import { holdCredits } from "../src/entitlement/open-hold.ts";
@@ -101,7 +101,7 @@ export class Timeline {
   }
 
   checkItems(when: string, quantities: Readonly<Record<string, number>>): Decided {
-    const decision = decide(this.catalog, this.wallet, questionsOf(quantities), at(when));
+    const decision = decide(this.catalog, this.wallet, requestedIn(quantities), at(when));
     if (decision.kind !== "decided") throw new Error(`no feature ${decision.feature}`);
     return decision;
   }
@@ -123,7 +123,7 @@ export class Timeline {
     { seconds, onExpiry }: { seconds: number; onExpiry: Hold["onExpiry"] },
   ): ReturnType<typeof holdCredits> {
     const terms = { expiresInMs: seconds * 1_000, onExpiry, memberId: null };
-    const request = { questions: questionsOf(quantities), terms };
+    const request = { requested: requestedIn(quantities), terms };
     const decision = holdCredits(this.catalog, this.wallet, request, at(when));
     if (decision.kind === "decided") this.#keep(decision.change);
     return decision;
@@ -245,7 +245,7 @@ export class Timeline {
   }
 }
 
-function questionsOf(quantities: Readonly<Record<string, number>>): Question[] {
+function requestedIn(quantities: Readonly<Record<string, number>>): RequestedItem[] {
   return Object.entries(quantities).map(([feature, quantity]) => ({
     feature: brandAs<FeatureKey>(feature),
     quantity,

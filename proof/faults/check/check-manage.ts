@@ -118,7 +118,7 @@ export function checkReversed(calls: readonly ManageCall[], accounts: readonly A
   const found = new Set(accounts.flatMap(({ entries }) => entries.filter(isFirst).map(chargeId)));
   for (const [id, group] of asked) {
     const isMissing = group.some(({ outcome }) => outcome.kind === "reversed") && !found.has(id);
-    if (isMissing) violations.push({ invariant: "I1", text: `${id} was reversed, but is not a consume` });
+    if (isMissing) violations.push({ invariant: "I1", text: `${id} was reversed, but is not a charge` });
     const isUnseen = ({ outcome }: Reversal): boolean =>
       outcome.kind === "refused" && outcome.reason === "consume_not_found";
     if (group.some(isUnseen)) {

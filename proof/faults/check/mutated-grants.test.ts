@@ -13,7 +13,7 @@ const MUTATIONS: readonly Mutation[] = [
   {
     bug: "a reversal returns credits to another grant",
     invariant: "I4",
-    says: /returns 2 to grant 2, but consume 5 took only 0 from it/,
+    says: /returns 2 to grant 2, but charge 5 took only 0 from it/,
     mutate: (run) => change(run.ledger, isReversalOf(run, "tokens"), () => ({ parts: "2:2" })),
   },
   {
@@ -25,7 +25,7 @@ const MUTATIONS: readonly Mutation[] = [
   {
     bug: "a charge is reversed twice",
     invariant: "I4",
-    says: /reverses consume 14, whose reversals reverse 500 units, but it has only 250/,
+    says: /reverses charge 14, whose reversals reverse 500 units, but it has only 250/,
     mutate: (run) => {
       const reversal = run.ledger.find(isReversalOf(run, "big"));
       if (reversal === undefined) throw new Error("big was not reversed");

@@ -187,7 +187,7 @@ const MUTATIONS: readonly Mutation[] = [
   {
     bug: "a reversal of an item has the position of another",
     invariant: "I4",
-    says: /entry 10, reverse, differs from consume 5 in pool, feature, plan, overrides, hold or item position/,
+    says: /entry 10, reverse, differs from charge 5 in pool, feature, plan, overrides, hold or item position/,
     mutate: (run) => change(run.ledger, isReversalOf(1, 30), () => ({ item: 2 })),
   },
   {

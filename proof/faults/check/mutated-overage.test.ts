@@ -198,13 +198,13 @@ const MUTATIONS: readonly Mutation[] = [
   {
     bug: "a reversal undoes overage of another grant",
     invariant: "I4",
-    says: /customer_8: .* undoes 30 overage of grant 2, but consume \d+ used only 0 of it/,
+    says: /customer_8: .* undoes 30 credits of overage in grant 2, but charge \d+ used only 0/,
     mutate: (run) => change(run.ledger, isReversalOf(run, "beyond"), () => ({ overageParts: "2:30" })),
   },
   {
     bug: "a reversal undoes more overage than was used",
     invariant: "I4",
-    says: /customer_8: .* undoes 40 overage of grant 1, but consume \d+ used only 30 of it/,
+    says: /customer_8: .* undoes 40 credits of overage in grant 1, but charge \d+ used only 30/,
     mutate: (run) =>
       change(run.ledger, isReversalOf(run, "beyond"), () => ({ overage: 40, overageParts: "1:40" })),
   },

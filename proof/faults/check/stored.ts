@@ -85,7 +85,7 @@ export type StoredEntry = {
   readonly hold: number | null;
   /** The part of the price that no credits covered. */
   readonly uncovered: number;
-  /** The part of the price that was used beyond all credits, and the grants that count it, in the form of `parts`. */
+  /** The part of the price that was charged as overage, and the grants that count it, in the form of `parts`. */
   readonly overage: number;
   readonly overageParts: string;
   readonly keyHash: string | null;

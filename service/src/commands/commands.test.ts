@@ -112,5 +112,5 @@ test("serve rejects a server that could lose acknowledged requests", async () =>
   await purser(["migrate"], server.url("postgres"));
   const result = await purser(["serve"], server.url("postgres"));
   expect(result.code).toBe(1);
-  expect(result.stderr).toContain("fsync: off: turn it on, or a crash loses acknowledged requests");
+  expect(result.stderr).toContain("fsync: off: turn it on, or a crash can lose acknowledged requests");
 });

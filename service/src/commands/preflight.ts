@@ -50,7 +50,11 @@ async function inspectDurability(client: Client): Promise<Finding[]> {
     findings.push(
       value === "on"
         ? { level: "ok", about, text: "on" }
-        : { level: "failure", about, text: `${value}: turn it on, or a crash loses acknowledged requests` },
+        : {
+            level: "failure",
+            about,
+            text: `${value}: turn it on, or a crash can lose acknowledged requests`,
+          },
     );
   }
   findings.push(await inspectCommits(client));
@@ -149,7 +153,7 @@ async function inspectDataFormat(client: Client): Promise<Finding[]> {
   return [{ level: "warning", about, text }];
 }
 
-/** If another server with other transaction IDs wrote the existing rows, the usage roll-ups may lack new rows. */
+/** If another server with different transaction IDs wrote the existing rows, the usage roll-ups may lack new rows. */
 async function inspectTransactionIds(client: Client): Promise<Finding[]> {
   const { rows: found } = await client.query("select to_regclass('cell.identity') is not null as exists");
   if (found[0]?.exists !== true) return [];

@@ -8,7 +8,7 @@ const show = (customer: Timeline): string[] =>
       `${new Date(effectiveAt).toISOString().slice(0, 10)} ${kind} ${amount} → ${balanceAfter}`,
   );
 
-test("the first request in a new period expires the old allowance and grants the new one, dated when due", () => {
+test("the first request in a new period expires the old allowance and grants the new one, each dated when it was due", () => {
   const customer = new Timeline(makeCatalog({ pro: [{}] }));
   customer.assign("2026-01-31", "pro");
   customer.consume("2026-02-10", "image");
@@ -92,7 +92,7 @@ test("each pool has its own period", () => {
   });
 });
 
-test("a version with reach `now` leaves the new allowance minus what was used", () => {
+test("a version with reach `now` leaves the customer with the new allowance minus what was used", () => {
   const smaller = { reach: "now" as const, publishedAt: at("2026-01-10"), allowances: [monthly(50)] };
   const larger = { reach: "now" as const, publishedAt: at("2026-01-20"), allowances: [monthly(200)] };
   const customer = new Timeline(makeCatalog({ pro: [{}, smaller, larger] }));
@@ -123,7 +123,7 @@ test("a version for the next period takes effect in that period, with its own co
   expect(customer.check("2026-02-01", "image").creditsRequired).toBe(20);
 });
 
-test("years without requests write a few entries, not one per missed day, with and without rollover", () => {
+test("after years without requests, only a few entries are written, not one per missed day, with and without rollover", () => {
   for (const rollover of [0, 1, 12]) {
     const allowance = { pool: CREDITS, credits: 10, period: "day" as const, rollover, overage: 0 };
     const customer = new Timeline(makeCatalog({ pro: [{ allowances: [allowance] }] }));

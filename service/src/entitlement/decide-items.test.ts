@@ -191,12 +191,12 @@ test("the first item that cannot be allowed is the denied one, whatever the reas
 });
 
 test("an unknown feature among the items is reported before anything is decided", () => {
-  const questions = ["image", "image2", "image3"].map((key) => ({
+  const requested = ["image", "image2", "image3"].map((key) => ({
     feature: brandAs<FeatureKey>(key),
     quantity: 1,
   }));
   for (const wallet of [null, onPro().wallet])
-    expect(decide(catalog, wallet, questions, at("2026-02-01"))).toEqual({
+    expect(decide(catalog, wallet, requested, at("2026-02-01"))).toEqual({
       kind: "feature_not_found",
       feature: "image2",
     });

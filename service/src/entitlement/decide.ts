@@ -21,7 +21,7 @@ import { type OveragePosition, overageLeft, overageParts, overagePosition } from
 import { findOverride, overrideTerms } from "./overrides.ts";
 import { balanceOf, type FeatureOverride, type Hold, newWallet, type Wallet } from "./wallet.ts";
 
-export type Question = { readonly feature: FeatureKey; readonly quantity: number };
+export type RequestedItem = { readonly feature: FeatureKey; readonly quantity: number };
 
 /** Reasons for a denial, in the order in which they are checked. The first match decides. */
 export const REASONS = [
@@ -70,7 +70,7 @@ export type Decided = {
   readonly deniedItem: number | null;
   /** How much of the denied item the balance and limit allow, after the items before it. Null if the request is allowed. */
   readonly affordableQuantity: number | null;
-  /** One for each question, in the same order. */
+  /** One for each requested item, in the same order. */
   readonly items: readonly ItemDecision[];
   readonly change: Change | null;
   readonly planVersion: PlanVersionId | null;
@@ -84,7 +84,7 @@ export type Decision = { readonly kind: "feature_not_found"; readonly feature: F
 type Offer = {
   readonly feature: Feature;
   /** The terms of the plan alone. */
-  readonly planned: PlanFeature | undefined;
+  readonly planTerms: PlanFeature | undefined;
   readonly override: FeatureOverride | null;
   readonly overrides: number | null;
   /** The terms for this customer. Undefined if the customer may not use the feature. */
@@ -102,32 +102,32 @@ type Taken = { readonly entries: readonly Entry[]; readonly hold: Hold | null };
 
 /**
  * Decides whether a customer may use one or several features, and what they cost. All items are charged, or none. Each feature
- * occurs once. Check and consume both call it; check discards the change. Depends on its arguments only.
+ * may appear only once. Check and consume both call it; check discards the change. Depends on its arguments only.
  */
 export function decide(
   catalog: Catalog,
   known: Wallet | null,
-  questions: readonly Question[],
+  requested: readonly RequestedItem[],
   clock: Instant,
 ): Decision {
-  return decideAndTake(catalog, known, questions, clock, chargeAll);
+  return decideAndTake(catalog, known, requested, clock, chargeAll);
 }
 
 /** Decides, and calls `take` if the request is allowed. */
 export function decideAndTake(
   catalog: Catalog,
   known: Wallet | null,
-  questions: readonly Question[],
+  requested: readonly RequestedItem[],
   clock: Instant,
   take: (draft: Draft, items: readonly Priced[]) => Taken,
 ): Decision {
   const features: Feature[] = [];
-  for (const { feature: key } of questions) {
+  for (const { feature: key } of requested) {
     const feature = catalog.features.get(key);
     if (feature === undefined) return { kind: "feature_not_found", feature: key };
     features.push(feature);
   }
-  if (known === null && catalog.defaultPlan.plan === null) return denyUnknown(catalog, features, questions);
+  if (known === null && catalog.defaultPlan.plan === null) return denyUnknown(catalog, features, requested);
   const wallet = known ?? newWallet(clock);
   const now = decisionTime(catalog, wallet, clock);
   const draft = new Draft(wallet);
@@ -138,14 +138,14 @@ export function decideAndTake(
   const version = assignment === null ? null : getVersion(catalog, assignment.version);
   const priced: Priced[] = [];
   for (const [index, feature] of features.entries()) {
-    const quantity = questions[index]?.quantity ?? 0;
-    const planned = version?.features.get(feature.id);
+    const quantity = requested[index]?.quantity ?? 0;
+    const planTerms = version?.features.get(feature.id);
     const override = version === null ? null : findOverride(overrides, feature.id);
-    const terms = overrideTerms(planned, override);
-    const { pool: poolId, cost } = terms ?? planned ?? feature;
+    const terms = overrideTerms(planTerms, override);
+    const { pool: poolId, cost } = terms ?? planTerms ?? feature;
     const pool = getPool(catalog, poolId);
     const number = override === null ? null : (overrides?.number ?? null);
-    const offer = { feature, planned, override, overrides: number, terms, pool, quantity };
+    const offer = { feature, planTerms, override, overrides: number, terms, pool, quantity };
     const before = positionOf(draft.wallet, version, offer, now);
     const creditsBefore = sumOfPool(priced, pool);
     priced.push({ ...offer, cost, creditsRequired: chargeFor(cost, quantity), creditsBefore, before });
@@ -169,10 +169,10 @@ export function decideAndTake(
 function denyUnknown(
   catalog: Catalog,
   features: readonly Feature[],
-  questions: readonly Question[],
+  requested: readonly RequestedItem[],
 ): Decided {
   const items = features.map((feature, index): ItemDecision => {
-    const quantity = questions[index]?.quantity ?? 0;
+    const quantity = requested[index]?.quantity ?? 0;
     const unknown = { creditsBefore: 0, overrides: null, before: null, after: null, entry: null };
     const pool = getPool(catalog, feature.pool);
     const { cost } = feature;
@@ -258,35 +258,38 @@ function charge(draft: Draft, item: Priced, place: ItemPlace | null): Entry {
   return entry;
 }
 
-/** Counts an item against the limits. `sequence` is that of its entry, or of the next entry for a hold. */
+/** Counts an item against the limits. `sequence` is the sequence of its entry or, for a hold, of the next entry. */
 export function count(
   draft: Draft,
-  { feature, planned, override, quantity }: Priced,
+  { feature, planTerms, override, quantity }: Priced,
   sequence: number,
 ): void {
   const { assignment } = draft.wallet;
   assert(assignment !== null, "only a customer with a plan uses a feature");
   const use = { quantity, sequence, now: draft.at };
   const before = { ...draft.wallet, assignment };
-  const { counters, ownCounters } = countUse(before, { feature: feature.id, planned, override }, use);
+  const { counters, ownCounters } = countUse(before, { feature: feature.id, planTerms, override }, use);
   draft.wallet = { ...draft.wallet, assignment: { ...assignment, counters }, ownCounters };
 }
 
 function positionOf(
   wallet: Wallet,
   version: PlanVersion | null,
-  { feature: { id: feature }, planned, override, terms, pool }: Offer,
+  { feature: { id: feature }, planTerms, override, terms, pool }: Offer,
   now: Instant,
 ): Position {
   return {
     balance: balanceOf(wallet, pool.id),
     resetsAt: resetOf(wallet, version, pool.id),
-    limit: terms === undefined ? null : limitPosition(wallet, { feature, planned, override }, now),
+    limit: terms === undefined ? null : limitPosition(wallet, { feature, planTerms, override }, now),
     overage: overagePosition(wallet, version, pool.id),
   };
 }
 
-/** When the plan grants the pool's next allowance. Null without an allowance in the current version, even if an earlier one had it. */
+/**
+ * When the plan grants the pool's next allowance. Null if the current version has no allowance for the pool, even if an earlier
+ * version did.
+ */
 export function resetOf({ assignment }: Wallet, version: PlanVersion | null, pool: PoolId): Instant | null {
   const isGranted = version?.allowances.some((allowance) => allowance.pool === pool) ?? false;
   if (!isGranted) return null;

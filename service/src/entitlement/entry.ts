@@ -36,7 +36,7 @@ export type Usage = {
   readonly place: ItemPlace | null;
   /** The part of the price that no credits covered, or that a reversal undoes. Only the settlement of a hold can have one. */
   readonly uncovered: number;
-  /** The part of the price that was used beyond all credits and is invoiced later, or that a reversal undoes. */
+  /** The part of the price that was charged as overage and is invoiced later, or that a reversal undoes. */
   readonly overage: readonly OveragePart[];
 };
 

@@ -131,7 +131,7 @@ test("a reversal with another item position than its charge is reported", () => 
     const last = book.entries.length - 1;
     const entries = book.entries.map((entry, index) => (index === last ? withPlace(entry, place) : entry));
     expect(verify(withEntries(book, entries), catalog)).toBe(
-      "entry 5, reverse, differs from consume 3 in pool, feature, plan, overrides, hold or item position",
+      "entry 5, reverse, differs from charge 3 in pool, feature, plan, overrides, hold or item position",
     );
   }
 });

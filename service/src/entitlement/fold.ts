@@ -20,7 +20,7 @@ export type Account = {
   readonly grants: readonly GrantFacts[];
   /** All overrides, sorted by number. */
   readonly overrides: readonly NewOverrides[];
-  /** All changes of holds, sorted by number. */
+  /** All changes to holds, sorted by number. */
   readonly holdChanges: readonly HoldChange[];
   readonly versions: ReadonlyMap<PlanVersionId, PlanVersion>;
 };
@@ -33,8 +33,8 @@ export type ReversedConsume = Pick<Entry, "kind" | "pool" | "parts" | "usage" | 
 };
 
 /**
- * Recomputes a wallet from its ledger, entry by entry, and compares. Keeps the state of a wallet and a few numbers per
- * grant, never the entries. `add` and `finish` return a description of the first error, or null.
+ * Recomputes a wallet from its ledger, entry by entry, and compares the result with the stored wallet. Keeps the state of a wallet
+ * and a few numbers per grant, never the entries. `add` and `finish` return a description of the first error, or null.
  */
 export class Fold {
   readonly #account: Account;
@@ -65,7 +65,7 @@ export class Fold {
       findFlaw(entry) ??
       this.#grants.add(entry) ??
       this.#followItems(entry) ??
-      this.#judgeUse(entry, reversed) ??
+      this.#checkUsage(entry, reversed) ??
       this.#holds.add(entry) ??
       this.#overage.add(entry) ??
       this.#limits.add(entry) ??
@@ -116,17 +116,17 @@ export class Fold {
     return `is ${describePlace(place)} of a request, without the others`;
   }
 
-  #judgeUse(entry: Entry, reversed: ReversedConsume | null): string | null {
+  #checkUsage(entry: Entry, reversed: ReversedConsume | null): string | null {
     if (entry.kind !== "consume" && entry.kind !== "reverse") return null;
     const { usage } = entry;
     if (usage === null || usage.quantity < 1 || usage.quantity > QUANTITY_MAX)
       return "has no usage or an invalid quantity";
-    const planned = this.#account.versions.get(usage.planVersion)?.features.get(usage.feature);
-    const terms = overrideTerms(planned, this.#overrides.termsOf(usage));
+    const planTerms = this.#account.versions.get(usage.planVersion)?.features.get(usage.feature);
+    const terms = overrideTerms(planTerms, this.#overrides.termsOf(usage));
     if (terms === undefined) return `uses feature ${usage.feature}, which is not in its plan`;
     return entry.kind === "consume"
-      ? findMischarge(entry, usage, terms)
-      : findMisreversal(entry, usage, reversed, terms);
+      ? findChargeError(entry, usage, terms)
+      : findReversalError(entry, usage, reversed, terms);
   }
 
   #compareBalances(): string | null {
@@ -176,17 +176,17 @@ function findFlaw({ kind, amount, parts }: Entry): string | null {
   return sum === amount ? null : `has amount ${amount}, but its parts add up to ${sum}`;
 }
 
-function findMischarge(entry: Entry, usage: Usage, { pool, cost }: PlanFeature): string | null {
+function findChargeError(entry: Entry, usage: Usage, { pool, cost }: PlanFeature): string | null {
   const due = chargeFor(cost, usage.quantity);
   if (entry.pool !== pool) return `charges pool ${entry.pool} instead of ${pool}`;
   const price = usage.uncovered + sumOf(usage.overage) - entry.amount;
   if (usage.uncovered < 0 || (usage.uncovered > 0 && entry.hold === null))
-    return `leaves ${usage.uncovered} uncovered, which only a hold can`;
+    return `leaves ${usage.uncovered} uncovered, which only a hold may do`;
   return price === due ? null : `charges ${price} instead of ${due}`;
 }
 
 /** Checks that reversals return credits to the grants that the charge took them from, and never more than it took. */
-function findMisreversal(
+function findReversalError(
   entry: Entry,
   { reverses, ...usage }: Usage,
   reversed: ReversedConsume | null,
@@ -194,7 +194,7 @@ function findMisreversal(
 ): string | null {
   const consume = reversed?.usage ?? null;
   if (reversed === null || consume === null || reversed.kind !== "consume" || reverses === null)
-    return `reverses ${reverses}, which is not a consume`;
+    return `reverses ${reverses}, which is not a charge`;
   if (reverses >= entry.sequence) return `reverses ${reverses}, which comes later`;
   const isItsOwn =
     reversed.pool === entry.pool &&
@@ -205,27 +205,27 @@ function findMisreversal(
     reversed.hold === entry.hold &&
     isSamePlace(consume.place, usage.place);
   if (!isItsOwn)
-    return `differs from consume ${reverses} in pool, feature, plan, overrides, hold or item position`;
+    return `differs from charge ${reverses} in pool, feature, plan, overrides, hold or item position`;
   for (const { grant, amount } of entry.parts) {
     const burned = reversed.parts.find((part) => part.grant === grant)?.amount ?? 0;
     if (amount + burned > 0)
-      return `returns ${amount} to grant ${grant}, but consume ${reverses} took only ${-burned} from it`;
+      return `returns ${amount} to grant ${grant}, but charge ${reverses} took only ${-burned} from it`;
   }
   for (const { grant, credits } of usage.overage) {
     const used = consume.overage.find((part) => part.grant === grant)?.credits ?? 0;
     if (credits > used)
-      return `undoes ${credits} overage of grant ${grant}, but consume ${reverses} used only ${used} of it`;
+      return `undoes ${credits} credits of overage in grant ${grant}, but charge ${reverses} used only ${used}`;
   }
   const { reversedQuantity, reversedCredits, reversedOverage } = reversed;
-  const reversals = `reverses consume ${reverses}, whose reversals`;
+  const reversals = `reverses charge ${reverses}, whose reversals`;
   if (reversedQuantity > consume.quantity)
     return `${reversals} reverse ${reversedQuantity} units, but it has only ${consume.quantity}`;
   const price = chargeFor(cost, consume.quantity) - chargeFor(cost, consume.quantity - reversedQuantity);
-  // What nothing covered is undone first, then overage.
+  // The uncovered part is undone first, then overage.
   const covered = Math.max(0, price - consume.uncovered);
   const overage = Math.min(covered, sumOf(consume.overage));
   if (reversedOverage !== overage)
-    return `${reversals} undo ${reversedOverage} overage instead of ${overage}`;
+    return `${reversals} undo ${reversedOverage} credits of overage instead of ${overage}`;
   if (reversedCredits === covered - overage) return null;
   return `${reversals} return ${reversedCredits} credits instead of ${covered - overage}`;
 }

@@ -25,7 +25,7 @@ function customerOn(plan = "bare"): Timeline {
   return customer;
 }
 
-test("holding saves nothing from a revocation, even if an older grant of the slot is spent", () => {
+test("a hold does not protect credits from revocation, even if an older grant in the same slot is spent", () => {
   for (const isHeld of [true, false]) {
     const customer = customerOn();
     customer.topUp(T(0), 100);
@@ -54,7 +54,7 @@ test("revoked credits belong to the hold that set them aside, in whatever order 
   }
 });
 
-test("a second revocation changes nothing for holds that have none of its credits", () => {
+test("a second revocation does not affect holds that contain none of the revoked credits", () => {
   for (const isSecondSettled of [true, false]) {
     const customer = customerOn();
     customer.topUp(T(0), 100);
@@ -72,7 +72,7 @@ test("a second revocation changes nothing for holds that have none of its credit
   }
 });
 
-test("a partly revoked allowance returns to its paused plan without the revoked credits", () => {
+test("when the customer returns to a plan, its partly revoked allowance comes back without the revoked credits", () => {
   const customer = customerOn("pro");
   const hold = customer.hold("2026-01-09T12:00:00", { image: 6 }, { seconds: 86_400 });
   expect(customer.revoke("2026-01-09T13:00:00", 1)).toBe(40);
@@ -84,7 +84,7 @@ test("a partly revoked allowance returns to its paused plan without the revoked 
   expect(customer.balance).toBe(100);
 });
 
-test("a hold cannot grow after the period of its limit has ended, but can last longer", () => {
+test("once its limit's period has ended, a hold's quantity cannot be increased, but its expiry can be extended", () => {
   const customer = customerOn();
   const hold = customer.hold("2026-01-01T23:59:00", { export: 1 }, { seconds: 86_400 });
   customer.consume("2026-01-02T00:00:10", "export", 5);
@@ -96,7 +96,7 @@ test("a hold cannot grow after the period of its limit has ended, but can last l
   expect(customer.extend("2026-01-02T00:00:30", hold, { expiresAt: at("2026-01-03") }).kind).toBe("extended");
 });
 
-test("a released hold does not keep a plan that was left alive", () => {
+test("a released hold does not preserve a plan that the customer has left", () => {
   const versions = [true, false].map((isHeld) => {
     const customer = customerOn("counted");
     if (isHeld) customer.release(T(5), customer.hold(T(1), { export: 1 }));
@@ -107,7 +107,7 @@ test("a released hold does not keep a plan that was left alive", () => {
   expect(versions[0]).toBe(versions[1]);
 });
 
-test("held grants count towards the limit of open grants", () => {
+test("held grants count toward the limit on open grants", () => {
   const customer = customerOn();
   for (let i = 1; i <= 50; i++)
     customer.topUp(T(0), 10, { expiresAt: at(`2027-01-01T00:00:${i}`.replace(/:(\d)$/, ":0$1")) });

@@ -15,14 +15,14 @@ export type LimitPosition = {
 /** The plan's terms for a feature, and the customer's override of them, if there is one. */
 export type Terms = {
   readonly feature: FeatureId;
-  readonly planned: PlanFeature | undefined;
+  readonly planTerms: PlanFeature | undefined;
   readonly override: FeatureOverride | null;
 };
 
 /** The limit in force, and how much of it is used. Null without a limit. */
 export function limitPosition(
   { assignment, ownCounters }: Wallet,
-  { feature, planned, override }: Terms,
+  { feature, planTerms, override }: Terms,
   now: Instant,
 ): LimitPosition | null {
   if (assignment === null) return null;
@@ -31,7 +31,7 @@ export function limitPosition(
     if (limit === null) return null;
     return positionOf(limit, findOwn(ownCounters, { feature, ...limit }, now), limit.anchor, now);
   }
-  const limit = planned?.limit ?? null;
+  const limit = planTerms?.limit ?? null;
   if (limit === null) return null;
   return positionOf(limit, findCounter(assignment.counters, feature, now), assignment.anchor, now);
 }
@@ -55,7 +55,7 @@ type Use = { readonly quantity: number; readonly sequence: number; readonly now:
  */
 export function countUse(
   { assignment, ownCounters, holdCount }: Wallet & { readonly assignment: Assignment },
-  { feature, planned, override }: Terms,
+  { feature, planTerms, override }: Terms,
   { quantity, sequence: fromSequence, now }: Use,
 ): { readonly counters: readonly LimitCounter[]; readonly ownCounters: readonly OwnCounter[] } {
   const count = <T extends LimitCounter>(counters: readonly T[]): T[] =>
@@ -65,7 +65,7 @@ export function countUse(
       .map((counter) =>
         counter.feature === feature ? { ...counter, used: counter.used + quantity } : counter,
       );
-  const planLimit = planned?.limit ?? null;
+  const planLimit = planTerms?.limit ?? null;
   const ownLimit = override?.limit ?? null;
   const isCounted = findCounter(assignment.counters, feature, now) !== undefined;
   const isOwnCounted = ownLimit !== null && findOwn(ownCounters, { feature, ...ownLimit }, now) !== undefined;

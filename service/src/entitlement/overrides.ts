@@ -5,12 +5,12 @@ import type { FeatureOverride, Overrides, OverrideTerms, OwnCounter, Wallet } fr
 
 /** The terms of a feature for one customer. Undefined if the customer may not use it. */
 export function overrideTerms(
-  planned: PlanFeature | undefined,
+  planTerms: PlanFeature | undefined,
   override: FeatureOverride | null,
 ): PlanFeature | undefined {
-  if (override === null) return planned;
+  if (override === null) return planTerms;
   const { feature, included, cost, limit, added } = override;
-  const base = planned ?? (added === null ? undefined : { feature, ...added, limit: null });
+  const base = planTerms ?? (added === null ? undefined : { feature, ...added, limit: null });
   if (included === false || base === undefined) return undefined;
   return { ...base, cost: cost ?? base.cost, limit: limit === undefined ? base.limit : limit };
 }

@@ -84,10 +84,10 @@ export function reverseConsume(
     const reversible = consume.quantity - consume.reversedQuantity;
     const quantity = wanted ?? reversible;
     if (quantity > reversible) return { kind: "too_much", reversible };
-    const planned = getVersion(catalog, consume.planVersion).features.get(consume.feature);
+    const planTerms = getVersion(catalog, consume.planVersion).features.get(consume.feature);
     const own = overrides.find(({ number }) => number === consume.overrides) ?? null;
     assert(own?.number === (consume.overrides ?? undefined), "the overrides of a charge are known");
-    const terms = overrideTerms(planned, findOverride(own, consume.feature));
+    const terms = overrideTerms(planTerms, findOverride(own, consume.feature));
     assert(terms !== undefined, "a charge was priced by its plan version and overrides");
     const charged = chargeFor(terms.cost, reversible);
     const kept = chargeFor(terms.cost, reversible - quantity);

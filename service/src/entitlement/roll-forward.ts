@@ -31,7 +31,7 @@ export type RolledLine = {
   readonly closing: bigint;
 };
 
-/** Overage in the range: use beyond all credits, to be invoiced, and what reversals took back. */
+/** Overage in the range: usage after all credits are spent, to be invoiced, and the part that reversals undid. */
 export type OverageLine = { readonly pool: PoolId; readonly used: bigint; readonly reversed: bigint };
 
 /** The sum of the overage of all charges or reversals of a pool in the range. */

@@ -74,8 +74,8 @@ function pinTerms(
   for (const { feature, included, cost, limit } of features) {
     // Keeps the values pinned by an earlier call, so that repeating a call changes nothing.
     const known = findOverride(wallet.overrides, feature.id);
-    const isPlanned = version?.features.has(feature.id) ?? false;
-    if (included && known?.added == null && !isPlanned && feature.archivedAt !== null)
+    const isInPlan = version?.features.has(feature.id) ?? false;
+    if (included && known?.added == null && !isInPlan && feature.archivedAt !== null)
       return { kind: "feature_archived", feature: feature.key };
     const added = included ? (known?.added ?? { pool: feature.pool, cost: feature.cost }) : null;
     const own = limit && {

@@ -206,7 +206,7 @@ export type HeldItem = {
 /** Credits of one grant. A revocation splits parts, so that a hold can have several of the same grant. */
 export type HeldPart = { readonly grant: number; readonly credits: number; readonly isRevoked: boolean };
 
-/** Credits used or held beyond all balances. They are counted with the allowance that has this grant. */
+/** Credits used or held as overage. They are counted with the allowance that has this grant. */
 export type OveragePart = { readonly grant: number; readonly credits: number };
 
 export const OPEN_GRANTS_MAX = 50;

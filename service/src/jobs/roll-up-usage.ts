@@ -21,9 +21,9 @@ const TRANSACTIONS_MAX = 1_000;
 
 export type RollUp = {
   readonly rows: number;
-  /** How far the roll-ups are behind. They include all requests that got a response longer ago than this. */
+  /** The roll-ups are this far behind: they include every request answered before then. */
   readonly lagMs: number;
-  /** False if it was the turn of another process, or the time to rest. */
+  /** False if another process had the turn, or the rest period was not over. */
   readonly tookTurn: boolean;
 };
 
@@ -40,8 +40,8 @@ const REST_MS = { calm: 700, busy: 4_700 };
 const BUSY_ROWS = 1_000;
 
 /**
- * A job that runs every second. Under load it rests longer between turns, because more charges of the same customer are then added
- * in one write.
+ * A job that runs every second. Under load it rests longer between turns, because more charges for the same customer then go into
+ * one write.
  */
 export class UsageJob {
   readonly #cell: Pool;
@@ -54,7 +54,7 @@ export class UsageJob {
 
   async run(): Promise<RollUp> {
     const restMs = this.#restMs;
-    // After an error, the next attempt is soon.
+    // After an error, retry soon.
     this.#restMs = REST_MS.calm;
     const rolled = await rollUpUsage(this.#cell, { batch: this.#batch, restMs });
     const isBusy = rolled.tookTurn ? rolled.rows > BUSY_ROWS : restMs === REST_MS.busy;
@@ -102,8 +102,8 @@ type Turn = Omit<RollUp, "tookTurn"> & { readonly isDone: boolean };
 
 /**
  * Writes roll-ups and progress in one transaction, so each row is added exactly once, even after a crash. A row is ready when its
- * transaction and all with lower numbers have ended: no more rows can appear below that number. This does not depend on a
- * clock. Returns null if another process is running the job, or did so a moment ago.
+ * transaction and all transactions with lower numbers have ended: no more rows can appear below that number. This does not depend
+ * on a clock. Returns null if another process is running the job, or did so a moment ago.
  */
 export function rollUpOnce(
   cell: Pool,
@@ -140,8 +140,8 @@ export function rollUpOnce(
 }
 
 /**
- * `completeTo` is the time up to which all started transactions are added. After a failover to a slower clock it can be in the
- * future.
+ * `completeTo` is the time up to which every started transaction has been added. After a failover to a server whose clock is behind,
+ * it can be in the future.
  */
 function moveMarks(
   { completeTo, mark, doubtfulSince }: UsageProgress,

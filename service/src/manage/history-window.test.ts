@@ -120,7 +120,7 @@ test("rows one second before the window are hidden everywhere, and a larger wind
   expect(await lookFor(managed, outside)).toEqual(all(outside));
 });
 
-test("an event belongs to the time it occurred, not to the time it was recorded", async () => {
+test("an event is dated by when it occurred, not by when it was recorded", async () => {
   const managed = await setupWindow();
   const { manage, late } = managed;
   const looks = [
@@ -145,7 +145,7 @@ test("an event belongs to the time it occurred, not to the time it was recorded"
   expect(await look()).toEqual(looks.map(() => true));
 });
 
-test("a key belongs to the time its event occurred, even if the event was written again", async () => {
+test("a key is dated by when its event occurred, even if the event was written again", async () => {
   const managed = await setupWindow();
   const { manage, database, late, inside } = managed;
   // Simulates a retry after a commit with an unknown outcome: the event keeps its first time.
@@ -230,7 +230,7 @@ test("the proof covers the whole ledger but counts only entries in the window", 
   expect(await read()).toMatchObject({ isSound: true, entries: 4, windowStart: null });
 });
 
-test("a charge before the window can be reversed and previewed", async () => {
+test("a charge from before the window can be previewed and reversed", async () => {
   const managed = await setupWindow();
   const { manage, outside, inside } = managed;
   const pathOf = ({ consumeId }: Facts) => `customers/ada/consumes/${consumeId}/reverse`;

@@ -230,8 +230,8 @@ export class Book {
     return toAnswer(decision);
   }
 
-  #hold(catalog: Catalog, { items: questions, terms }: Asked<"hold">, clock: Instant) {
-    const decision = holdCredits(catalog, this.wallet, { questions, terms }, clock);
+  #hold(catalog: Catalog, { items: requested, terms }: Asked<"hold">, clock: Instant) {
+    const decision = holdCredits(catalog, this.wallet, { requested, terms }, clock);
     if (decision.kind !== "decided") return { answer: { kind: decision.kind }, change: null };
     return toAnswer(decision);
   }

@@ -116,7 +116,7 @@ export type Consume = {
   parts: Paid[];
   /** The part of the price that nothing covered. */
   uncovered: number;
-  /** What was used or is held beyond all credits, by the grant of the period. */
+  /** Overage used or held, by the grant of the period. */
   overage: Paid[];
 };
 

@@ -8,7 +8,7 @@ import { addCall, addReplay, entryOf, RESET, type Run } from "./run.ts";
 const images = (quantity: number): Item => ({ feature: "images.render", quantity });
 const videos = (quantity: number): Item => ({ feature: "video.encode", quantity });
 
-/** Charges, holds and reversals beyond all credits. The plan has 100 credits and 60 minutes, and an overage of 600 and 250. */
+/** Charges, holds and reversals that use overage. The plan has 100 credits and 60 minutes, and an overage of 600 and 250. */
 export function playOverage(run: Run): void {
   const { wallet, request, play } = openCustomer(run, "customer_8", "metered");
   play(request("within", images(4)));

@@ -55,7 +55,7 @@ export function ask(world: World, known: Known, act: Asking, past: readonly Mome
   });
   const [outcome] = plan.outcomes;
   assert(
-    outcome !== undefined && outcome.kind !== "held" && outcome.kind !== "missing_data",
+    outcome !== undefined && outcome.kind !== "locked" && outcome.kind !== "missing_data",
     "the demo's requests are answered",
   );
   const after = plan.changes.wallets.get(customerNumber)?.wallet ?? wallet;

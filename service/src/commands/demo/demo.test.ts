@@ -113,7 +113,7 @@ test("the printed charge is allowed, replays under its key, and is in the ledger
   expect(wallet?.["total"]).toBe(wallet?.["balance"]);
 });
 
-test("chat replies are in progress, settled and expired, and an open one can be settled", async () => {
+test("the demo has open, settled and expired chat replies, and an open one can be settled", async () => {
   const { database, project } = await setupDemo();
   const { secret } = project.test.key;
   const service = await startTestService(database);

@@ -90,7 +90,7 @@ function describePlan(catalog: Catalog, { planVersion }: Denial): DenialExplanat
   return { key: plan.key, name: plan.name, version: version.number };
 }
 
-/** Finds the override of the denied feature at that time. */
+/** Finds the override for the denied feature that applied at that time. */
 async function findOverrideOf(
   tx: Tx,
   catalog: Catalog,
@@ -103,11 +103,11 @@ async function findOverrideOf(
   return findOverride(overrides, feature.id);
 }
 
-/** Whether the override set the terms behind the denial, instead of the plan. */
+/** Whether the override, not the plan, set the terms behind the denial. */
 function isDecidedBy({ included, cost, limit }: FeatureOverride, catalog: Catalog, denial: Denial): boolean {
   switch (denial.reason) {
     case "insufficient_credits":
-      return cost !== null || !isPlanned(catalog, denial);
+      return cost !== null || !isInPlan(catalog, denial);
     case "limit_reached":
       return limit !== undefined;
     case "feature_not_in_plan":
@@ -118,7 +118,7 @@ function isDecidedBy({ included, cost, limit }: FeatureOverride, catalog: Catalo
 }
 
 /** Whether the plan includes the denied feature. */
-function isPlanned(catalog: Catalog, { planVersion, feature: key }: Denial): boolean {
+function isInPlan(catalog: Catalog, { planVersion, feature: key }: Denial): boolean {
   const feature = catalog.features.get(key);
   const version = planVersion === null ? undefined : catalog.versions.get(planVersion);
   return feature !== undefined && (version?.features.has(feature.id) ?? false);
@@ -151,8 +151,8 @@ async function couldHaveOverage(
   { denial: { planVersion }, pool }: { readonly denial: Denial; readonly pool: PoolId | null },
 ): Promise<boolean> {
   const version = planVersion === null ? undefined : catalog.versions.get(planVersion);
-  const isPlanned = version?.allowances.some((other) => other.pool === pool && other.overage !== 0);
-  if (isPlanned === true) return true;
+  const isInPlan = version?.allowances.some((other) => other.pool === pool && other.overage !== 0);
+  if (isInPlan === true) return true;
   const recent = await listOverridesPage(tx, name, { before: OVERRIDES_NUMBER_MAX, limit: OVERRIDES_MAX });
   return recent.some(({ allowances }) =>
     allowances.some((own) => own.pool === pool && own.overage !== undefined && own.overage !== 0),
@@ -232,7 +232,7 @@ type Moment = {
   readonly wallet: Wallet | null;
 };
 
-/** The credits that holds had set aside. Null if there are too many changes of holds. */
+/** The credits that holds had set aside. Null if there are too many changes to holds. */
 async function listHeld(
   tx: Tx,
   name: WalletName,
@@ -243,7 +243,7 @@ async function listHeld(
   return holds.flatMap(({ items }) => items.flatMap(({ parts }) => parts));
 }
 
-/** Sums the credits left in each grant from the first entry on, with those that are held. Null if there are too many entries, or if some are detached. */
+/** Sums the credits left in each grant, starting from the first entry, including held credits. Null if there are too many entries, or if some are detached. */
 async function sumFromStart(
   tx: Tx,
   name: WalletName,
@@ -274,8 +274,8 @@ function decideNow(
   { feature, quantity, request }: Denial,
   clock: Instant,
 ): DenialExplanation["now"] {
-  const questions = request === null ? [{ feature, quantity }] : parseItems(request.items);
-  const decision = decide(catalog, wallet, questions, clock);
+  const requested = request === null ? [{ feature, quantity }] : parseItems(request.items);
+  const decision = decide(catalog, wallet, requested, clock);
   if (decision.kind !== "decided") return null;
   const { allowed, reason, deniedItem } = decision;
   const item = decision.items[deniedItem ?? request?.deniedItem ?? 0];

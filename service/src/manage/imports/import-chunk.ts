@@ -57,7 +57,7 @@ export async function importChunk(job: ImportJob, rows: readonly ImportRow[]): P
       const written = await rerunTroubled(() => writeOnce(job, wanted, patience));
       if (written.kind === "written") {
         outcomes.push(...written.outcomes);
-        return written.held;
+        return written.locked;
       }
       // Rolled back, including new customers, because failed rows must leave no trace.
       const failed = cutAtFailure(job, written.failed);
@@ -80,7 +80,7 @@ function canStillBeDone({ stopsOnError }: ImportJob, row: number, failed: readon
 }
 
 type Written =
-  | { readonly kind: "written"; readonly outcomes: RowOutcome[]; readonly held: readonly ImportRow[] }
+  | { readonly kind: "written"; readonly outcomes: RowOutcome[]; readonly locked: readonly ImportRow[] }
   | { readonly kind: "refused"; readonly failed: RowOutcome[] };
 
 function writeOnce(job: ImportJob, rows: readonly ImportRow[], patience: Patience): Promise<Written> {
@@ -97,8 +97,8 @@ function writeOnce(job: ImportJob, rows: readonly ImportRow[], patience: Patienc
       const failed = decided.flatMap(({ outcome }) => (outcome.kind === "failed" ? [outcome] : []));
       if (failed.length > 0) return { kind: "refused", failed };
       await save(tx, job, decided, opened);
-      const held = rows.filter(({ customerId }) => !opened.wallets.has(customerId));
-      return { kind: "written", outcomes: decided.map(({ outcome }) => outcome), held };
+      const locked = rows.filter(({ customerId }) => !opened.wallets.has(customerId));
+      return { kind: "written", outcomes: decided.map(({ outcome }) => outcome), locked };
     },
     ({ kind }) => kind === "written",
   );

@@ -1,6 +1,6 @@
 import type { RequestSpan } from "../../edge/tracing.ts";
 import type { Catalog } from "../../entitlement/catalog.ts";
-import { type Decision, decide, type Question } from "../../entitlement/decide.ts";
+import { type Decision, decide, type RequestedItem } from "../../entitlement/decide.ts";
 import { viewWallet } from "../../entitlement/view-wallet.ts";
 import type { Wallet } from "../../entitlement/wallet.ts";
 import { MissingData } from "../../postgres/missing-data.ts";
@@ -15,7 +15,7 @@ import { KeptSession, type OpenSession } from "../kept-session.ts";
 import { Parked } from "../parked.ts";
 
 export type CheckRequest = CustomerName & {
-  readonly items: readonly Question[];
+  readonly items: readonly RequestedItem[];
   /** Null unless the request is traced. */
   readonly span: RequestSpan | null;
 };

@@ -52,11 +52,11 @@ type FactsOptions = {
 
 const NO_REVISIONS: ReadonlyMap<EnvironmentId, string> = new Map();
 /**
- * If the catalog was outdated by an edit after each of this many fetches, it is read in this transaction, while wallets are locked.
+ * After this many fetches, each made stale by a new edit, the catalog is read in this transaction, while wallets are locked.
  */
 const FETCHES_MAX = 3;
 
-/** Reads the clock and the catalog revisions in separate statements after the locks, so that neither is older than a lock wait. */
+/** Reads the clock and the catalog revisions in separate statements after the locks, so that neither is stale after a lock wait. */
 export async function readFacts(
   session: Session,
   batch: readonly Pending[],
@@ -85,8 +85,8 @@ export async function readFacts(
   const names = distinctCustomers(consumers);
   const [dataFormat, , locked, foundKeys, storedEvents, holds, customers, revisions, now] =
     await session.roundTrip(() => [
-      // Read before the transaction begins, so that the format's table is not locked during it. The format never decreases, so it
-      // is not read again after it is high enough.
+      // Read before the transaction begins, so that the format's table is not locked during the transaction. The format never
+      // decreases, so once it is high enough it is not read again.
       session.dataFormat < DATA_FORMAT_OF_ITEMS ? readDataFormat(session) : session.dataFormat,
       session.begin(),
       names.length > 0 ? lock(session, names) : [],
@@ -133,8 +133,8 @@ async function numberNewcomers(
 }
 
 /**
- * Whether the request may create its customer. A request that is rejected for any customer reserves no number, because numbers are
- * limited.
+ * Whether the request may create its customer. A request that would be rejected whoever the customer is reserves no number,
+ * because numbers are limited.
  */
 function mayCreate(
   request: ConsumeRequest,

@@ -17,7 +17,7 @@ import type { BatchFacts, BatchPlan } from "./batch-plan.ts";
 import { refuse, withCatalog } from "./decide-one.ts";
 import {
   type ConsumeRequest,
-  HELD,
+  LOCKED,
   needsNewFormat,
   type Outcome,
   type Pending,
@@ -43,7 +43,7 @@ export function decideConsume(
   if (!hasNewFormats && needsNewFormat(request)) return refuse(pending, { kind: "upgrade_unfinished" });
   const key = customerKey(request);
   const found = plan.wallets.get(key) ?? findNewcomer(request, facts);
-  if (found !== undefined && found.readWallet === null && !found.isMissing) return HELD;
+  if (found !== undefined && found.readWallet === null && !found.isMissing) return LOCKED;
 
   const isKnown = plan.wallets.has(key);
   // If a sequence is behind, a reserved number may belong to another customer. Only the insert proves that it is free.
@@ -51,9 +51,9 @@ export function decideConsume(
   const wallet = found === undefined || !hasNumber ? null : plan.readWallet(found);
   const known = wallet ?? (isKnown ? newWallet(now) : null);
   const decision = withCatalog(facts, environmentId, (catalog) => {
-    const { items: questions, memberId } = consumption;
-    if (duration === null) return decide(catalog, known, questions, now);
-    return holdCredits(catalog, known, { questions, terms: { ...duration, memberId } }, now);
+    const { items: requested, memberId } = consumption;
+    if (duration === null) return decide(catalog, known, requested, now);
+    return holdCredits(catalog, known, { requested, terms: { ...duration, memberId } }, now);
   });
   if (decision.kind === "missing_data") return decision;
   if (decision.kind !== "decided") return refuse(pending, decision);

@@ -15,10 +15,10 @@ import type { FoundWallet } from "../../store/cell/wallets.ts";
 import type { BatchFacts, BatchPlan } from "./batch-plan.ts";
 import { refuse, withCatalog } from "./decide-one.ts";
 import {
-  HELD,
   type HoldAction,
   type HoldChangeRequest,
   type HoldProblem,
+  LOCKED,
   type Outcome,
   type Pending,
   type Undecided,
@@ -50,7 +50,7 @@ export function decideHoldChange(
 ): Outcome | Undecided {
   const { action, environmentId } = request;
   const found = plan.wallets.get(customerKey(request));
-  if (found !== undefined && found.readWallet === null && !found.isMissing) return HELD;
+  if (found !== undefined && found.readWallet === null && !found.isMissing) return LOCKED;
   const latest = found === undefined ? undefined : findNamed(request, found, plan);
   const wallet = found === undefined ? null : plan.readWallet(found);
   if (found === undefined || latest === undefined || wallet === null)

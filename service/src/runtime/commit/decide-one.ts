@@ -3,11 +3,11 @@ import { MissingData } from "../../postgres/missing-data.ts";
 import { assert } from "../../primitives/assert.ts";
 import type { EnvironmentId } from "../../primitives/brand.ts";
 import type { BatchFacts } from "./batch-plan.ts";
-import type { HELD, Outcome, Pending, Undecided } from "./request.ts";
+import type { LOCKED, Outcome, Pending, Undecided } from "./request.ts";
 
 // What deciding a request of any kind has in common.
 
-export type Missing = Exclude<Undecided, typeof HELD>;
+export type Missing = Exclude<Undecided, typeof LOCKED>;
 
 /** Calls `work` with the environment's catalog. Returns `missing_data` if a part of it is not in memory. */
 export function withCatalog<T>(

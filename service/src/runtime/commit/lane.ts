@@ -263,7 +263,7 @@ export class Lane {
         missing.push({ missing: outcome.missing, pending });
         continue;
       }
-      if (outcome.kind !== "held") {
+      if (outcome.kind !== "locked") {
         pending.settle(outcome);
         continue;
       }

@@ -110,10 +110,10 @@ export type Outcome =
   | { kind: "fault"; error: unknown };
 
 /** Not decided, because another transaction has locked the wallet. The next batch retries. */
-export const HELD = { kind: "held" } as const;
+export const LOCKED = { kind: "locked" } as const;
 
 /** Why a request was not decided. A missing part of the catalog is fetched after the wallets are unlocked. */
-export type Undecided = typeof HELD | { readonly kind: "missing_data"; readonly missing: MissingData };
+export type Undecided = typeof LOCKED | { readonly kind: "missing_data"; readonly missing: MissingData };
 
 /** A request in a lane's queue, with the state of earlier attempts. */
 export type Pending<R extends RuntimeRequest = RuntimeRequest> = {

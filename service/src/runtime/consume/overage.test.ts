@@ -6,7 +6,7 @@ import { verifyUsageCommand } from "../../commands/verify-usage.ts";
 
 const IMAGE = { feature: "image.render" };
 
-test("use beyond all credits is overage: the response, its replay and the ledger say so", async () => {
+test("usage after all credits are spent is overage in the response, its replay and the ledger", async () => {
   const { consume, check, manage, here, database } = await setupOverage();
   const before = await check({ customerId: "ada", ...IMAGE, quantity: 12 });
   expect(before.body).toMatchObject({

@@ -9,7 +9,7 @@ import { nameHold, parseHoldId } from "../../primitives/hold-id.ts";
 
 const TEXT = { feature: "text.generate", quantity: 10_000 }; // 30 credits
 
-test("a repeated settlement gets its response even if the metadata limit was lowered meanwhile", {
+test("a repeated settlement gets the original response even if the metadata limit has since been lowered", {
   timeout: 60_000,
 }, async () => {
   const managed = await setupManage();
@@ -25,7 +25,7 @@ test("a repeated settlement gets its response even if the metadata limit was low
   expect((await settle(other, body)).body["code"]).toBe("metadata_limit_exceeded");
 });
 
-test("a settlement is the same with its items in another order, and without those that were not used", async () => {
+test("a settlement counts as the same if its items are reordered or its unused items are left out", async () => {
   const { hold, settle } = await setupHolds();
   const items = [TEXT, { feature: "image.render", quantity: 2 }, { feature: "export", quantity: 1 }];
   const holdId = String((await hold({ items })).body["holdId"]);
@@ -37,7 +37,7 @@ test("a settlement is the same with its items in another order, and without thos
   expect(again.headers.get("idempotent-replayed")).toBe("true");
 });
 
-test("forged hold IDs and cursors are 404 or 400, never 500", async () => {
+test("forged hold IDs and cursors return 404 or 400, never 500", async () => {
   const { open, settle, release, extend, read } = await setupHolds();
   const holdId = await open(TEXT);
   const id = parseHoldId(holdId);
@@ -78,7 +78,7 @@ test("holds from before the history window are not shown", { timeout: 60_000 }, 
   expect((await read(`/v1/holds/${rename(holdId)}`)).status).toBe(404);
 });
 
-test("until the upgrade is finished, the request log has no endpoint that the older release does not know", async () => {
+test("until the upgrade is finished, the request log contains only endpoints that the older release knows", async () => {
   const { hold, check, database } = await setupHolds();
   await database.query("update cell.identity set data_format = 1");
   expect((await hold(TEXT)).body["code"]).toBe("upgrade_unfinished");
@@ -118,7 +118,9 @@ test("the sums of a settlement are right, even if the price exceeds 53 bits", as
   });
 });
 
-test("of a release by hand and a settlement at the same moment, one wins", { timeout: 120_000 }, async () => {
+test("if a manual release and a settlement arrive at the same time, exactly one wins", {
+  timeout: 120_000,
+}, async () => {
   const managed = await setupManage();
   const { open, settle, balance, assign, database } = openHolds(managed);
   for (const round of rounds(10)) {
@@ -139,7 +141,7 @@ test("of a release by hand and a settlement at the same moment, one wins", { tim
   await expectVerified(database);
 });
 
-test("many checks of a customer with 1,000 ended holds end them once for the whole batch", {
+test("a batch of checks for a customer with 1,000 expired holds ends those holds only once", {
   timeout: 120_000,
 }, async () => {
   const { open, check, topUp, database } = await setupHolds();
@@ -159,7 +161,7 @@ test("many checks of a customer with 1,000 ended holds end them once for the who
   expect(performance.now() - startMs).toBeLessThan(15 * Math.max(oneMs, 20));
 });
 
-test("a hold that ends before the wallet's last decision has ended, though this process's clock is behind", async () => {
+test("a hold due to end before the wallet's last decision counts as ended, even if this process's clock is behind", async () => {
   const { open, settle, balance, database } = await setupHolds();
   const holdId = await open({ ...TEXT, expiresInSeconds: 120 });
   await database.query("update cell.wallets set decided_at = clock_timestamp() + interval '5 minutes'");

@@ -153,7 +153,7 @@ test("a hold with onExpiry charge is charged in full when it ends by itself", as
   await expectVerified(database);
 });
 
-test("a hold of several features is settled by items; a feature that is not named is not charged", async () => {
+test("a hold on several features is settled by items; a feature that is not named is not charged", async () => {
   const { hold, settle, extend, balance, database } = await setupHolds();
   const items = [
     { feature: "text.generate", quantity: 10_000 },

@@ -167,7 +167,7 @@ test("a request that does not fit is rejected with the field", async () => {
 
 const FIELD = { code: expect.any(String), message: expect.any(String) };
 
-test("charges of the last 35 days can be reversed, and no older ones", async () => {
+test("charges from the last 35 days can be reversed, and no older ones", async () => {
   const reversals = await setupReversals();
   const { charge, reverse, database } = reversals;
   const [old, reversed] = [await charge(RENDER), await charge(RENDER)];

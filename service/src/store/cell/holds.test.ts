@@ -45,10 +45,10 @@ async function hold(
   quantity: number,
   onExpiry: Hold["onExpiry"] = "release",
 ): Promise<Hold> {
-  const questions = [{ feature: brandAs<FeatureKey>("image.render"), quantity }];
+  const requested = [{ feature: brandAs<FeatureKey>("image.render"), quantity }];
   const terms = { expiresInMs: 15 * MINUTE, onExpiry, memberId: brandAs<MemberId>("grace") };
   const decided = await change(credits, ({ catalog, wallet, clock }) => {
-    const decision = holdCredits(catalog, wallet, { questions, terms }, clock);
+    const decision = holdCredits(catalog, wallet, { requested, terms }, clock);
     if (decision.kind !== "decided" || decision.hold === null) throw new Error("the hold was denied");
     const note = { keyHash: null, metadata: '{"job":"42"}', closing: null };
     const annotation = { hold: { number: decision.hold.number, note } };

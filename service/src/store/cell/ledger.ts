@@ -93,7 +93,7 @@ export const ENTRY = {
   place: PLACE,
   /** The part of a charge's price that no credits covered, or that a reversal undoes. */
   uncovered: integer("coalesce(e.uncovered, 0)"),
-  /** The part of a charge's price that was used beyond all credits, or that a reversal undoes. */
+  /** The part of a charge's price that was charged as overage, or that a reversal undoes. */
   overage: integer("coalesce(e.overage, 0)"),
   /** The hold whose end wrote the entry. */
   hold: orNull(

@@ -31,15 +31,15 @@ export const WALLET = derive(
 );
 
 /**
- * A customer's wallet. `readWallet` is null if another transaction holds the wallet or if it is missing, because the customer was
- * created by a release without wallets or will be created by this batch. Decoded one by one, so that a wallet written by a later
- * release only fails its own customer's request.
+ * A customer's wallet. `readWallet` is null if another transaction has locked the wallet or the wallet is missing. It is missing if
+ * the customer was created by a release without wallets, or will be created by this batch. Wallets are decoded one by one, so that
+ * one written by a later release fails only that customer's request.
  */
 export type FoundWallet = CustomerName &
   WalletName & {
     readonly readWallet: (() => Wallet) | null;
     readonly isMissing: boolean;
-    /** No open hold ends by then. For a later decision, holds must be read before the wallet is. */
+    /** No open hold ends by this time. To decide at a later time, read the holds before the wallet. */
     readonly holdsUntil: number;
     readonly decidedAt: Instant | null;
   };
@@ -185,7 +185,7 @@ function namesToParameters(names: readonly CustomerName[]): Parameter[] {
   ];
 }
 
-/** Holds that end later than in a minute are not due for a check. */
+/** Holds that end more than a minute from now are not due for a check. */
 function holdsReader(readWallet: () => Wallet, holds: string): () => Wallet {
   return () => ({ ...readWallet(), holds: decodeHolds(holds), holdsUntil: Number.POSITIVE_INFINITY });
 }
@@ -233,7 +233,7 @@ const INSERT_EMPTY = statement(
   from unnest($1::integer[], $2::bigint[]) as w (environment_id, customer_number)`,
 );
 
-/** If another process created one of these wallets meanwhile, the statement must fail, so that the batch reruns. */
+/** If another process has created one of these wallets in the meantime, the statement must fail, so that the batch reruns. */
 export function insertEmptyWallets(tx: Tx, names: readonly WalletName[]): Promise<Rows> {
   return tx.run(INSERT_EMPTY, [
     integers(names.map(({ environmentId }) => environmentId)),
@@ -258,7 +258,7 @@ const UPDATE = statement(
     and w.customer_number = n.customer_number`,
 );
 
-/** The transaction must hold the locks of these wallets. */
+/** The transaction must hold the locks on these wallets. */
 export function updateWallets(tx: Tx, wallets: readonly ChangedWallet[]): Promise<Rows> {
   return tx.run(UPDATE, [
     integers(wallets.map(({ environmentId }) => environmentId)),

@@ -10,7 +10,7 @@ const PREPARE = statement(
   "usage_roll_up.prepare",
   `
   select
-    -- A crash that loses roll-ups loses the progress with them, and they are rebuilt.
+    -- A crash that loses roll-ups also loses the progress, so they are rebuilt.
     set_config('synchronous_commit', 'off', true),
     set_config('jit', 'off', true)`,
 );
@@ -73,7 +73,7 @@ export async function findStretch(
 
 /**
  * Inserts the meters that some usage needs. A statement cannot see the meters that it inserts, so this statement runs before the
- * usage is added, or before it is added again. Does not use "on conflict", which would use up a number for each meter that exists.
+ * usage is added or re-added. Does not use "on conflict", which would use up a number for each meter that exists.
  */
 export const insertMeters = (name: string, usage: string) =>
   statement(
