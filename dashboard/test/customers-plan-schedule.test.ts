@@ -36,7 +36,7 @@ async function choosePlan(page: Page, plan: string): Promise<void> {
   await page.getByLabel("Plan", { exact: true }).selectOption(plan);
 }
 
-test("a downgrade is scheduled for the end of the period, and dropped again by keyboard", async () => {
+test("a downgrade is scheduled for the end of the period, and canceled again by keyboard", async () => {
   const { service, read, periodEndsAt, periodEnd } = await setup();
   const page = await signIn(service.url, ADA);
   await page.getByText(`Renews ${periodEnd}. Cancel plan`).waitFor();
@@ -59,7 +59,7 @@ test("a downgrade is scheduled for the end of the period, and dropped again by k
   await tabTo(page, page.getByRole("button", { name: "Keep Pro" }));
   await page.keyboard.press("Enter");
   await page.getByText("Pro continues with no end date.").waitFor();
-  await page.getByText(`The change to Basic on ${periodEnd} is dropped.`).waitFor();
+  await page.getByText(`The change to Basic on ${periodEnd} is canceled.`).waitFor();
   await expectAccessible(page);
   await tabTo(page, page.getByRole("button", { name: "Keep Pro in test" }));
   await page.keyboard.press("Enter");
@@ -94,7 +94,7 @@ test("a plan starts at a chosen time, and an end before the start is explained",
 
   // The same change again, then another plan now.
   await choosePlan(page, "Basic");
-  await page.getByText("The scheduled change to Basic is dropped.").waitFor();
+  await page.getByText("The scheduled change to Basic is canceled.").waitFor();
   await page.getByRole("button", { name: "Assign Basic in test" }).click();
   await page.getByText("Assigned Basic to ada").waitFor();
   expect(await read()).toMatchObject({ plan: { key: "basic", endsAt: null }, nextPlan: null });

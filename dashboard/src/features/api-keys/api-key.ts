@@ -11,7 +11,7 @@ export const SCOPES: readonly { scope: Scope; hint: string }[] = [
   { scope: "check", hint: "Check availability. Changes nothing." },
   { scope: "consume", hint: "Authorize and charge credits." },
   { scope: "events", hint: "Record usage. Charges nothing." },
-  { scope: "reverse", hint: "Reverse charges of the last 35 days." },
+  { scope: "reverse", hint: "Reverse charges from the last 35 days." },
 ];
 
 export const LASTING = [

@@ -122,7 +122,7 @@ function dropped(
   { name, startsAt }: NonNullable<Customer["nextPlan"]>,
   format: (at: string) => string,
 ): string {
-  return `The change to ${name} on ${format(startsAt)} is dropped.`;
+  return `The change to ${name} on ${format(startsAt)} is canceled.`;
 }
 
 /** Drops what is scheduled next: the change to another plan, or the end of this one. */
@@ -136,8 +136,8 @@ export function KeepPlanDialog({ customer: opened, onClose }: DialogProps) {
   const params = { path: { ...scope, customerId } };
   const options = {
     onSuccess: async ({ outcome }: { outcome: "changed" | "unchanged" }) => {
-      if (outcome === "unchanged") notify("Nothing changed", "The change was already dropped");
-      else if (plan === null) notify(`Dropped the change for ${who}`);
+      if (outcome === "unchanged") notify("Nothing changed", "The change was already canceled");
+      else if (plan === null) notify(`Canceled the scheduled change for ${who}`);
       else notify(`${who} keeps ${plan.name}`);
       onClose();
       await refresh("customers");
@@ -148,8 +148,8 @@ export function KeepPlanDialog({ customer: opened, onClose }: DialogProps) {
   const isDrop = plan === null || plan.isDefault || isReplaced(customer);
   const end = isDrop ? (plan?.endsAt ?? null) : null;
   const dialog = {
-    title: plan === null ? `Drop change for ${who}` : `Keep ${plan.name} for ${who}`,
-    action: plan === null ? "Drop change" : `Keep ${plan.name}`,
+    title: plan === null ? `Cancel the scheduled change for ${who}` : `Keep ${plan.name} for ${who}`,
+    action: plan === null ? "Cancel scheduled change" : `Keep ${plan.name}`,
     closeName: "Close",
     onClose,
     children: (

@@ -74,7 +74,7 @@ export const LedgerEntry = Type.Object({
   }),
   overage: Type.Integer({
     description:
-      "The part of a charge's price that was used beyond all credits, to be invoiced later, or that a reversal undoes.",
+      "The part of a charge's price that was overage, to be invoiced later, or that a reversal undoes.",
     examples: [0],
   }),
   reversedQuantity: nullable(
