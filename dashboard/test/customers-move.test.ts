@@ -62,7 +62,7 @@ test("a payment moves from the wrong customer, starting from its used reference"
     .waitFor();
   await page.getByRole("link", { name: "Ledger" }).click();
   await page.getByText("moved to").getByRole("link", { name: "Bob Studio" }).waitFor();
-  await page.goto(`${managed.service.url}/projects/1/test/audit`);
+  await page.goto(`${managed.service.url}/workspace/audit?projectId=1&environment=test`);
   await page.getByText(/moved 380 credits from Ada Films to bob/).waitFor();
 });
 

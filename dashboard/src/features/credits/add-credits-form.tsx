@@ -195,55 +195,32 @@ function CreditsFields({
 }) {
   const clock = useClock();
   return (
-    <>
-      <div className="grid gap-4 sm:grid-cols-2">
-        <TextField
-          label="Credits"
-          inputMode="numeric"
-          autoComplete="off"
-          autoFocus
-          error={errors.credits}
-          {...register("credits")}
-        />
+    <div className="grid gap-4 sm:grid-cols-2">
+      <TextField
+        label="Credits"
+        inputMode="numeric"
+        autoComplete="off"
+        autoFocus
+        error={errors.credits}
+        {...register("credits")}
+      />
+      <Select
+        label="Kind"
+        options={KINDS.map((kind) => ({ value: kind, label: GRANT_NAMES[kind] }))}
+        {...register("kind")}
+      />
+      {pools.length > 1 && (
         <Select
-          label="Kind"
-          options={KINDS.map((kind) => ({ value: kind, label: GRANT_NAMES[kind] }))}
-          {...register("kind")}
+          label="Pool"
+          options={pools.map(({ key, name }) => ({ value: key, label: name }))}
+          {...register("pool")}
         />
-        {pools.length > 1 && (
-          <Select
-            label="Pool"
-            options={pools.map(({ key, name }) => ({ value: key, label: name }))}
-            {...register("pool")}
-          />
-        )}
-        <TextField
-          label="Reference"
-          placeholder={isPurchase ? "Payment ID" : ""}
-          hint="A reference can add credits only once."
-          maxLength={255}
-          isMono
-          {...register("reference")}
-        />
-        {isPurchase && (
-          <div className="grid grid-cols-[1fr_5rem] gap-2">
-            <TextField
-              label="Price paid"
-              inputMode="decimal"
-              placeholder="49.00"
-              hint={price && formatPrice(price)}
-              error={errors.price}
-              {...register("price")}
-            />
-            <TextField label="Currency" maxLength={3} {...register("currency")} />
-          </div>
-        )}
-      </div>
-      <div className="flex flex-col items-start gap-1">
+      )}
+      <div className="flex flex-col items-start gap-1 sm:col-span-2">
         <span aria-hidden className="text-form font-medium">
           Expires
         </span>
-        <Segments label="Expires" options={EXPIRIES} chosen={expiry} onChoose={onExpiry} />
+        <Segments label="Expires" options={EXPIRIES} chosen={expiry} onChoose={onExpiry} wraps />
         {expiry !== "never" && expiry !== "date" && expiresAt !== null && (
           <p className="text-caption text-muted">
             On {formatTime(expiresAt, clock)} {nameOfClock(clock)}.
@@ -251,15 +228,40 @@ function CreditsFields({
         )}
       </div>
       {expiry === "date" && (
-        <TextField
-          label="Expires on"
-          type="datetime-local"
-          hint={`In ${nameOfClock(clock)}.`}
-          error={errors.expires}
-          {...register("expires")}
-        />
+        <div className="sm:col-span-2">
+          <TextField
+            label="Expires on"
+            type="datetime-local"
+            hint={`In ${nameOfClock(clock)}.`}
+            error={errors.expires}
+            {...register("expires")}
+          />
+        </div>
       )}
-      <TextField label="Note" hint="Optional." maxLength={1_000} {...register("note")} />
-    </>
+      <TextField
+        label="Reference"
+        placeholder={isPurchase ? "Payment ID" : ""}
+        hint="A reference can add credits only once."
+        maxLength={255}
+        isMono
+        {...register("reference")}
+      />
+      {isPurchase && (
+        <div className="grid grid-cols-[1fr_5rem] gap-2">
+          <TextField
+            label="Price paid"
+            inputMode="decimal"
+            placeholder="49.00"
+            hint={price && formatPrice(price)}
+            error={errors.price}
+            {...register("price")}
+          />
+          <TextField label="Currency" maxLength={3} {...register("currency")} />
+        </div>
+      )}
+      <div className={isPurchase ? "sm:col-span-2" : ""}>
+        <TextField label="Note" hint="Optional." maxLength={1_000} {...register("note")} />
+      </div>
+    </div>
   );
 }

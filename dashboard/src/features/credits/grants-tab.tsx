@@ -259,8 +259,8 @@ function GrantDetails({
     <div className="flex flex-col gap-4">
       <Details items={items.filter((item) => item !== null)} />
       {mayRevoke && (
-        // In a narrow window, the table has no room for the button.
-        <div className="md:hidden">
+        // In a narrow window, the table has no room for the buttons.
+        <div className="xl:hidden">
           <GrantActions customerScope={customerScope} grant={grant} />
         </div>
       )}

@@ -190,8 +190,8 @@ function Effect({ preview }: { preview: MovePreview }) {
       <dl className="divide-y divide-line rounded-md bg-sunken px-3">
         {[from, to].map(({ customerId, customerName, balanceBefore, balanceAfter }) => (
           <div key={customerId} className="flex items-baseline justify-between gap-4 py-2">
-            <dt className="min-w-0">
-              <CustomerLink customerId={customerId} name={customerName} />
+            <dt className="min-w-0 text-muted">
+              Balance of <CustomerLink customerId={customerId} name={customerName} />
             </dt>
             <dd className="text-section font-semibold whitespace-nowrap tabular-nums">
               {isMove ? formatStep(balanceBefore, balanceAfter) : formatCount(balanceAfter)}
