@@ -13,9 +13,8 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { Details } from "../../ui/page.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { Time } from "../../ui/time.tsx";
-import { type Customer, customerQuery, planVersionQuery } from "../customers/queries.ts";
 import { DenialStep } from "./denial-now.tsx";
-import type { LoggedRequest } from "./queries.ts";
+import { type Customer, customerNowQuery, type LoggedRequest, planNowQuery } from "./queries.ts";
 
 /** "Why?" for a denied check. Checks are not stored, so the dialog shows the reason and the customer's state now. */
 export function WhyCheckDenied({ request }: { request: LoggedRequest }) {
@@ -54,11 +53,8 @@ function Explanation({ request }: { request: DeniedCheck }) {
   const scope = useScope();
   const isOperator = useMayActAs("operator");
   const customer = useQuery({
-    ...customerQuery({ ...scope, customerId: customerId ?? "" }),
+    ...customerNowQuery(scope, customerId ?? ""),
     enabled: customerId !== null,
-    staleTime: 0,
-    retry: false,
-    meta: { showsOwnErrors: true },
   });
   const isMissing = customer.error instanceof ApiProblem && customer.error.status === 404;
   if (customer.error !== null && !isMissing) return <ProblemCallout error={customer.error} />;
@@ -136,12 +132,9 @@ function Price({ request: { feature: key }, customer }: { request: DeniedCheck; 
   const scope = useScope();
   const plan = customer?.plan ?? null;
   const { data: features = [] } = useQuery(featuresQuery(scope));
-  const { data: version } = useQuery({
-    ...planVersionQuery(scope, plan ?? { key: "", version: 0 }),
-    enabled: plan !== null,
-    meta: { showsOwnErrors: true },
-  });
+  const { data: known } = useQuery({ ...planNowQuery(scope, plan), enabled: plan !== null });
   const feature = features.find((each) => each.key === key);
+  const version = known?.versions.find(({ number }) => number === plan?.version);
   const terms = version?.features.find((each) => each.feature === key);
   const name = feature?.name ?? key;
   if (terms === undefined) return plan === null ? name : `${name}, not in ${plan.name}`;

@@ -101,7 +101,8 @@ test("a reference that is used elsewhere names the customer, within the history 
   await database.query("update control.workspace_plans set history_days_max = 1");
   const hidden = await reuse("bob");
   expect(hidden.body).toMatchObject({ code: "reference_reused" });
-  expect(hidden.text).not.toContain("ada");
+  expect(hidden.body).not.toHaveProperty("usedByCustomer");
+  expect(hidden.body["detail"]).not.toContain("`ada`");
   await database.query("update control.workspace_plans set history_days_max = null");
   await manage("DELETE", "customers/ada");
   const erased = await reuse("bob");
