@@ -56,5 +56,7 @@ export const listAudit = async ({ manage }: Managed, query: string): Promise<Rec
 /** Everything written: wallets, ledger, grants, moves and audit entries. */
 export async function countRows(database: TestDatabase): Promise<number[]> {
   const tables = ["cell.ledger", "cell.grants", "cell.grant_moves", "cell.audit", "cell.hold_changes"];
-  return Promise.all(tables.map((table) => database.count(table)));
+  const counts = [];
+  for (const table of tables) counts.push(await database.count(table));
+  return counts;
 }
