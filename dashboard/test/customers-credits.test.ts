@@ -38,7 +38,7 @@ test("a top-up is previewed, a double click adds once, and repeating it needs co
     topUps: [{ credits: 1_500, reference: expect.stringMatching(/^dashboard:/) }],
   });
   // The generated reference is hidden.
-  await page.getByRole("region", { name: "Remaining credits" }).getByText("Manual top-up").waitFor();
+  await page.getByRole("region", { name: "Remaining credits" }).getByText("Goodwill").waitFor();
   expect(await page.getByRole("main").textContent()).not.toContain("dashboard:");
 
   await openForm(page, "1500");
@@ -120,7 +120,8 @@ test("price, reference, expiry and note are stored with the credits", async () =
   await openForm(page, "20");
   await page.getByLabel("Kind").selectOption("Purchase");
   await page.getByLabel("Price paid").fill("19.9");
-  await page.getByLabel("Expires").fill("2999-01-31T12:00");
+  await page.getByRole("button", { name: "Date", exact: true }).click();
+  await page.getByLabel("Expires on").fill("2999-01-31T12:00");
   await page.getByLabel("Reference").fill("pi_77");
   await page.getByLabel("Note").fill("By phone");
   await page.getByRole("button", { name: "Add 20 credits in test" }).click();
@@ -140,7 +141,7 @@ test("price, reference, expiry and note are stored with the credits", async () =
   await page.getByLabel("Reference").fill("pi_77");
   await page.getByText("Nothing will be added").waitFor();
   await page.getByLabel("Credits", { exact: true }).fill("21");
-  await page.getByText("This reference was used").waitFor();
+  await page.getByText("Reference used for other credits").waitFor();
   expect(await page.getByRole("button", { name: "Add 21 credits in test" }).isDisabled()).toBe(true);
 });
 

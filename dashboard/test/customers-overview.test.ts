@@ -28,7 +28,7 @@ test.each(["light", "dark"] as const)(
       .poll(() => open.allInnerTexts())
       .toEqual([
         expect.stringMatching(/Plan credits\s+97 of 100/),
-        expect.stringMatching(/Manual top-up\s+40 of 40/),
+        expect.stringMatching(/Goodwill\s+40 of 40/),
       ]);
     await page.getByText("At most 5 a day").waitFor();
     await page

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { readExpiry } from "../src/features/credits/credits-form.ts";
 import { importNameOf } from "../src/features/customers/import-name.ts";
 import { readPrice, readWhole } from "../src/format/numbers.ts";
 
@@ -40,4 +41,17 @@ test("an import's name depends on the file's name and content, not on a suffix s
   expect(await named("Opening balances (1).csv", "customerId,credits\nada,5\n")).toBe(first);
   expect(await named("Opening balances.csv", "customerId,credits\nada,6\n")).not.toBe(first);
   expect(await named("残高.csv", "customerId")).toMatch(/^[0-9a-f]{8}$/);
+});
+
+test.each([
+  ["never", "2026-11-18T12:00:00Z", null],
+  ["30-days", "2026-11-18T12:00:30Z", "2026-12-18T12:01:00.000Z"],
+  ["month", "2026-11-30T23:59:59Z", "2026-12-01T00:00:00.000Z"],
+  ["month", "2026-12-01T00:00:00Z", "2027-01-01T00:00:00.000Z"],
+  ["year", "2026-01-01T00:00:00Z", "2027-01-01T00:00:00.000Z"],
+  ["year", "2026-12-31T23:59:00Z", "2027-01-01T00:00:00.000Z"],
+  ["date", "2026-11-18T12:00:00Z", "2030-02-03T04:05:00.000Z"],
+] as const)("credits that expire by the preset %s, added at %s, end at %s", (expiry, opened, expected) => {
+  const form = { expiry, expires: "2030-02-03T04:05" };
+  expect(readExpiry(form, { clock: "utc", openedAt: Date.parse(opened) })).toBe(expected);
 });

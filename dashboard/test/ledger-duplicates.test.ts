@@ -34,7 +34,7 @@ function entryOf(sequence: number, second: number, fields: Partial<Entry> = {}):
 }
 
 function twinsOf(entries: readonly Entry[], grant: Partial<Grant> | null = null): [number, number][] {
-  const lines = entries.toReversed().map((entry) => ({ entry, by: null }));
+  const lines = entries.toReversed().map((entry) => ({ entry, by: null, movedGrant: null }));
   const known = grant === null ? null : { ...GRANT, ...grant };
   return [...findDuplicates(lines, () => known)].map(([sequence, { before }]) => [sequence, before.sequence]);
 }
@@ -47,11 +47,14 @@ const GRANT: Grant = {
   remaining: 50,
   held: 0,
   expiresAt: null,
+  effectiveAt: new Date(START).toISOString(),
   recordedAt: new Date(START).toISOString(),
   revokedAt: null,
   reference: null,
   price: null,
   note: null,
+  movedFrom: null,
+  movedTo: null,
 };
 
 test.each<[string, Entry[], [number, number][]]>([

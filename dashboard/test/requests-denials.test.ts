@@ -102,3 +102,24 @@ test("an unknown denial shows the not-found page", async () => {
   await page.getByText("This page does not exist").waitFor();
   await page.getByRole("link", { name: "Customers" }).waitFor();
 });
+
+test("a denied check is explained by its reason and the customer's state now", async () => {
+  const managed = await setupManage();
+  await managed.check({ customerId: "ada", feature: "image.render", quantity: 11 });
+  await managed.check({ customerId: "nobody", feature: "image.render" });
+  await logged(managed, 2);
+  const page = await signIn(managed.service.url, REQUESTS);
+  const why = page.getByRole("button", { name: "Why?" });
+  await why.last().click();
+  const dialog = page.getByRole("dialog", { name: "Denied: not enough credits" });
+  await dialog.getByText("image.render cost more credits than the customer had.").waitFor();
+  await dialog.getByText("image.render, 10 credits each").waitFor();
+  await expect.poll(() => dialog.textContent()).toMatch(/PlanPro.*Balance100/);
+  const add = dialog.getByRole("link", { name: "Add credits" });
+  expect(await add.getAttribute("href")).toBe("/projects/1/test/customers/ada?do=add-credits");
+  await expectAccessible(page);
+  await page.keyboard.press("Escape");
+  await why.first().click();
+  await page.getByText("The customer did not exist, and there was no default plan.").waitFor();
+  expect(await page.getByRole("dialog").getByRole("link").count()).toBe(0);
+});

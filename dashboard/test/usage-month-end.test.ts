@@ -31,7 +31,7 @@ test("the monthly statement adds up and is downloaded as CSV", async () => {
   );
   expect(rows).toEqual([
     ["Plan credits", "0", "+100", "−40", "0", "0", "+10", "70", "Adds up"],
-    ["Manual top-up", "0", "+500", "0", "0", "0", "0", "500", "Adds up"],
+    ["Goodwill", "0", "+500", "0", "0", "0", "0", "500", "Adds up"],
     ["Total", "0", "+600", "−40", "0", "0", "+10", "570", "Adds up"],
   ]);
   await page.getByText("Every line adds up").waitFor();
@@ -50,7 +50,7 @@ test("the monthly statement adds up and is downloaded as CSV", async () => {
   const about = `${thisMonth},${thisMonth}-01T00:00:00.000Z,${time},${time},false`;
   expect(lines).toEqual([
     expect.stringMatching(new RegExp(`^${about},credits,Plan credits,0,100,40,0,0,10,70,,$`)),
-    expect.stringMatching(new RegExp(`^${about},credits,Manual top-up,0,500,0,0,0,0,500,,$`)),
+    expect.stringMatching(new RegExp(`^${about},credits,Goodwill,0,500,0,0,0,0,500,,$`)),
     "",
   ]);
   const dark = await signIn(service.url, `${MONTH_END}?month=${thisMonth}`, { scheme: "dark", width: 390 });

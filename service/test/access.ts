@@ -87,6 +87,8 @@ export const ACCESS: Readonly<Record<string, Access>> = {
   [`POST ${CUSTOMER}/credits`]: environment("operator"),
   [`POST ${CUSTOMER}/credits/preview`]: environment("operator"),
   [`POST ${CUSTOMER}/grants/:grant/revoke`]: environment("operator"),
+  [`POST ${CUSTOMER}/grants/:grant/move`]: environment("operator"),
+  [`POST ${CUSTOMER}/grants/:grant/move/preview`]: environment("operator"),
   [`POST ${CUSTOMER}/consumes/:consumeId/reverse`]: environment("operator"),
   [`POST ${CUSTOMER}/consumes/:consumeId/reverse/preview`]: environment("operator"),
   [`GET ${CUSTOMER}/ledger`]: environment("viewer"),

@@ -11,6 +11,7 @@ import {
 import { type Decided, decide, type ItemDecision, type RequestedItem } from "../src/entitlement/decide.ts";
 import { dropNextPlan, endPlan } from "../src/entitlement/end-plan.ts";
 import type { AssignmentChange, Change, Entry, NewGrant, NewOverrides } from "../src/entitlement/entry.ts";
+import { type MoveOutcome, moveGrant } from "../src/entitlement/move-grant.ts";
 import { holdCredits } from "../src/entitlement/open-hold.ts";
 import { type ReversalOutcome, reverseConsume } from "../src/entitlement/reverse-consume.ts";
 import { type GrantFacts, revokeGrant } from "../src/entitlement/revoke-grant.ts";
@@ -192,6 +193,21 @@ export class Timeline {
     this.#keep(outcome.change);
     this.#revoked.add(number);
     return outcome.credits;
+  }
+
+  /** Moves the remaining credits of a grant to another customer. */
+  move(when: string, number: number, to: Timeline): MoveOutcome {
+    const facts = this.#facts();
+    const grant = facts.find((other) => other.number === number);
+    if (grant === undefined) throw new Error(`no grant ${number}`);
+    const slot = facts.filter((other) => other.slot === grant.slot);
+    const wallets = { from: this.wallet, to: to.wallet };
+    const outcome = moveGrant(this.catalog, wallets, { grant, slot }, at(when));
+    if (outcome.kind !== "moved") return outcome;
+    this.#keep(outcome.from);
+    this.#revoked.add(number);
+    to.#keep(outcome.to);
+    return outcome;
   }
 
   reverse(when: string, entry: Entry | null, quantity: number | null = null): ReversalOutcome {

@@ -218,7 +218,8 @@ function areLeft(count: number): string {
 }
 
 export type NextStep =
-  | { readonly kind: "add-credits"; readonly missing: number }
+  /** `missing` is null if it is not known. */
+  | { readonly kind: "add-credits"; readonly missing: number | null }
   | { readonly kind: "assign-plan" }
   | { readonly kind: "edit-plan" }
   | { readonly kind: "edit-overrides" }
@@ -226,14 +227,21 @@ export type NextStep =
   | { readonly kind: "define-feature" };
 
 /** Actions that can resolve the denial, most likely first. */
-export function nextStepsOf({ customerId, reason, items, plan, isOverridden, now }: Denial): NextStep[] {
+export function nextStepsOf({
+  customerId,
+  reason,
+  items,
+  plan,
+  isOverridden,
+  now,
+}: Pick<Denial, "customerId" | "reason" | "items" | "plan" | "isOverridden" | "now">): NextStep[] {
   if (customerId === null) return [];
   // With items, it is not known which feature is missing.
   if (now === null) return items === null ? [{ kind: "define-feature" }] : [];
   const editPlan: NextStep[] = plan === null ? [] : [{ kind: "edit-plan" }];
   switch (now.reason) {
     case "insufficient_credits":
-      return [{ kind: "add-credits", missing: now.shortfall ?? 0 }, { kind: "assign-plan" }];
+      return [{ kind: "add-credits", missing: now.shortfall }, { kind: "assign-plan" }];
     case "limit_reached":
     case "feature_not_in_plan":
       // Overrides stay when the plan changes.

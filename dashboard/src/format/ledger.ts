@@ -5,7 +5,7 @@ export type EntryKind = "grant" | "consume" | "expire" | "revoke" | "reverse";
 export const GRANT_NAMES = {
   allowance: "Plan credits",
   purchase: "Purchase",
-  manual: "Manual top-up",
+  manual: "Goodwill",
   promotion: "Promotion",
 } as const satisfies Record<GrantKind, string>;
 
@@ -32,7 +32,7 @@ export function describeEntry(kind: EntryKind, given: GrantKind | null): string 
   return kind === "grant" && given === "allowance" ? GRANT_NAMES.allowance : ENTRY_NAMES[kind];
 }
 
-export type GrantState = "open" | "held" | "spent" | "ended" | "expired" | "revoked";
+export type GrantState = "open" | "held" | "spent" | "ended" | "expired" | "revoked" | "moved";
 
 export const GRANT_STATE_NAMES = {
   open: "Open",
@@ -41,6 +41,7 @@ export const GRANT_STATE_NAMES = {
   ended: "Ended with the plan",
   expired: "Expired",
   revoked: "Revoked",
+  moved: "Moved",
 } as const satisfies Record<GrantState, string>;
 
 /** Spending order; the API applies the same rule. */

@@ -9,14 +9,22 @@ export function Segments<Value extends string>({
   options,
   chosen,
   onChoose,
+  wraps = false,
 }: {
   label: string;
   options: readonly { value: Value; name: string; icon?: LucideIcon }[];
   chosen: Value;
   onChoose: (value: Value) => void;
+  /** Uses several lines where there is no room, instead of scrolling. */
+  wraps?: boolean;
 }) {
   return (
-    <fieldset className="flex max-w-full gap-0.5 overflow-x-auto rounded-md bg-sunken p-0.5">
+    <fieldset
+      className={classNames(
+        "flex max-w-full gap-0.5 rounded-md bg-sunken p-0.5",
+        wraps ? "min-w-0 flex-wrap" : "overflow-x-auto",
+      )}
+    >
       <legend className="sr-only">{label}</legend>
       {options.map(({ value, name, icon: Icon }) => (
         <button

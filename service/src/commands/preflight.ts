@@ -112,7 +112,9 @@ async function inspectPrivileges(client: Client): Promise<Finding[]> {
       has_table_privilege(to_regclass('cell.overrides'), 'select')
         and has_table_privilege(to_regclass('cell.overrides'), 'insert') as may_override,
       has_table_privilege(to_regclass('cell.hold_changes'), 'insert')
-        and has_table_privilege(to_regclass('cell.open_holds'), 'delete') as may_hold
+        and has_table_privilege(to_regclass('cell.open_holds'), 'delete') as may_hold,
+      has_table_privilege(to_regclass('cell.grant_moves'), 'select')
+        and has_table_privilege(to_regclass('cell.grant_moves'), 'insert') as may_move
     from pg_attribute as a
     where a.attrelid in (to_regclass('cell.ledger'), to_regclass('cell.denials'), to_regclass('cell.events'))
       and a.attname = 'member_id'`);
@@ -120,6 +122,7 @@ async function inspectPrivileges(client: Client): Promise<Finding[]> {
     ...(rows[0]?.may_erase === false ? ["erase customers"] : []),
     ...(rows[0]?.may_override === false ? ["verify wallets and use overrides"] : []),
     ...(rows[0]?.may_hold === false ? ["hold credits"] : []),
+    ...(rows[0]?.may_move === false ? ["list and move grants"] : []),
   ].join(" and ");
   if (lacking === "") return [];
   const text = `this role is not allowed to ${lacking}: as the owner, run purser migrate --grant-to <this role>`;

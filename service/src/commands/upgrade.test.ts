@@ -150,7 +150,7 @@ test("migrate --check prints pending migrations and their locks, and changes not
      drop column items, drop column item, drop column member_id, drop column overrides_number, drop column hold_number,
      drop column uncovered;
      alter table cell.denials drop column items, drop column item, drop column member_id, drop column overrides_number;
-     drop table cell.overrides, cell.hold_changes, cell.open_holds;
+     drop table cell.overrides, cell.hold_changes, cell.open_holds, cell.grant_moves;
      alter table cell.events drop column member_id;
      alter table cell.keyed_requests drop column details;
      delete from cell.migrations where number >= 24`,
@@ -196,6 +196,8 @@ test("migrate --check prints pending migrations and their locks, and changes not
     expect.stringMatching(/^ {2}locks cell\.plan_allowances /),
     expect.stringMatching(/^ {2}locks cell\.ledger /),
     expect.stringMatching(/^ {2}locks cell\.meters /),
+    "cell/000042-grant-moves.sql",
+    "  locks no existing table",
   ]);
   expect(await database.count("cell.migrations", "number = 24")).toBe(0);
 });

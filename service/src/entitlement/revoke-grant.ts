@@ -19,8 +19,8 @@ export type GrantFacts = {
 };
 
 type RevocationOutcome =
-  | { kind: "revoked"; credits: number; change: Change | null }
-  | { kind: "already_revoked" };
+  /** `held`: revoked credits that open holds set aside. They are taken when their hold ends. */
+  { kind: "revoked"; credits: number; held: number; change: Change | null } | { kind: "already_revoked" };
 
 /** Revokes the credits left in a grant. Spent credits are not affected; held ones are taken when their hold ends. */
 export function revokeGrant(
@@ -37,13 +37,14 @@ export function revokeGrant(
   const { grants, holds, openHolds } = draft.wallet;
   assert(holds.length === openHolds, "credits are revoked with all open holds known");
   const open = grants.find(({ number }) => number === grant.slot);
-  const { start, end, held } = findShare(draft.wallet, request, open?.remaining ?? 0);
-  const credits = Math.max(0, end - Math.max(start, held));
+  const { start, end, held: heldInSlot } = findShare(draft.wallet, request, open?.remaining ?? 0);
+  const credits = Math.max(0, end - Math.max(start, heldInSlot));
+  const held = end - start - credits;
   if (credits > 0)
     draft.move({ kind: "revoke", pool: grant.pool, parts: [{ grant: grant.slot, amount: -credits }] });
   if (open === undefined) forgetPaused(draft, grant.number);
-  if (start < Math.min(end, held)) revokeHeld(draft, grant.slot, { start, end: Math.min(end, held) });
-  return { kind: "revoked", credits, change: draft.finish(now) };
+  if (held > 0) revokeHeld(draft, grant.slot, { start, end: start + held });
+  return { kind: "revoked", credits, held, change: draft.finish(now) };
 }
 
 /**

@@ -51,6 +51,8 @@ const BODIES: Readonly<Record<string, unknown>> = {
   publishPlan: { reach: "now" },
   blockCustomer: { blocked: true },
   previewCredits: { credits: 1, kind: "manual" },
+  moveGrant: { to: "bob" },
+  previewMove: { to: "bob" },
   reverseConsume: {},
   previewReversal: {},
 };

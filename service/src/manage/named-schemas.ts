@@ -3,6 +3,7 @@ import { Entry as AuditEntry } from "./audit/operations.ts";
 import { CatalogDocument as Catalog, PlanDocument as CatalogPlan } from "./catalog/document.ts";
 import { Allowance, CatalogApplied, Change as CatalogChange, CatalogDiff, Cost } from "./catalog/schema.ts";
 import { CreditsBody as CreditsInput } from "./credits/add-credits.ts";
+import { MovePreview } from "./credits/move-operations.ts";
 import { CreditsPreview } from "./credits/preview-credits.ts";
 import { ReversalPreview } from "./credits/preview-reversal.ts";
 import { PlanName } from "./customers/catalog-names.ts";
@@ -71,7 +72,18 @@ export const NAMED_SCHEMAS = {
     Installation,
     KeyStory,
   },
-  ...{ LedgerEntry, Link, ListedMember, LoggedRequest, Me, Member, MemberAccess, Month, Overrides },
+  ...{
+    LedgerEntry,
+    Link,
+    ListedMember,
+    LoggedRequest,
+    Me,
+    Member,
+    MemberAccess,
+    Month,
+    MovePreview,
+    Overrides,
+  },
   ...{ PinnedFeature, Plan },
   ...{ PlanChange, PlanDiff, PlanDraft, PlanName, PlanSummary, PlanVersion, Pool, Price, Project, Proof },
   ...{ ReversalPreview, Session, Token, UsageEvent, UsageLine, UsedSum, Workspace },

@@ -10,20 +10,26 @@ const WAIT_MS_MAX = 8_000;
 const WAITING_MAX = 100;
 
 /**
- * Runs a transaction on one customer's wallet. Within a process, calls for the same customer queue before they take a connection.
+ * Runs a transaction on the wallet of one customer, or of several. Within a process, calls for the same customer queue before they take a connection.
  * Otherwise twenty of them would hold every connection in the pool while waiting for one lock. Between processes, the row lock of
  * the wallet has the same effect.
  */
 export function walletTransaction<T>(
   cell: Pool,
   { environmentId }: Context,
-  customerId: CustomerId,
+  customerId: CustomerId | readonly CustomerId[],
   work: (tx: Tx) => Promise<T>,
   isKept?: (result: T) => boolean,
 ): Promise<T> {
   const turns = TURNS.get(cell) ?? new CustomerTurns();
   TURNS.set(cell, turns);
-  return turns.take(`${environmentId} ${customerId}`, () => transaction(cell, work, isKept));
+  // Sorted, so that two calls with the same customers cannot wait for each other.
+  const customers = [...new Set([customerId].flat())].sort();
+  const run = customers.reduceRight(
+    (next, customer) => () => turns.take(`${environmentId} ${customer}`, next),
+    () => transaction(cell, work, isKept),
+  );
+  return run();
 }
 
 const TURNS = new WeakMap<Pool, CustomerTurns>();

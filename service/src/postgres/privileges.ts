@@ -32,7 +32,7 @@ export async function grantToService(
     grant select, insert, update (sequence, decided_at, balance, is_blocked, state) on cell.wallets to ${to};
     grant select, insert, update on cell.catalogs, cell.pools, cell.features, cell.plans to ${to};
     grant select, insert on cell.plan_versions, cell.plan_allowances, cell.plan_features, cell.assignments,
-      cell.overrides, cell.audit to ${to};
+      cell.overrides, cell.grant_moves, cell.audit to ${to};
     grant select, insert, update, delete on cell.open_holds to ${to};
     grant select, insert, update (revoked_at, note, reference) on cell.grants to ${to};
     grant select, insert, update (metadata, member_id) on cell.ledger, cell.denials, cell.hold_changes to ${to};

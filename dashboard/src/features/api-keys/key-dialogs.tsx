@@ -3,6 +3,7 @@ import { type ReactNode, useState } from "react";
 import { useForm } from "react-hook-form";
 import { refresh, useWrite } from "../../api/use-write.ts";
 import { useScope } from "../../frame/use-scope.ts";
+import { Choices } from "../../ui/choices.tsx";
 import { SecretOnce, WriteDialog } from "../../ui/dialog.tsx";
 import { Checkbox, Select, TextField } from "../../ui/field.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -80,7 +81,12 @@ export function CreateKeyDialog({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** Creates a new secret with the same name. The old one keeps working for a while. */
+const CAUSES = [
+  { value: "leaked", name: "Yes, or possibly", note: "The old key stops working within 5 seconds." },
+  { value: "routine", name: "No", note: "Both keys work until you have replaced the old one." },
+] as const;
+
+/** Creates a new secret with the same name. The old one stops now if it was leaked; otherwise it keeps working for a while. */
 export function RotateKeyDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }) {
   const scope = useScope();
   const [openedAt] = useState(Date.now);
@@ -88,7 +94,9 @@ export function RotateKeyDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: 
   const { register, handleSubmit, watch } = useForm<RotateForm>({
     defaultValues: { overlap: "86400", lasts: lastingOf(apiKey) },
   });
-  const wanted = watch();
+  const [cause, setCause] = useState<"leaked" | "routine" | null>(null);
+  const isLeaked = cause === "leaked";
+  const wanted = { ...watch(), ...(isLeaked ? { overlap: "0" } : {}) };
   const rotate = useWrite("post", "/manage/v1/projects/{projectId}/{environment}/api-keys/{id}/rotate", {
     onSuccess: () => refresh("api-keys"),
   });
@@ -112,21 +120,32 @@ export function RotateKeyDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: 
       title={`Rotate ${apiKey.name}`}
       note={old}
       write={rotate}
-      request={requestOf(wanted, openedAt)}
-      action="Rotate key"
-      onSubmit={handleSubmit((form) => rotate.mutate(requestOf(form, Date.now())))}
+      request={cause === null ? null : requestOf(wanted, openedAt)}
+      action={isLeaked ? "Rotate key and stop the old one" : "Rotate key"}
+      tone={isLeaked ? "danger" : "primary"}
+      isDisabled={cause === null}
+      onSubmit={handleSubmit(({ lasts }) => rotate.mutate(requestOf({ ...wanted, lasts }, Date.now())))}
       onClose={onClose}
     >
       <p>
-        You get a new key with the same name and scopes. Replace the old key while both work. Retries stay
-        safe: idempotency keys do not depend on the API key.
+        You get a new key with the same name and scopes. Retries stay safe: idempotency keys do not depend on
+        the API key.
       </p>
-      <Select
-        label="Old key expires"
-        options={OVERLAPS}
-        hint={<EndOfOld apiKey={apiKey} overlap={Number(wanted.overlap)} from={openedAt} />}
-        {...register("overlap")}
+      <Choices
+        label="Was the key leaked?"
+        name="cause"
+        choices={CAUSES}
+        chosen={cause ?? ""}
+        onChange={(event) => setCause(event.target.value === "leaked" ? "leaked" : "routine")}
       />
+      {cause === "routine" && (
+        <Select
+          label="Old key expires"
+          options={OVERLAPS}
+          hint={<EndOfOld apiKey={apiKey} overlap={Number(wanted.overlap)} from={openedAt} />}
+          {...register("overlap")}
+        />
+      )}
       <Select label="New key expires" options={LASTING} {...register("lasts")} />
     </WriteDialog>
   );
@@ -179,7 +198,7 @@ export function RevokeKeyDialog({
             The key was last used <Time at={lastUsedAt} as="ago" />.
           </>
         )}{" "}
-        To replace the key without downtime, rotate it instead.
+        To replace a key that was not leaked without downtime, rotate it instead.
       </p>
     </WriteDialog>
   );

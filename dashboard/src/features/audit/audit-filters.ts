@@ -46,6 +46,7 @@ export function toAuditQuery({ projectId, environment, from, to, ...plain }: Aud
 /** Action prefixes and their names. */
 export const ACTIONS = [
   { value: "credits.added", label: "Credits added" },
+  { value: "credits.moved", label: "Credits moved" },
   { value: "grant.revoked", label: "Credits revoked" },
   { value: "consume.reversed", label: "Charges reversed" },
   { value: "hold.released", label: "Holds released" },

@@ -62,6 +62,8 @@ const WORDS: Readonly<Record<string, string>> = {
   lastFour: "secret ends in",
   projectId: "project",
   creditsAdded: "credits added",
+  movedFrom: "moved from",
+  movedTo: "moved to",
   userAgent: "browser",
   moreAddresses: "more addresses",
   metadataBytesMax: "max metadata bytes",

@@ -15,6 +15,12 @@ const isNew = ({ before }: Entry): boolean => before === null;
 /** Sentence for each audited action. */
 const SENTENCES: Readonly<Record<string, Describe>> = {
   "credits.added": (entry) => ["added ", strong(creditsOf(entry)), " to ", CUSTOMER],
+  "credits.moved": (entry) => {
+    const [from, to] = [entry.after?.["movedFrom"], entry.after?.["movedTo"]];
+    const other = (id: unknown): Piece => strong(typeof id === "string" ? id : "an erased customer");
+    const [giver, taker] = to === undefined ? [other(from), CUSTOMER] : [CUSTOMER, other(to)];
+    return ["moved ", strong(creditsOf(entry)), " from ", giver, " to ", taker];
+  },
   "grant.revoked": (entry) => ["revoked ", strong(creditsOf(entry)), ` (${entry.subject}) from `, CUSTOMER],
   "consume.reversed": (entry) => [
     "reversed a charge and returned ",

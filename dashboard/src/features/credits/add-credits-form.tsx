@@ -7,9 +7,10 @@ import { queryClient } from "../../api/query-client.ts";
 import { refresh, useWrite } from "../../api/use-write.ts";
 import { GRANT_NAMES } from "../../format/ledger.ts";
 import { countOf, formatCount, formatPrice } from "../../format/numbers.ts";
-import { nameOfClock } from "../../format/times.ts";
+import { formatTime, nameOfClock } from "../../format/times.ts";
 import { useScope } from "../../frame/use-scope.ts";
 import { ProblemCallout } from "../../ui/callout.tsx";
+import { Segments } from "../../ui/choices.tsx";
 import { WriteDialog } from "../../ui/dialog.tsx";
 import { Select, TextField } from "../../ui/field.tsx";
 import { useClock } from "../../ui/time.tsx";
@@ -19,10 +20,15 @@ import {
   type CreditsBody,
   type CreditsErrors,
   type CreditsForm,
+  EXPIRIES,
+  type Expiry,
   newOwnReference,
   readCreditsForm,
+  readExpiry,
 } from "./credits-form.ts";
 import { CreditsOutcome, creditsPreviewQuery, TwinWarning, twinsOf } from "./credits-preview.tsx";
+import { MoveGrantDialog } from "./move-grant.tsx";
+import { undoCredits } from "./revoke-grant.tsx";
 
 /** Each time the dialog opens, a new idempotent top-up starts. */
 export function AddCreditsDialog({ customer, onClose }: { customer: Customer; onClose: () => void }) {
@@ -32,13 +38,16 @@ export function AddCreditsDialog({ customer, onClose }: { customer: Customer; on
   const clock = useClock();
   const { data: pools } = useSuspenseQuery(poolsQuery(scope));
   const [ownReference] = useState(newOwnReference);
+  const [openedAt] = useState(Date.now);
+  const [moving, setMoving] = useState<{ customerId: string; grant: number } | null>(null);
   const [accepted, setAccepted] = useState<string | null>(null);
   const twinBox = useRef<HTMLInputElement>(null);
-  const { register, control, handleSubmit, formState, setFocus } = useForm<CreditsForm>({
+  const { register, control, handleSubmit, formState, setFocus, setValue } = useForm<CreditsForm>({
     defaultValues: {
       credits: "",
       kind: "manual",
       pool: pools.find(({ key }) => key === "credits")?.key ?? pools[0]?.key ?? "credits",
+      expiry: "never",
       expires: "",
       reference: "",
       price: "",
@@ -47,16 +56,22 @@ export function AddCreditsDialog({ customer, onClose }: { customer: Customer; on
     },
   });
   const form = useWatch({ control, compute: (values: CreditsForm) => values });
-  const { body, errors } = readCreditsForm(form, { clock, ownReference });
+  const { body, errors } = readCreditsForm(form, { clock, ownReference, openedAt });
   const preview = useQuery(creditsPreviewQuery(customerScope, body));
   const add = useWrite(
     "post",
     "/manage/v1/projects/{projectId}/{environment}/customers/{customerId}/credits",
     {
-      onSuccess: async ({ outcome, balanceBefore, balanceAfter }) => {
+      onSuccess: async ({ outcome, grant, balanceBefore, balanceAfter }) => {
         if (outcome === "added") {
           const change = `Balance ${formatCount(balanceBefore)} → ${formatCount(balanceAfter)}`;
-          notify(`Added ${countOf(balanceAfter - balanceBefore, "credit")} to ${name ?? customerId}`, change);
+          const undo = { name: "Undo", run: () => void undoCredits(customerScope, grant) };
+          notify(
+            `Added ${countOf(balanceAfter - balanceBefore, "credit")} to ${name ?? customerId}`,
+            change,
+            // A reference stays used after an undo, so the payment could not be added again.
+            ...(form.reference.trim() === "" ? [undo] : []),
+          );
         } else {
           notify("Nothing added", `These credits were already added. Balance ${formatCount(balanceAfter)}`);
         }
@@ -83,6 +98,15 @@ export function AddCreditsDialog({ customer, onClose }: { customer: Customer; on
     if (found !== null && found !== accepted) return twinBox.current?.focus();
     await add.mutateAsync({ params: { path: customerScope }, body }).catch(() => {});
   }
+  if (moving !== null)
+    return (
+      <MoveGrantDialog
+        customerScope={{ ...scope, customerId: moving.customerId }}
+        grant={moving.grant}
+        to={customer}
+        onClose={onClose}
+      />
+    );
   return (
     <WriteDialog
       title={`Add credits to ${name ?? customerId}`}
@@ -107,10 +131,22 @@ export function AddCreditsDialog({ customer, onClose }: { customer: Customer; on
         pools={pools}
         isPurchase={form.kind === "purchase"}
         price={body?.price}
+        expiry={form.expiry}
+        expiresAt={readExpiry(form, { clock, openedAt })}
+        onExpiry={(expiry) => {
+          setValue("expiry", expiry);
+          if (expiry === "date") setTimeout(() => setFocus("expires"));
+        }}
         errors={formState.isSubmitted || form.credits !== "" ? (errors ?? {}) : {}}
       />
       {preview.error === null || body === null ? (
-        <CreditsOutcome preview={shown} isAsked={body !== null} isOld={preview.isPlaceholderData} />
+        <CreditsOutcome
+          preview={shown}
+          customerId={customerId}
+          isAsked={body !== null}
+          isOld={preview.isPlaceholderData}
+          onMove={setMoving}
+        />
       ) : (
         <ProblemCallout error={preview.error} />
       )}
@@ -142,6 +178,9 @@ function CreditsFields({
   pools,
   isPurchase,
   price,
+  expiry,
+  expiresAt,
+  onExpiry,
   errors,
 }: {
   register: UseFormRegister<CreditsForm>;
@@ -149,62 +188,80 @@ function CreditsFields({
   isPurchase: boolean;
   /** The parsed price, shown because commas and points differ by country. */
   price: CreditsBody["price"];
+  expiry: Expiry;
+  expiresAt: string | null;
+  onExpiry: (expiry: Expiry) => void;
   errors: CreditsErrors;
 }) {
   const clock = useClock();
   return (
-    <>
-      <div className="grid gap-4 sm:grid-cols-2">
-        <TextField
-          label="Credits"
-          inputMode="numeric"
-          autoComplete="off"
-          autoFocus
-          error={errors.credits}
-          {...register("credits")}
-        />
+    <div className="grid gap-4 sm:grid-cols-2">
+      <TextField
+        label="Credits"
+        inputMode="numeric"
+        autoComplete="off"
+        autoFocus
+        error={errors.credits}
+        {...register("credits")}
+      />
+      <Select
+        label="Kind"
+        options={KINDS.map((kind) => ({ value: kind, label: GRANT_NAMES[kind] }))}
+        {...register("kind")}
+      />
+      {pools.length > 1 && (
         <Select
-          label="Kind"
-          options={KINDS.map((kind) => ({ value: kind, label: GRANT_NAMES[kind] }))}
-          {...register("kind")}
+          label="Pool"
+          options={pools.map(({ key, name }) => ({ value: key, label: name }))}
+          {...register("pool")}
         />
-        {pools.length > 1 && (
-          <Select
-            label="Pool"
-            options={pools.map(({ key, name }) => ({ value: key, label: name }))}
-            {...register("pool")}
-          />
-        )}
-        <TextField
-          label="Expires"
-          type="datetime-local"
-          hint={`Optional, in ${nameOfClock(clock)}.`}
-          error={errors.expires}
-          {...register("expires")}
-        />
-        <TextField
-          label="Reference"
-          placeholder={isPurchase ? "Payment ID" : ""}
-          hint="A reference can add credits only once."
-          maxLength={255}
-          isMono
-          {...register("reference")}
-        />
-        {isPurchase && (
-          <div className="grid grid-cols-[1fr_5rem] gap-2">
-            <TextField
-              label="Price paid"
-              inputMode="decimal"
-              placeholder="49.00"
-              hint={price && formatPrice(price)}
-              error={errors.price}
-              {...register("price")}
-            />
-            <TextField label="Currency" maxLength={3} {...register("currency")} />
-          </div>
+      )}
+      <div className="flex flex-col items-start gap-1 sm:col-span-2">
+        <span aria-hidden className="text-form font-medium">
+          Expires
+        </span>
+        <Segments label="Expires" options={EXPIRIES} chosen={expiry} onChoose={onExpiry} wraps />
+        {expiry !== "never" && expiry !== "date" && expiresAt !== null && (
+          <p className="text-caption text-muted">
+            On {formatTime(expiresAt, clock)} {nameOfClock(clock)}.
+          </p>
         )}
       </div>
-      <TextField label="Note" hint="Optional." maxLength={1_000} {...register("note")} />
-    </>
+      {expiry === "date" && (
+        <div className="sm:col-span-2">
+          <TextField
+            label="Expires on"
+            type="datetime-local"
+            hint={`In ${nameOfClock(clock)}.`}
+            error={errors.expires}
+            {...register("expires")}
+          />
+        </div>
+      )}
+      <TextField
+        label="Reference"
+        placeholder={isPurchase ? "Payment ID" : ""}
+        hint="A reference can add credits only once."
+        maxLength={255}
+        isMono
+        {...register("reference")}
+      />
+      {isPurchase && (
+        <div className="grid grid-cols-[1fr_5rem] gap-2">
+          <TextField
+            label="Price paid"
+            inputMode="decimal"
+            placeholder="49.00"
+            hint={price && formatPrice(price)}
+            error={errors.price}
+            {...register("price")}
+          />
+          <TextField label="Currency" maxLength={3} {...register("currency")} />
+        </div>
+      )}
+      <div className={isPurchase ? "sm:col-span-2" : ""}>
+        <TextField label="Note" hint="Optional." maxLength={1_000} {...register("note")} />
+      </div>
+    </div>
   );
 }

@@ -1,15 +1,27 @@
 import type { Body } from "../../api/answer.ts";
 import { randomHex } from "../../format/hex.ts";
 import { readPrice, readWhole } from "../../format/numbers.ts";
-import { type Clock, readMoment } from "../../format/times.ts";
+import { type Clock, momentText, readMoment, startOf } from "../../format/times.ts";
 
 export type CreditsBody = Body<"addCredits">;
+
+export const EXPIRIES = [
+  { value: "never", name: "Never" },
+  { value: "30-days", name: "30 days" },
+  { value: "month", name: "End of month" },
+  { value: "year", name: "End of year" },
+  { value: "date", name: "Date" },
+] as const;
+
+export type Expiry = (typeof EXPIRIES)[number]["value"];
 
 /** Raw form values. */
 export type CreditsForm = {
   credits: string;
   kind: CreditsBody["kind"];
   pool: string;
+  expiry: Expiry;
+  /** Used if `expiry` is "date". */
   expires: string;
   reference: string;
   price: string;
@@ -22,16 +34,16 @@ export type CreditsErrors = Partial<Record<keyof CreditsForm, string>>;
 /** The request body, or the validation errors. */
 export function readCreditsForm(
   form: CreditsForm,
-  { clock, ownReference }: { clock: Clock; ownReference: string },
+  { clock, ownReference, openedAt }: { clock: Clock; ownReference: string; openedAt: number },
 ): { body: CreditsBody; errors: null } | { body: null; errors: CreditsErrors } {
   const credits = readCredits(form.credits);
-  const expiresAt = readMoment(form.expires, clock);
+  const expiresAt = readExpiry(form, { clock, openedAt });
   const isPriced = form.kind === "purchase" && form.price.trim() !== "";
   const price = isPriced ? readPrice(form.price, form.currency) : null;
   const note = form.note.trim();
   const errors: CreditsErrors = {
     ...(credits === null ? { credits: "Enter a whole number of 1 or more." } : {}),
-    ...(form.expires !== "" && expiresAt === null ? { expires: "Enter a date and time." } : {}),
+    ...(form.expiry === "date" && expiresAt === null ? { expires: "Enter a date and time." } : {}),
     ...(isPriced && price === null
       ? {
           price:
@@ -55,6 +67,31 @@ export function readCreditsForm(
       ...(note === "" ? {} : { note }),
     },
   };
+}
+
+const MINUTE_MS = 60_000;
+const THIRTY_DAYS_MS = 30 * 24 * 60 * MINUTE_MS;
+
+/** When the credits expire; null for never. Counted from when the form was opened, so that a retry sends the same time. */
+export function readExpiry(
+  { expiry, expires }: Pick<CreditsForm, "expiry" | "expires">,
+  { clock, openedAt }: { clock: Clock; openedAt: number },
+): string | null {
+  const iso = (at: number): string => new Date(at).toISOString();
+  switch (expiry) {
+    case "never":
+      return null;
+    case "30-days":
+      return iso(Math.ceil((openedAt + THIRTY_DAYS_MS) / MINUTE_MS) * MINUTE_MS);
+    case "month":
+      return iso(startOf("month", openedAt, clock, 1));
+    case "year": {
+      const month = Number(momentText(openedAt, clock).slice(5, 7));
+      return iso(startOf("month", openedAt, clock, 13 - month));
+    }
+    default:
+      return readMoment(expires, clock);
+  }
 }
 
 function readCredits(text: string): number | null {

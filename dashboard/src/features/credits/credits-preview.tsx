@@ -5,21 +5,30 @@ import { queryOf } from "../../api/client.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
 import { pluralOf } from "../../format/terms.ts";
 import { formatAgo } from "../../format/times.ts";
+import { useScope } from "../../frame/use-scope.ts";
+import { Button } from "../../ui/button.tsx";
 import { Callout } from "../../ui/callout.tsx";
 import { classNames } from "../../ui/class-names.ts";
 import { Checkbox } from "../../ui/field.tsx";
+import { Time } from "../../ui/time.tsx";
 import { type CustomerScope, customerScopeOf } from "../customers/queries.ts";
+import { GrantLink } from "../ledger/ledger-links.tsx";
 import { type CreditsBody, givenReference } from "./credits-form.ts";
 
 /** Preview of the new balance and what it pays for. */
 export function CreditsOutcome({
   preview,
+  customerId,
   isAsked,
   isOld,
+  onMove,
 }: {
   preview: CreditsPreview | undefined;
+  customerId: string;
   isAsked: boolean;
   isOld: boolean;
+  /** Offers to move the credits of another customer who has the reference. */
+  onMove: (grant: { customerId: string; grant: number }) => void;
 }) {
   return (
     <output
@@ -33,14 +42,28 @@ export function CreditsOutcome({
       {preview === undefined ? (
         <p className="text-muted">{isAsked ? "Loading preview…" : "Enter an amount to see a preview."}</p>
       ) : (
-        <Effect preview={preview} />
+        <Effect preview={preview} customerId={customerId} onMove={onMove} />
       )}
     </output>
   );
 }
 
-function Effect({ preview }: { preview: CreditsPreview }) {
-  const { outcome, refusal, balanceBefore, balanceAfter, plan, buys } = preview;
+function Effect({
+  preview,
+  customerId,
+  onMove,
+}: {
+  preview: CreditsPreview;
+} & Pick<Parameters<typeof CreditsOutcome>[0], "customerId" | "onMove">) {
+  const { outcome, refusal, balanceBefore, balanceAfter, plan, buys, referenceUsedBy } = preview;
+  if (refusal?.code === "reference_reused" && referenceUsedBy !== null && referenceUsedBy.customerId !== null)
+    return (
+      <ReferenceUsed
+        use={{ ...referenceUsedBy, customerId: referenceUsedBy.customerId }}
+        customerId={customerId}
+        onMove={onMove}
+      />
+    );
   if (refusal !== null) return <Callout tone="bad">{refusal.detail}</Callout>;
   if (outcome === "already_added") {
     return (
@@ -65,6 +88,50 @@ function Effect({ preview }: { preview: CreditsPreview }) {
             : `Pays for ${buys.map(formatPurchase).join(", or ")}.`}
       </p>
     </>
+  );
+}
+
+type ReferenceUse = NonNullable<CreditsPreview["referenceUsedBy"]> & { customerId: string };
+
+/** Shows who got the credits of this reference, and offers to move them. */
+function ReferenceUsed({
+  use,
+  customerId,
+  onMove,
+}: {
+  use: ReferenceUse;
+} & Pick<Parameters<typeof CreditsOutcome>[0], "customerId" | "onMove">) {
+  const scope = useScope();
+  const { customerId: owner, customerName, grant, credits, recordedAt } = use;
+  const isOwn = owner === customerId;
+  const link = (
+    <GrantLink customerScope={{ ...scope, customerId: owner }} grant={grant}>
+      {isOwn ? `grant ${grant}` : (customerName ?? owner)}
+    </GrantLink>
+  );
+  return (
+    <Callout
+      tone="bad"
+      title={isOwn ? "Reference used for other credits" : "Reference used for another customer"}
+    >
+      <p>
+        {isOwn ? (
+          <>
+            This customer got {countOf(credits, "credit")} as {link}{" "}
+          </>
+        ) : (
+          <>
+            {link} got {countOf(credits, "credit")}{" "}
+          </>
+        )}
+        with this reference on <Time at={recordedAt} />.
+      </p>
+      {!isOwn && (
+        <div className="mt-2">
+          <Button onClick={() => onMove({ customerId: owner, grant })}>Move these credits here</Button>
+        </div>
+      )}
+    </Callout>
   );
 }
 

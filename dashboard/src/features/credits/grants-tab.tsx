@@ -12,7 +12,7 @@ import { Card, Details, EmptyState } from "../../ui/page.tsx";
 import { type Column, PagedTable } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import type { CustomerScope } from "../customers/queries.ts";
-import { ActorName, useShowRow } from "../ledger/ledger-links.tsx";
+import { ActorName, MovedLink, useShowRow } from "../ledger/ledger-links.tsx";
 import {
   type Grant,
   type GrantLine,
@@ -22,6 +22,7 @@ import {
 } from "../ledger/queries.ts";
 import { givenReference } from "./credits-form.ts";
 import { findNextGrants, stateOfGrant } from "./grants.ts";
+import { MoveButton } from "./move-grant.tsx";
 import { RevokeButton } from "./revoke-grant.tsx";
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers/$customerId/grants");
@@ -99,6 +100,7 @@ const TONES = {
   ended: "plain",
   expired: "plain",
   revoked: "bad",
+  moved: "plain",
 } as const satisfies Record<GrantState, BadgeTone>;
 
 function grantColumns({ customerScope, mayRevoke, changes, next, now }: GrantContext): Column<GrantLine>[] {
@@ -152,7 +154,7 @@ function grantColumns({ customerScope, mayRevoke, changes, next, now }: GrantCon
       isNameHidden: true,
       isNumber: true,
       hidesWhenNarrow: true,
-      cell: ({ grant }: GrantLine) => <RevokeButton customerScope={customerScope} grant={grant} />,
+      cell: ({ grant }: GrantLine) => <GrantActions customerScope={customerScope} grant={grant} />,
     },
   ];
 }
@@ -160,7 +162,7 @@ function grantColumns({ customerScope, mayRevoke, changes, next, now }: GrantCon
 function Given({ line: { grant, by } }: { line: GrantLine }) {
   return (
     <>
-      <Time at={grant.recordedAt} />
+      <Time at={grant.effectiveAt} />
       <div className="text-caption text-muted">
         {by !== null ? (
           <>
@@ -208,6 +210,15 @@ function Expiry({ at }: { at: string | null }) {
   return <Time at={at} as="day" />;
 }
 
+function GrantActions(props: { customerScope: CustomerScope; grant: Grant }) {
+  return (
+    <span className="inline-flex items-center gap-1">
+      <MoveButton {...props} />
+      <RevokeButton {...props} />
+    </span>
+  );
+}
+
 type Item = { name: string; value: ReactNode };
 
 function GrantDetails({
@@ -219,16 +230,28 @@ function GrantDetails({
   customerScope: CustomerScope;
   mayRevoke: boolean;
 }) {
-  const { reference, price, note, expiresAt, revokedAt } = grant;
+  const { reference, price, note, expiresAt, revokedAt, movedFrom, movedTo } = grant;
   const items: (Item | null)[] = [
-    { name: "Created", value: <Time at={grant.recordedAt} /> },
+    { name: "Created", value: <Time at={grant.effectiveAt} /> },
+    // A renewal is recorded with the customer's next request.
+    grant.effectiveAt === grant.recordedAt
+      ? null
+      : { name: "Recorded", value: <Time at={grant.recordedAt} /> },
     by === null ? null : { name: "By", value: <ActorName actor={by} /> },
     note === null ? null : { name: "Note", value: note },
     reference === null ? null : { name: "Reference", value: <code className="font-mono">{reference}</code> },
     price === null ? null : { name: "Price", value: formatPrice(price) },
     { name: "Pool", value: grant.pool },
     { name: "Expires", value: expiresAt === null ? "Never" : <Time at={expiresAt} /> },
-    revokedAt === null ? null : { name: "Revoked", value: <Time at={revokedAt} /> },
+    revokedAt === null
+      ? null
+      : { name: movedTo === null ? "Revoked" : "Moved", value: <Time at={revokedAt} /> },
+    movedTo === null
+      ? null
+      : { name: "Moved to", value: <MovedLink other={movedTo} customerScope={customerScope} /> },
+    movedFrom === null
+      ? null
+      : { name: "Moved from", value: <MovedLink other={movedFrom} customerScope={customerScope} /> },
     { name: "Remaining", value: `${formatCount(grant.remaining)} of ${formatCount(grant.credits)}` },
     grant.held === 0 ? null : { name: "Held", value: formatCount(grant.held) },
   ];
@@ -236,9 +259,9 @@ function GrantDetails({
     <div className="flex flex-col gap-4">
       <Details items={items.filter((item) => item !== null)} />
       {mayRevoke && (
-        // In a narrow window, the table has no room for the button.
-        <div className="md:hidden">
-          <RevokeButton customerScope={customerScope} grant={grant} />
+        // In a narrow window, the table has no room for the buttons.
+        <div className="xl:hidden">
+          <GrantActions customerScope={customerScope} grant={grant} />
         </div>
       )}
       <Json label={`grant ${grant.grant}`} value={grant} />

@@ -21,6 +21,7 @@ function expiryOf({ expiresAt }: Grant): number {
 
 /** State of a grant. Plan changes can end an allowance early. */
 export function stateOfGrant(grant: Grant, changes: readonly PlanChange[], now: number): GrantState {
+  if (grant.movedTo !== null) return "moved";
   if (grant.revokedAt !== null) return "revoked";
   if (grant.remaining > 0) return "open";
   if (grant.held > 0) return "held";

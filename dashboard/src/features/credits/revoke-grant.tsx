@@ -1,5 +1,6 @@
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { type ReactNode, Suspense, useState } from "react";
+import { answerOf, api } from "../../api/client.ts";
 import { queryClient } from "../../api/query-client.ts";
 import { about, refresh, useWrite } from "../../api/use-write.ts";
 import { GRANT_NAMES } from "../../format/ledger.ts";
@@ -9,7 +10,7 @@ import { ProblemCallout } from "../../ui/callout.tsx";
 import { Dialog, WriteForm } from "../../ui/dialog.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { notify } from "../../ui/toast.tsx";
-import { type CustomerScope, customerQuery } from "../customers/queries.ts";
+import { type CustomerScope, customerQuery, customerScopeOf } from "../customers/queries.ts";
 import type { Grant } from "../ledger/queries.ts";
 import { BalanceChange } from "./balance-change.tsx";
 
@@ -123,4 +124,26 @@ function ReadAgain({
   });
   if (error !== null) return <ProblemCallout error={error} />;
   return isSuccess ? children : <SkeletonRows rows={rows} />;
+}
+
+const CUSTOMER_PATH = "/manage/v1/projects/{projectId}/{environment}/customers/{customerId}";
+
+/** Revokes a grant that was just added, unless some of its credits are spent or held. */
+export async function undoCredits(customerScope: CustomerScope, number: number): Promise<void> {
+  const path = customerScopeOf(customerScope);
+  try {
+    const { items } = await answerOf(api.GET(`${CUSTOMER_PATH}/grants`, { params: { path } }));
+    const grant = items.find(({ grant }) => grant === number);
+    if (grant === undefined || grant.remaining < grant.credits) {
+      notify("Not undone", "Some of these credits are already spent or held. Revoke the rest under Grants.");
+      return;
+    }
+    const params = { path: { ...path, grant: String(number) } };
+    const { credits } = await answerOf(api.POST(`${CUSTOMER_PATH}/grants/{grant}/revoke`, { params }));
+    notify("Undone", `Revoked ${countOf(credits, "credit")}`);
+  } catch {
+    notify("Not undone", "The credits are still there. Revoke them under Grants.");
+  } finally {
+    await refresh("customers");
+  }
 }

@@ -9,9 +9,9 @@ import type { Column } from "../../ui/table.tsx";
 import { OverageNote, Truncated } from "../../ui/text.tsx";
 import { Time } from "../../ui/time.tsx";
 import { givenReference } from "../credits/credits-form.ts";
-import { grantOfEntry } from "../credits/grants.ts";
+import { findGrant, grantOfEntry } from "../credits/grants.ts";
 import type { CustomerScope } from "../customers/queries.ts";
-import { ActorName, ChargeLink } from "./ledger-links.tsx";
+import { ActorName, ChargeLink, MovedLink } from "./ledger-links.tsx";
 import type { Entry, Grant, LedgerLine } from "./queries.ts";
 import { type LedgerContext, ReverseButton } from "./reverse-charge.tsx";
 
@@ -19,7 +19,7 @@ export function ledgerColumns(context: LedgerContext): Column<LedgerLine>[] {
   const { customerScope, grants, mayReverse } = context;
   return [
     { name: "Time", hidesWhenNarrow: true, cell: ({ entry }) => <Time at={entry.effectiveAt} /> },
-    { name: "Entry", isWide: true, cell: ({ entry }) => <What entry={entry} context={context} /> },
+    { name: "Entry", isWide: true, cell: (line) => <What line={line} context={context} /> },
     { name: "For", hidesWhenNarrow: true, cell: ({ entry }) => <About entry={entry} context={context} /> },
     {
       name: "Key or actor",
@@ -46,7 +46,8 @@ export function ledgerColumns(context: LedgerContext): Column<LedgerLine>[] {
   ];
 }
 
-function What({ entry, context }: { entry: Entry; context: LedgerContext }) {
+function What({ line, context }: { line: LedgerLine; context: LedgerContext }) {
+  const { entry } = line;
   const duplicate = context.duplicates.get(entry.sequence);
   const given = grantOfEntry(entry, context.grants)?.kind ?? null;
   return (
@@ -60,11 +61,31 @@ function What({ entry, context }: { entry: Entry; context: LedgerContext }) {
           </Badge>
         )}
         <Reversed entry={entry} context={context} />
+        <MovedWith line={line} context={context} />
       </div>
       <div className="text-caption text-muted md:hidden">
         <About entry={entry} context={context} /> <Time at={entry.effectiveAt} />
       </div>
     </div>
+  );
+}
+
+/** Links the other customer of moved credits. */
+function MovedWith({
+  line: { entry, movedGrant },
+  context: { customerScope, grants },
+}: {
+  line: LedgerLine;
+  context: LedgerContext;
+}) {
+  const grant = movedGrant === null ? null : findGrant(grants, movedGrant);
+  const other = (entry.kind === "grant" ? grant?.movedFrom : grant?.movedTo) ?? null;
+  if (other === null) return null;
+  return (
+    <span className="text-muted">
+      {entry.kind === "grant" ? "moved from" : "moved to"}{" "}
+      <MovedLink other={other} customerScope={customerScope} />
+    </span>
   );
 }
 

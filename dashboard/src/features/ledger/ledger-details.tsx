@@ -9,7 +9,7 @@ import { Details } from "../../ui/page.tsx";
 import { Truncated } from "../../ui/text.tsx";
 import { Time } from "../../ui/time.tsx";
 import { findGrant } from "../credits/grants.ts";
-import { ActorName, ChargeLink, GrantLink } from "./ledger-links.tsx";
+import { ActorName, ChargeLink, GrantLink, MovedLink } from "./ledger-links.tsx";
 import type { LedgerLine } from "./queries.ts";
 import { type LedgerContext, ReverseButton } from "./reverse-charge.tsx";
 
@@ -20,7 +20,7 @@ export function LedgerDetails({ line, context }: { line: LedgerLine; context: Le
   return (
     <div className="flex flex-col gap-4">
       <div className="grid gap-x-10 gap-y-4 md:grid-cols-2">
-        <Details items={itemsOf(line, context)} />
+        <Details items={[...itemsOf(line, context), ...movedItems(line, context)]} />
         <Moved line={line} context={context} />
       </div>
       {/* In a narrow window, the table has no room for the button. */}
@@ -73,6 +73,18 @@ function itemsOf({ entry, by }: LedgerLine, { customerScope }: LedgerContext): I
         },
   ];
   return items.filter((item) => item !== null);
+}
+
+/** The other customer, for credits that were moved. */
+function movedItems({ movedGrant }: LedgerLine, { grants, customerScope }: LedgerContext): Item[] {
+  const grant = movedGrant === null ? null : findGrant(grants, movedGrant);
+  const items = [
+    { name: "Moved from", other: grant?.movedFrom ?? null },
+    { name: "Moved to", other: grant?.movedTo ?? null },
+  ];
+  return items.flatMap(({ name, other }) =>
+    other === null ? [] : [{ name, value: <MovedLink other={other} customerScope={customerScope} /> }],
+  );
 }
 
 function textOf(value: unknown): string | null {

@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect } from "react";
 import { TextLink } from "../../ui/button.tsx";
 import type { CustomerScope } from "../customers/queries.ts";
-import type { Actor, Entry } from "./queries.ts";
+import type { Actor, Entry, Grant } from "./queries.ts";
 
 /**
  * Link to a charge and its reversals in the ledger; `to` is the entry if it is already loaded. `item` is the index among the
@@ -49,6 +49,22 @@ export function GrantLink({
     >
       {children}
     </TextLink>
+  );
+}
+
+/** Link to the grant of the other customer that credits were moved from or to. */
+export function MovedLink({
+  other: { customerId, customerName, grant },
+  customerScope,
+}: {
+  other: NonNullable<Grant["movedTo"]>;
+  customerScope: CustomerScope;
+}) {
+  if (customerId === null) return "a customer who was erased";
+  return (
+    <GrantLink customerScope={{ ...customerScope, customerId }} grant={grant}>
+      {customerName ?? customerId}
+    </GrantLink>
   );
 }
 

@@ -14,7 +14,12 @@ type Audit = Item<"listEnvironmentAudit">;
 export type Actor = Audit["actor"];
 
 /** Rows with their author from the audit log. */
-export type LedgerLine = { readonly entry: Entry; readonly by: Actor | null };
+export type LedgerLine = {
+  readonly entry: Entry;
+  readonly by: Actor | null;
+  /** The number of the grant that the entry moved to or from another customer. */
+  readonly movedGrant: number | null;
+};
 export type GrantLine = { readonly grant: Grant; readonly by: Actor | null };
 /** `by` released the hold by hand. */
 export type HoldLine = { readonly hold: Hold; readonly by: Actor | null };
@@ -60,22 +65,35 @@ export function ledgerQuery(customerScope: CustomerScope, { charge: _, item: __,
     const audits = await readAudit(customerScope, {
       times: timesOf(items.filter(({ kind }) => kind in ACTIONS)),
     });
-    return { ...page, items: items.map((entry): LedgerLine => ({ entry, by: findAuthor(entry, audits) })) };
+    return {
+      ...page,
+      items: items.map((entry): LedgerLine => {
+        const audit = findAudit(entry, audits);
+        return { entry, by: audit?.actor ?? null, movedGrant: movedIn(audit) };
+      }),
+    };
   });
 }
 
-/** Entry kinds that members and tokens create. */
-const ACTIONS: Partial<Record<Entry["kind"], string>> = {
-  grant: "credits.added",
-  reverse: "consume.reversed",
-  revoke: "grant.revoked",
+/** Actions of members and tokens that create entries of these kinds. */
+const ACTIONS: Partial<Record<Entry["kind"], readonly string[]>> = {
+  grant: ["credits.added", "credits.moved"],
+  reverse: ["consume.reversed"],
+  revoke: ["grant.revoked", "credits.moved"],
 };
 
-function findAuthor({ kind, recordedAt: at, reverses }: Entry, audits: readonly Audit[]): Actor | null {
-  const action = ACTIONS[kind];
-  return action === undefined
-    ? null
-    : findActor(audits, { at, action, ...(reverses === null ? {} : { subject: reverses }) });
+function findAudit({ kind, recordedAt, reverses }: Entry, audits: readonly Audit[]): Audit | undefined {
+  return audits.find(
+    (audit) =>
+      audit.recordedAt === recordedAt &&
+      ACTIONS[kind]?.includes(audit.action) &&
+      (reverses === null || audit.subject === reverses),
+  );
+}
+
+function movedIn(audit: Audit | undefined): number | null {
+  if (audit?.action !== "credits.moved") return null;
+  return Number(audit.subject.replace("grant ", ""));
 }
 
 export function grantsQuery(customerScope: CustomerScope) {
@@ -86,7 +104,7 @@ export function grantsQuery(customerScope: CustomerScope) {
     const times = timesOf(items.filter(({ kind }) => kind !== "allowance"));
     const audits = await readAudit(customerScope, { times, action: "credits." });
     const lines = items.map((grant): GrantLine => {
-      const given = { at: grant.recordedAt, action: "credits.added", subject: `grant ${grant.grant}` };
+      const given = { at: grant.recordedAt, action: "credits.", subject: `grant ${grant.grant}` };
       return { grant, by: findActor(audits, given) };
     });
     return { items: lines, nextCursor };

@@ -55,13 +55,17 @@ function otherSum(denial: Denial): SumLine[] {
 }
 
 /** Link to an action that resolves the denial. */
-function DenialStep({
+export function DenialStep({
   step,
   denial: { customerId, plan, feature },
   isFirst,
 }: {
   step: NextStep;
-  denial: Denial;
+  denial: {
+    readonly customerId: string | null;
+    readonly plan: { readonly key: string; readonly name: string } | null;
+    readonly feature: string;
+  };
   isFirst: boolean;
 }) {
   const scope = useScope();
@@ -100,12 +104,15 @@ function DenialStep({
       params={{ ...scope, customerId }}
       search={search}
     >
-      {step.kind === "add-credits" ? `Add credits (${formatCount(step.missing)} short)` : NAMES[step.kind]}
+      {step.kind === "add-credits" && step.missing !== null
+        ? `Add credits (${formatCount(step.missing)} short)`
+        : NAMES[step.kind]}
     </ButtonLink>
   );
 }
 
 const NAMES = {
+  "add-credits": "Add credits",
   "assign-plan": "Assign plan",
   "edit-overrides": "Edit overrides",
   unblock: "Unblock customer",

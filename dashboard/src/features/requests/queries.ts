@@ -92,3 +92,26 @@ export function featureKeysQuery(scope: Scope) {
     select: (features) => features.filter(({ archivedAt }) => archivedAt === null).map(({ key }) => key),
   });
 }
+
+export type Customer = Answer<"readCustomer">;
+
+/** The customer as it is now. An unknown customer is an error with status 404. */
+export function customerNowQuery(scope: Scope, customerId: string) {
+  return queryOf(
+    "get",
+    "/manage/v1/projects/{projectId}/{environment}/customers/{customerId}",
+    { params: { path: { ...scope, customerId } } },
+    { staleTime: 0, retry: false, meta: { showsOwnErrors: true } },
+  );
+}
+
+/** The plan's versions up to the customer's. */
+export function planNowQuery(scope: Scope, plan: Customer["plan"]) {
+  const { key, version } = plan ?? { key: "", version: 0 };
+  return queryOf(
+    "get",
+    "/manage/v1/projects/{projectId}/{environment}/plans/{key}",
+    { params: { path: { ...scope, key }, query: { before: String(version + 1) } } },
+    { meta: { showsOwnErrors: true } },
+  );
+}

@@ -8,6 +8,7 @@ import { Details } from "../../ui/page.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { Mono, Muted, Truncated } from "../../ui/text.tsx";
 import { Time } from "../../ui/time.tsx";
+import { WhyCheckDenied } from "./check-denial.tsx";
 import type { LoggedRequest } from "./queries.ts";
 
 const WIDTH = "max-w-36 xl:max-w-64";
@@ -47,6 +48,7 @@ export function RequestsTable({
       cell: (request) => (
         <>
           <Outcome request={request}>
+            <WhyCheckDenied request={request} />
             <Define request={request} />
           </Outcome>
           <div className="text-caption wrap-anywhere text-muted md:hidden">

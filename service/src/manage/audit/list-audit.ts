@@ -1,6 +1,6 @@
 import type { Pool } from "../../postgres/pool.ts";
 import { single } from "../../postgres/transaction.ts";
-import type { CustomerId } from "../../primitives/brand.ts";
+import { brandAs, type CustomerId, type CustomerNumber } from "../../primitives/brand.ts";
 import { type AuditSource, findCustomerNumbers, scanAudit } from "../../store/cell/audit.ts";
 import { findCustomerIds, NO_CUSTOMER, type ShownCustomer } from "../../store/cell/customers.ts";
 import {
@@ -64,6 +64,7 @@ export async function listAudit(parts: ManageParts, search: AuditSearch): Promis
     actorName: actors[index]?.name ?? null,
     scope: record.environmentId === null ? null : (scopeOf.get(record.environmentId) ?? null),
     ...(customerOf.get(customerKey(record)) ?? NO_CUSTOMER),
+    after: nameOther(record, customerOf),
   }));
   return { entries, next };
 }
@@ -115,17 +116,38 @@ async function nameCustomers(
   records: readonly AuditRecord[],
 ): Promise<[string, ShownCustomer][]> {
   const here = new Set(scopes.map(({ environmentId }) => environmentId));
-  const customers = records.flatMap(({ environmentId, customerNumber }) =>
-    environmentId !== null && customerNumber !== null && here.has(environmentId)
-      ? [{ environmentId, customerNumber }]
-      : [],
-  );
+  const customers = records.flatMap(({ environmentId, customerNumber, after }) => {
+    if (environmentId === null || customerNumber === null || !here.has(environmentId)) return [];
+    const others = OTHERS.flatMap((field) => numberIn(after, field) ?? []);
+    return [customerNumber, ...others].map((number) => ({ environmentId, customerNumber: number }));
+  });
   if (customers.length === 0) return [];
   const found = await single(cell, (tx) => findCustomerIds(tx, customers));
   return found.map(({ customerId, customerName, ...number }) => [
     customerKey(number),
     { customerId, customerName },
   ]);
+}
+
+/** Fields of `after` with the other customer of a move. Stored as a number, because the audit log cannot be erased. */
+const OTHERS = ["movedFrom", "movedTo"] as const;
+
+function numberIn(after: AuditRecord["after"], field: string): CustomerNumber | null {
+  const number = after === null ? null : Reflect.get(after, field);
+  return typeof number === "number" ? brandAs<CustomerNumber>(number) : null;
+}
+
+/** Shows the other customer of a move by ID. */
+function nameOther(
+  { environmentId, after }: AuditRecord,
+  customerOf: ReadonlyMap<string, ShownCustomer>,
+): AuditRecord["after"] {
+  const named = OTHERS.flatMap((field) => {
+    const customerNumber = numberIn(after, field);
+    if (customerNumber === null) return [];
+    return [[field, customerOf.get(customerKey({ environmentId, customerNumber }))?.customerId ?? null]];
+  });
+  return named.length === 0 ? after : { ...after, ...Object.fromEntries(named) };
 }
 
 function customerKey({

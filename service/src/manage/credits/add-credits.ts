@@ -7,8 +7,10 @@ import { compareWallets, viewWallet } from "../../entitlement/view-wallet.ts";
 import { balanceOf, type GrantKind } from "../../entitlement/wallet.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import { decodeSqlError } from "../../postgres/sql-error.ts";
+import type { Tx } from "../../postgres/statement.ts";
 import { assertNever } from "../../primitives/assert.ts";
-import type { CustomerId, CustomerNumber, Instant } from "../../primitives/brand.ts";
+import type { CustomerId, CustomerNumber, EnvironmentId, Instant } from "../../primitives/brand.ts";
+import { findLiveCustomerId } from "../../store/cell/customers.ts";
 import { findGrantByReference, type GrantOrigin, type ReferencedGrant } from "../../store/cell/grants.ts";
 import { type OpenWallet, openOrCreateWallet } from "../../store/cell/open-wallets.ts";
 import { type AuditLine, saveEdits } from "../../store/cell/wallet-changes.ts";
@@ -20,7 +22,7 @@ import { nullable, poolKeyField, readTime, strictObject, timeOf, timeOrNull } fr
 import { walletTransaction } from "../wallet-transaction.ts";
 
 /** `erased:` and a hash replace an erased reference, so callers cannot use that prefix. */
-const referenceField = Type.String({
+export const referenceField = Type.String({
   minLength: 1,
   maxLength: 255,
   pattern: "^(?!erased:)",
@@ -58,12 +60,23 @@ export function readCredits(customerId: CustomerId, body: Static<typeof CreditsB
   };
 }
 
-type CreditsRefusal = { readonly code: ProblemCode; readonly detail: string };
+/** The grant that already uses a reference. */
+export type ReferenceUse = {
+  /** Null if the customer was erased. */
+  readonly customerId: CustomerId | null;
+  readonly grant: number;
+};
+
+type CreditsRefusal = {
+  readonly code: ProblemCode;
+  readonly detail: string;
+  readonly extra?: Readonly<Record<string, string | number>>;
+};
 
 /** Explains why credits cannot be added. The call and its preview share this function. */
 export function explainRefusal(
   kind: Exclude<AddCreditsOutcome["kind"], "added" | "already_added">,
-  { pool }: AddCreditsInput,
+  { pool = "", customerId = null, usedBy = null }: RefusedAddition = {},
 ): CreditsRefusal {
   switch (kind) {
     case "pool_not_found":
@@ -71,10 +84,7 @@ export function explainRefusal(
     case "expires_in_the_past":
       return { code: "ends_in_the_past", detail: "`expiresAt` must be in the future." };
     case "reference_reused":
-      return {
-        code: "reference_reused",
-        detail: "This reference was used for another customer, amount, kind or pool. Nothing was added.",
-      };
+      return { code: "reference_reused", ...explainReuse(usedBy, customerId) };
     case "too_many_grants":
       return {
         code: "too_many_grants",
@@ -86,6 +96,36 @@ export function explainRefusal(
     default:
       return assertNever(kind);
   }
+}
+
+type RefusedAddition = {
+  readonly pool?: string;
+  readonly customerId?: CustomerId | null;
+  /** Null if it may not be shown. */
+  readonly usedBy?: ReferenceUse | null;
+};
+
+function explainReuse(
+  usedBy: ReferenceUse | null,
+  asked: CustomerId | null,
+): Pick<CreditsRefusal, "detail" | "extra"> {
+  if (usedBy === null)
+    return {
+      detail: "This reference was used for another customer, amount, kind or pool. Nothing was added.",
+    };
+  const { customerId, grant } = usedBy;
+  if (customerId === null)
+    return { detail: "This reference was used for a customer who was erased. Nothing was added." };
+  const extra = { usedByCustomer: customerId, usedByGrant: grant };
+  if (customerId === asked)
+    return {
+      detail: `This reference was used for another amount, kind or pool: grant ${grant} of this customer. Nothing was added.`,
+      extra,
+    };
+  return {
+    detail: `This reference was used for customer \`${customerId}\` (grant ${grant}). Nothing was added.`,
+    extra,
+  };
 }
 
 export type AddCreditsInput = GrantOrigin & {
@@ -101,7 +141,7 @@ export type AddCreditsOutcome =
   | { kind: "added"; grant: number; balanceBefore: number; balanceAfter: number }
   /** Nothing was added, because a grant with this reference, customer and amount exists. */
   | { kind: "already_added"; grant: number; balance: number }
-  | { kind: "reference_reused" }
+  | { kind: "reference_reused"; usedBy: ReferenceUse & { effectiveAt: Instant } }
   | { kind: "pool_not_found" }
   | Exclude<CreditsOutcome, { kind: "added" }>;
 
@@ -138,7 +178,7 @@ function addOnce(cell: Pool, context: Context, input: AddCreditsInput): Promise<
       const earlier = reference === null ? null : await findGrantByReference(tx, environmentId, reference);
       if (earlier !== null) {
         const isSame = isSameGrant(earlier, { customerNumber, kind, credits, pool });
-        if (!isSame) return { kind: "reference_reused" };
+        if (!isSame) return { kind: "reference_reused", usedBy: await findUse(tx, environmentId, earlier) };
         const balance = balanceOf(viewWallet(catalog, wallet, clock), pool);
         return { kind: "already_added", grant: earlier.number, balance };
       }
@@ -156,6 +196,15 @@ function addOnce(cell: Pool, context: Context, input: AddCreditsInput): Promise<
     // this transaction, which holds the wallet's lock, ensures that.
     ({ kind }) => kind === "added" || kind === "already_added",
   );
+}
+
+async function findUse(
+  tx: Tx,
+  environmentId: EnvironmentId,
+  { customerNumber, number, effectiveAt }: ReferencedGrant,
+): Promise<ReferenceUse & { readonly effectiveAt: Instant }> {
+  const customerId = await findLiveCustomerId(tx, { environmentId, customerNumber });
+  return { customerId, grant: number, effectiveAt };
 }
 
 /**

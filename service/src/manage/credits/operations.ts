@@ -13,9 +13,11 @@ import {
   readOrNotFound,
 } from "../customers/operations.ts";
 import { invalidField, nullable, strictObject } from "../fields.ts";
+import { historyStartOf } from "../history-window.ts";
 import { contextOf, type Operation, operation, principalOf, scopeOf } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
 import { addCredits, CreditsBody, explainRefusal, readCredits } from "./add-credits.ts";
+import { moveOperations } from "./move-operations.ts";
 import { CreditsPreview, previewCredits } from "./preview-credits.ts";
 import { type PreviewOutcome, previewReversal, ReversalPreview } from "./preview-reversal.ts";
 import { type ReverseOutcome, reverseConsume, revokeGrant } from "./reverse-consume.ts";
@@ -69,12 +71,19 @@ const ReversalBody = strictObject({
   note: Type.Optional(nullable(noteField)),
 });
 
-/** Adds credits, revokes grants and reverses charges. */
+/** Adds credits, revokes and moves grants, and reverses charges. */
 export function creditsOperations(parts: ManageParts): Operation[] {
-  return [adding(parts), previewing(parts), revoking(parts), reversing(parts), previewingReversal(parts)];
+  return [
+    adding(parts),
+    previewing(parts),
+    revoking(parts),
+    ...moveOperations(parts),
+    reversing(parts),
+    previewingReversal(parts),
+  ];
 }
 
-function adding({ cellOf }: ManageParts): Operation {
+function adding({ control, cellOf }: ManageParts): Operation {
   return operation({
     method: "POST",
     path: `${CUSTOMER_PATH}/credits`,
@@ -105,8 +114,11 @@ function adding({ cellOf }: ManageParts): Operation {
         const { kind, grant, balance } = outcome;
         return { outcome: kind, grant, balanceBefore: balance, balanceAfter: balance };
       }
-      const { code, detail } = explainRefusal(outcome.kind, input);
-      throw new Problem(code, { detail });
+      const since = outcome.kind === "reference_reused" ? await historyStartOf(control, call) : null;
+      const isShown = outcome.kind === "reference_reused" && outcome.usedBy.effectiveAt >= (since ?? 0);
+      const usedBy = isShown ? outcome.usedBy : null;
+      const { code, ...details } = explainRefusal(outcome.kind, { ...input, usedBy });
+      throw new Problem(code, details);
     },
   });
 }

@@ -20,11 +20,11 @@ import { findActorsOfGrants, type GrantActor } from "../../store/cell/audit.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { readClock } from "../../store/cell/clock.ts";
 import { type CustomerRecord, findCustomerRecord } from "../../store/cell/customer-list.ts";
-import { findLiveCustomerId } from "../../store/cell/customers.ts";
+import { mapCustomers, NO_CUSTOMER } from "../../store/cell/customers.ts";
 import { findGrantRecord, type GrantRecord, listTwins } from "../../store/cell/grant-list.ts";
 import { findGrantByReference } from "../../store/cell/grants.ts";
 import { FIRST_POOL } from "../catalog/content.ts";
-import { nullable, timeField, timeOrNull } from "../fields.ts";
+import { nullable, shownCustomerName, timeField, timeOrNull } from "../fields.ts";
 import { readHistoryStart } from "../history-window.ts";
 import { ActorName, nameActors } from "./actor-names.ts";
 import { type AddCreditsInput, type AddCreditsOutcome, explainRefusal, isSameGrant } from "./add-credits.ts";
@@ -77,6 +77,7 @@ export const CreditsPreview = Type.Object({
         customerId: nullable(
           Type.String({ description: "Null if the customer was erased.", examples: ["customer_42"] }),
         ),
+        customerName: shownCustomerName,
         grant: Type.Integer({ examples: [7] }),
         credits: Type.Integer({ examples: [500] }),
         recordedAt: timeField,
@@ -116,11 +117,14 @@ export async function previewCredits(
   const { customer, twins, earlier } = facts;
   const since = await readHistoryStart(pools.control, workspaceId);
   const [earlierBy, ...twinsBy] = await nameActors(pools.control, workspaceId, facts.actors);
+  const shown = earlier === null || earlier.effectiveAt < (since ?? 0) ? null : earlier;
+  const usedBy = shown === null ? null : { customerId: shown.customerId, grant: shown.number };
   const isRefused = kind !== "added" && kind !== "already_added";
+  const refusal = isRefused ? explainRefusal(kind, { ...input, usedBy }) : null;
   const isAdded = kind === "added" && balanceBefore !== null;
   return {
     outcome: isRefused ? "refused" : kind,
-    refusal: isRefused ? explainRefusal(kind, input) : null,
+    refusal: refusal === null ? null : { code: refusal.code, detail: refusal.detail },
     createsCustomer: customer === null,
     balanceBefore,
     balanceAfter: isAdded ? balanceBefore + input.credits : balanceBefore,
@@ -133,13 +137,14 @@ export async function previewCredits(
       by: twinsBy[index] ?? null,
     })),
     referenceUsedBy:
-      earlier === null || earlier.effectiveAt < (since ?? 0)
+      shown === null
         ? null
         : {
-            customerId: earlier.customerId,
-            grant: earlier.number,
-            credits: earlier.credits,
-            recordedAt: formatTimestamp(earlier.recordedAt),
+            customerId: shown.customerId,
+            customerName: shown.customerName,
+            grant: shown.number,
+            credits: shown.credits,
+            recordedAt: formatTimestamp(shown.recordedAt),
             by: earlierBy ?? null,
           },
   };
@@ -160,6 +165,7 @@ type Facts = {
 type EarlierGrant = GrantRecord & {
   readonly customerNumber: CustomerNumber;
   readonly customerId: CustomerId | null;
+  readonly customerName: string | null;
 };
 
 async function readFacts(tx: Tx, environmentId: EnvironmentId, input: AddCreditsInput): Promise<Facts> {
@@ -207,8 +213,9 @@ async function findEarlier(
   const { customerNumber } = found;
   const grant = await findGrantRecord(tx, { environmentId, customerNumber }, found.number);
   if (grant === null) return null;
-  const customerId = await findLiveCustomerId(tx, { environmentId, customerNumber });
-  return { ...grant, customerNumber, customerId };
+  const customer =
+    (await mapCustomers(tx, environmentId, [customerNumber])).get(customerNumber) ?? NO_CUSTOMER;
+  return { ...grant, customerNumber, ...customer };
 }
 
 /** Checks in the same order as `addCredits`: pool, reference, wallet. */

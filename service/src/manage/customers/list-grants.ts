@@ -3,14 +3,24 @@ import { shareOf } from "../../entitlement/revoke-grant.ts";
 import { viewWallet } from "../../entitlement/view-wallet.ts";
 import { findHeld, type Wallet } from "../../entitlement/wallet.ts";
 import type { Pool } from "../../postgres/pool.ts";
+import type { Tx } from "../../postgres/statement.ts";
 import { single } from "../../postgres/transaction.ts";
-import { brandAs, type CustomerId, type EnvironmentId, type Instant } from "../../primitives/brand.ts";
+import {
+  brandAs,
+  type CustomerId,
+  type CustomerNumber,
+  type EnvironmentId,
+  type Instant,
+} from "../../primitives/brand.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { readClock } from "../../store/cell/clock.ts";
 import { findCustomerRecord } from "../../store/cell/customer-list.ts";
+import { mapCustomers, NO_CUSTOMER } from "../../store/cell/customers.ts";
 import { type GrantRecord, listGrantRecords, sumLaterGrants } from "../../store/cell/grant-list.ts";
-import { nullable, strictObject, timeField, timeOrNull } from "../fields.ts";
+import { listGrantMoves } from "../../store/cell/grant-moves.ts";
+import type { WalletName } from "../../store/cell/wallets.ts";
+import { nullable, shownCustomerName, strictObject, timeField, timeOf, timeOrNull } from "../fields.ts";
 import { CatalogNames } from "./catalog-names.ts";
 
 export const priceField = strictObject({
@@ -27,6 +37,20 @@ export const priceField = strictObject({
   }),
 });
 
+const movedField = (description: string) =>
+  nullable(
+    Type.Object(
+      {
+        customerId: nullable(
+          Type.String({ description: "Null if the customer was erased.", examples: ["customer_43"] }),
+        ),
+        customerName: shownCustomerName,
+        grant: Type.Integer({ description: "The other customer's grant.", examples: [3] }),
+      },
+      { description },
+    ),
+  );
+
 export const Grant = Type.Object({
   grant: Type.Integer({ description: "Grant number, unique per customer.", examples: [7] }),
   kind: Type.Enum(["allowance", "purchase", "manual", "promotion"]),
@@ -35,11 +59,17 @@ export const Grant = Type.Object({
   remaining: Type.Integer({ description: "Credits that can still be spent.", examples: [120] }),
   held: Type.Integer({ description: "Credits that open holds set aside.", examples: [0] }),
   expiresAt: nullable(timeField),
+  effectiveAt: timeOf(
+    "When the customer got the credits, as in the ledger. An allowance can be recorded later, with the customer's next request.",
+    "2026-11-08T09:48:00.000Z",
+  ),
   recordedAt: timeField,
   revokedAt: nullable(timeField),
   reference: nullable(Type.String({ examples: ["pi_3MtwBwLkdIwHu7ix"] })),
   price: nullable(priceField),
   note: nullable(Type.String({ examples: ["For the outage of 3 November"] })),
+  movedFrom: movedField("The customer and grant that the credits were moved from."),
+  movedTo: movedField("The customer and grant that the remaining credits were moved to."),
 });
 
 export type Grant = Static<typeof Grant>;
@@ -71,13 +101,40 @@ export function listGrants(
     const shown = found.slice(0, page.limit);
     const later = before === newest ? new Map() : await sumLaterGrants(tx, name, before);
     const names = new CatalogNames(catalog);
+    const moves = await readMoves(tx, name, shown);
     const grants = shown.flatMap((record) => {
       const share = takeShare(record, wallet, later);
       const isInSight = record.effectiveAt >= since || share.remaining + share.held > 0;
-      return isInSight ? describeGrant(record, names, share) : [];
+      return isInSight ? { ...describeGrant(record, names, share), ...moves(record.number) } : [];
     });
     return { grants, next: found.length > page.limit ? (shown.at(-1)?.number ?? null) : null };
   });
+}
+
+type Moves = Pick<Grant, "movedFrom" | "movedTo">;
+
+async function readMoves(
+  tx: Tx,
+  name: WalletName,
+  shown: readonly GrantRecord[],
+): Promise<(grant: number) => Moves> {
+  const numbers = shown.map(({ number }) => number);
+  const moves = await listGrantMoves(tx, name, numbers);
+  const { environmentId, customerNumber } = name;
+  const others = moves.flatMap(({ fromCustomer, toCustomer }) => [fromCustomer, toCustomer]);
+  const customers = moves.length === 0 ? new Map() : await mapCustomers(tx, environmentId, others);
+  const describe = (customer: CustomerNumber, grant: number): Moves["movedTo"] => {
+    const { customerId, customerName } = customers.get(customer) ?? NO_CUSTOMER;
+    return { customerId, customerName, grant };
+  };
+  return (number) => {
+    const out = moves.find((move) => move.fromCustomer === customerNumber && move.fromGrant === number);
+    const into = moves.find((move) => move.toCustomer === customerNumber && move.toGrant === number);
+    return {
+      movedFrom: into === undefined ? null : describe(into.fromCustomer, into.fromGrant),
+      movedTo: out === undefined ? null : describe(out.toCustomer, out.toGrant),
+    };
+  };
 }
 
 const BEFORE_ALL = brandAs<Instant>(0);
@@ -101,7 +158,11 @@ function takeShare(record: GrantRecord, wallet: Wallet, later: Map<number, numbe
   return { remaining, held };
 }
 
-function describeGrant(record: GrantRecord, names: CatalogNames, { remaining, held }: Share): Grant {
+function describeGrant(
+  record: GrantRecord,
+  names: CatalogNames,
+  { remaining, held }: Share,
+): Omit<Grant, keyof Moves> {
   const { number, kind, credits, expiresAt, recordedAt, revokedAt, reference, price, note } = record;
   return {
     grant: number,
@@ -111,6 +172,7 @@ function describeGrant(record: GrantRecord, names: CatalogNames, { remaining, he
     remaining,
     held,
     expiresAt: timeOrNull(expiresAt),
+    effectiveAt: formatTimestamp(record.effectiveAt),
     recordedAt: formatTimestamp(recordedAt),
     revokedAt: timeOrNull(revokedAt),
     reference,

@@ -159,11 +159,14 @@ test("grants are listed with the credits that are left for the next request", as
     remaining: 0,
     held: 0,
     expiresAt: null,
+    effectiveAt: expect.any(String),
     recordedAt: expect.any(String),
     revokedAt: null,
     reference: "pay_1",
     price: { amount: 900, currency: "EUR" },
     note: null,
+    movedFrom: null,
+    movedTo: null,
   });
   expect(items[1]).toMatchObject({ grant: 4, revokedAt: expect.any(String) });
   await add({ credits: 5, kind: "promotion", expiresAt });

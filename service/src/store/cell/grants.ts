@@ -117,6 +117,7 @@ export const REFERENCED = describeRow({
   pool: GRANT.pool,
   kind: GRANT.kind,
   credits: GRANT.credits,
+  effectiveAt: instant("g.effective_at"),
   reference: text("g.reference"),
 });
 

@@ -1,0 +1,159 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { ApiProblem } from "../../api/api-problem.ts";
+import { featuresQuery } from "../../api/catalog-lists.ts";
+import { isOfCustomer, nextStepsOf } from "../../format/denial-sentences.ts";
+import { countOf, formatCount } from "../../format/numbers.ts";
+import { describeReason } from "../../format/request-sentences.ts";
+import { formatCost } from "../../format/terms.ts";
+import { NamedCustomer } from "../../frame/links.tsx";
+import { useMayActAs, useScope } from "../../frame/use-scope.ts";
+import { ProblemCallout } from "../../ui/callout.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Details } from "../../ui/page.tsx";
+import { SkeletonRows } from "../../ui/skeleton.tsx";
+import { Time } from "../../ui/time.tsx";
+import { DenialStep } from "./denial-now.tsx";
+import { type Customer, customerNowQuery, type LoggedRequest, planNowQuery } from "./queries.ts";
+
+/** "Why?" for a denied check. Checks are not stored, so the dialog shows the reason and the customer's state now. */
+export function WhyCheckDenied({ request }: { request: LoggedRequest }) {
+  const [isOpen, setOpen] = useState(false);
+  const { endpoint, reason } = request;
+  if (endpoint !== "check" || reason === null) return null;
+  return (
+    <>
+      <button
+        type="button"
+        onClick={() => setOpen(true)}
+        className="text-accent underline-offset-2 hover:underline"
+      >
+        Why?
+      </button>
+      <Dialog
+        isOpen={isOpen}
+        onClose={() => setOpen(false)}
+        title={`Denied: ${describeReason(reason).toLowerCase()}`}
+        note={
+          <>
+            Check at <Time at={request.recordedAt} as="second" />
+          </>
+        }
+      >
+        <Explanation request={{ ...request, reason }} />
+      </Dialog>
+    </>
+  );
+}
+
+type DeniedCheck = LoggedRequest & { readonly reason: string };
+
+function Explanation({ request }: { request: DeniedCheck }) {
+  const { customerId, customerName } = request;
+  const scope = useScope();
+  const isOperator = useMayActAs("operator");
+  const customer = useQuery({
+    ...customerNowQuery(scope, customerId ?? ""),
+    enabled: customerId !== null,
+  });
+  const isMissing = customer.error instanceof ApiProblem && customer.error.status === 404;
+  if (customer.error !== null && !isMissing) return <ProblemCallout error={customer.error} />;
+  if (customerId !== null && customer.isPending) return <SkeletonRows rows={3} />;
+  const found = customer.data ?? null;
+  const steps = stepsOf(request, found);
+  return (
+    <>
+      <p className="text-section">{whyOf(request, found)}</p>
+      <h3 className="text-form font-medium">Now</h3>
+      <Details
+        items={[
+          {
+            name: "Customer",
+            value: <NamedCustomer customerId={customerId} name={customerName} missing="Unknown or erased" />,
+          },
+          ...(found === null ? [] : stateOf(found)),
+          ...(request.feature === null
+            ? []
+            : [{ name: "Feature", value: <Price request={request} customer={found} /> }]),
+        ]}
+      />
+      <p className="text-caption text-muted">
+        Checks are not stored. The balance and limits at the time of the check are not known.
+      </p>
+      {isOperator && steps.length > 0 && (
+        <div className="flex flex-wrap gap-2">
+          {steps.map((step, index) => (
+            <DenialStep
+              key={step.kind}
+              step={step}
+              denial={{ customerId, plan: found?.plan ?? null, feature: request.feature ?? "" }}
+              isFirst={index === 0}
+            />
+          ))}
+        </div>
+      )}
+    </>
+  );
+}
+
+function whyOf({ reason, feature }: DeniedCheck, customer: Customer | null): string {
+  const plan = customer?.plan?.name ?? "The plan";
+  switch (reason) {
+    case "insufficient_credits":
+      return `${feature} cost more credits than the customer had.`;
+    case "limit_reached":
+      return `The check asked for more of ${feature} than ${plan} allows in the period.`;
+    case "feature_not_in_plan":
+      return `The customer's plan did not include ${feature}.`;
+    case "customer_blocked":
+      return "The customer was blocked. Every request for a blocked customer is denied.";
+    case "no_active_plan":
+      return "The customer had no plan. Credits can be spent only with a plan.";
+    case "customer_not_found":
+      return "The customer did not exist, and there was no default plan.";
+    default:
+      return `${describeReason(reason)}.`;
+  }
+}
+
+function stateOf({ plan, balances, isBlocked }: Customer): { name: string; value: string }[] {
+  return [
+    { name: "Plan", value: plan?.name ?? "None" },
+    ...balances.map(({ pool, balance }) => ({
+      name: balances.length === 1 ? "Balance" : `Balance (${pool})`,
+      value: formatCount(balance),
+    })),
+    ...(isBlocked ? [{ name: "Blocked", value: "Yes" }] : []),
+  ];
+}
+
+/** The feature's price and limit in the customer's plan. */
+function Price({ request: { feature: key }, customer }: { request: DeniedCheck; customer: Customer | null }) {
+  const scope = useScope();
+  const plan = customer?.plan ?? null;
+  const { data: features = [] } = useQuery(featuresQuery(scope));
+  const { data: known } = useQuery({ ...planNowQuery(scope, plan), enabled: plan !== null });
+  const feature = features.find((each) => each.key === key);
+  const version = known?.versions.find(({ number }) => number === plan?.version);
+  const terms = version?.features.find((each) => each.feature === key);
+  const name = feature?.name ?? key;
+  if (terms === undefined) return plan === null ? name : `${name}, not in ${plan.name}`;
+  const limit = terms.limit === null ? "" : `, at most ${countOf(terms.limit.quantity, "use")} per period`;
+  return `${name}, ${formatCost(terms.cost, feature?.unit ?? null)}${limit}`;
+}
+
+function stepsOf({ customerId, reason }: DeniedCheck, customer: Customer | null) {
+  const isKnown = customer !== null || !isOfCustomer(reason);
+  const position = {
+    balance: 0,
+    creditsRequired: 0,
+    overage: null,
+    shortfall: null,
+    resetsAt: null,
+    limit: null,
+  };
+  const now = { ...position, feature: "", reason, allowed: false };
+  const isOverridden = customer?.overrides != null;
+  const plan = customer?.plan ?? null;
+  return isKnown ? nextStepsOf({ customerId, reason, items: null, plan, isOverridden, now }) : [];
+}
