@@ -117,6 +117,7 @@ export const REFERENCED = describeRow({
   pool: GRANT.pool,
   kind: GRANT.kind,
   credits: GRANT.credits,
+  expiresAt: GRANT.expiresAt,
   reference: text("g.reference"),
 });
 

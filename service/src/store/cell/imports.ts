@@ -113,7 +113,7 @@ const FIND_REFERENCED = statement(
   select ${REFERENCED.list}
   from unnest($2::text[]) as r (reference)
   cross join lateral (
-    select f.customer_number, f.number, f.pool_id, f.kind, f.credits, r.reference
+    select f.customer_number, f.number, f.pool_id, f.kind, f.credits, f.expires_at, r.reference
     from cell.grants as f
     where f.environment_id = $1
       and f.reference in (r.reference, cell.erased_reference(r.reference))
