@@ -138,7 +138,7 @@ function Help({ call }: { call: string }) {
         <ul className="mb-2 text-muted">
           {COLUMN_NOTES.map(([column, note]) => (
             <li key={column}>
-              <code className="font-mono text-text">{column}</code>: {note}
+              <code className="font-mono">{column}</code>: {note}
             </li>
           ))}
         </ul>
@@ -205,6 +205,9 @@ const COLUMNS: readonly Column<RowError>[] = [
   { name: "Error", isWide: true, cell: ({ message }) => message },
 ];
 
+/** The API returns no more. */
+const ERRORS_SHOWN_MAX = 50;
+
 /** Result of an import or dry run. */
 function ImportReportView({ report }: { report: ImportReport }) {
   const { isDryRun, outcome, rows, failed, errors, planChanged, creditsAdded, credits } = report;
@@ -212,9 +215,8 @@ function ImportReportView({ report }: { report: ImportReport }) {
     ["New customers", report.created],
     ["Changed", report.changed],
     ["Unchanged", report.unchanged],
-    ["Rows with errors", failed],
+    ["Skipped rows", failed],
   ] as const;
-  const shownRows = new Set(errors.map(({ row }) => row)).size;
   return (
     <div role="status" className="flex flex-col gap-3">
       <p className="font-semibold">
@@ -237,16 +239,14 @@ function ImportReportView({ report }: { report: ImportReport }) {
       {credits.length > 0 && <CreditsTable isDryRun={isDryRun} credits={credits} />}
       {outcome === "stopped" && (
         <Callout tone="warn" title="The file could not be read completely">
-          Rows after the last row listed below were not checked.
+          Rows after the last row listed below were not checked. The customer before it is left out.
         </Callout>
       )}
       {errors.length > 0 && (
         <>
           <p>
-            {shownRows < failed
-              ? `Showing the first ${shownRows} of ${formatCount(failed)} rows with errors. `
-              : "Rows with errors are skipped. "}
-            The header is row 1.
+            {errors.length === ERRORS_SHOWN_MAX && `Showing the first ${ERRORS_SHOWN_MAX} errors. `}
+            Rows with errors are skipped, with all rows of their customer. The header is row 1.
           </p>
           <div className="max-h-64 overflow-y-auto rounded-md border border-line">
             <Table
