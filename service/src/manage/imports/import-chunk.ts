@@ -59,11 +59,11 @@ export type CustomerOutcome = { readonly row: number; readonly rows: number } & 
 /** Imports a few hundred rows. Each customer is imported completely or not at all. */
 export async function importChunk(
   job: ImportJob,
-  rows: readonly ImportedCustomer[],
+  customers: readonly ImportedCustomer[],
 ): Promise<CustomerOutcome[]> {
-  if (job.isDryRun) return cutAtFailure(job, await single(job.cell, (tx) => tryChunk(tx, job, rows)));
+  if (job.isDryRun) return cutAtFailure(job, await single(job.cell, (tx) => tryChunk(tx, job, customers)));
   const outcomes: CustomerOutcome[] = [];
-  await untilDone(rows, async (rest, patience) => {
+  await untilDone(customers, async (rest, patience) => {
     let wanted = rest;
     for (;;) {
       const written = await rerunTroubled(() => writeOnce(job, wanted, patience));
@@ -103,21 +103,25 @@ type Written =
     }
   | { readonly kind: "refused"; readonly failed: CustomerOutcome[] };
 
-function writeOnce(job: ImportJob, rows: readonly ImportedCustomer[], patience: Patience): Promise<Written> {
+function writeOnce(
+  job: ImportJob,
+  customers: readonly ImportedCustomer[],
+  patience: Patience,
+): Promise<Written> {
   return transaction<Written>(
     job.cell,
     async (tx) => {
       await lookUpByIndex(tx);
-      const created = await createMissing(tx, job, rows);
+      const created = await createMissing(tx, job, customers);
       const { environmentId } = job.context;
-      const ids = rows.map(({ customerId }) => customerId);
+      const ids = customers.map(({ customerId }) => customerId);
       const opened = await openWallets(tx, environmentId, ids, patience);
-      const open = rows.filter(({ customerId }) => opened.wallets.has(customerId));
-      const decided = await decideRows(tx, job, open, opened, created);
+      const open = customers.filter(({ customerId }) => opened.wallets.has(customerId));
+      const decided = await decideCustomers(tx, job, open, opened, created);
       const failed = decided.flatMap(({ outcome }) => (outcome.kind === "failed" ? [outcome] : []));
       if (failed.length > 0) return { kind: "refused", failed };
       await save(tx, job, decided, opened);
-      const held = rows.filter(({ customerId }) => !opened.wallets.has(customerId));
+      const held = customers.filter(({ customerId }) => !opened.wallets.has(customerId));
       return { kind: "written", outcomes: decided.map(({ outcome }) => outcome), held };
     },
     ({ kind }) => kind === "written",
@@ -127,15 +131,15 @@ function writeOnce(job: ImportJob, rows: readonly ImportedCustomer[], patience: 
 async function createMissing(
   tx: Tx,
   { context: { environmentId } }: ImportJob,
-  rows: readonly ImportedCustomer[],
+  customers: readonly ImportedCustomer[],
 ): Promise<ReadonlySet<CustomerId>> {
   const names = sortNames(
     environmentId,
-    rows.map(({ customerId }) => customerId),
+    customers.map(({ customerId }) => customerId),
   );
   // Looks up customers first, because an insert that conflicts uses up a customer number.
   const known = new Set((await findCustomers(tx, names)).map(({ customerId }) => customerId));
-  const profiles = new Map(rows.map(({ customerId, profile }) => [customerId, profile]));
+  const profiles = new Map(customers.map(({ customerId, profile }) => [customerId, profile]));
   const missing = names.flatMap(({ customerId }) => {
     const profile = profiles.get(customerId);
     return profile === undefined || known.has(customerId) ? [] : [{ customerId, profile }];
@@ -147,12 +151,12 @@ async function createMissing(
 async function tryChunk(
   tx: Tx,
   job: ImportJob,
-  rows: readonly ImportedCustomer[],
+  customers: readonly ImportedCustomer[],
 ): Promise<CustomerOutcome[]> {
   const { environmentId } = job.context;
   const names = sortNames(
     environmentId,
-    rows.map(({ customerId }) => customerId),
+    customers.map(({ customerId }) => customerId),
   );
   const read = await readWallets(tx, names);
   const catalog = await loadCatalog(tx, environmentId);
@@ -165,42 +169,48 @@ async function tryChunk(
     ]),
   );
   const created = new Set(names.flatMap(({ customerId }) => (wallets.has(customerId) ? [] : [customerId])));
-  const decided = await decideRows(tx, job, rows, { catalog, clock, wallets, held: new Set() }, created);
+  const decided = await decideCustomers(
+    tx,
+    job,
+    customers,
+    { catalog, clock, wallets, held: new Set() },
+    created,
+  );
   return decided.map(({ outcome }) => outcome);
 }
 
-type DecidedRow = {
+type DecidedCustomer = {
   readonly name: WalletName | null;
   readonly decision: Decision | null;
   readonly outcome: CustomerOutcome;
 };
 
-/** Decides the rows in file order. Facts are read after the locks are taken. */
-async function decideRows(
+/** Decides the customers in file order. Facts are read after the locks are taken. */
+async function decideCustomers(
   tx: Tx,
   job: ImportJob,
-  rows: readonly ImportedCustomer[],
+  customers: readonly ImportedCustomer[],
   opened: OpenWallets,
   created: ReadonlySet<CustomerId>,
-): Promise<DecidedRow[]> {
-  const facts = await readFacts(tx, job, rows, opened, created);
-  return rows.map((row) => {
-    const name = opened.wallets.get(row.customerId) ?? null;
+): Promise<DecidedCustomer[]> {
+  const facts = await readFacts(tx, job, customers, opened, created);
+  return customers.map((customer) => {
+    const name = opened.wallets.get(customer.customerId) ?? null;
     const customerNumber = name?.customerNumber ?? null;
-    const isCreated = created.has(row.customerId);
+    const isCreated = created.has(customer.customerId);
     const known: Known = {
       wallet: name?.wallet ?? newWallet(opened.clock),
       profile: customerNumber === null || isCreated ? null : (facts.profiles.get(customerNumber) ?? null),
       referenced: facts.referenced,
       importing: { name: job.name, customerNumber },
     };
-    const decision = decideCustomer(opened, known, row);
+    const decision = decideCustomer(opened, known, customer);
     if (decision.kind === "failed")
-      return { name, decision: null, outcome: { ...decision, row: row.row, rows: row.rows } };
+      return { name, decision: null, outcome: { ...decision, row: customer.row, rows: customer.rows } };
     return {
       name,
       decision,
-      outcome: describeOutcome(row, decision, { isCreated, catalog: opened.catalog }),
+      outcome: describeOutcome(customer, decision, { isCreated, catalog: opened.catalog }),
     };
   });
 }
@@ -208,7 +218,7 @@ async function decideRows(
 async function readFacts(
   tx: Tx,
   job: ImportJob,
-  rows: readonly ImportedCustomer[],
+  customers: readonly ImportedCustomer[],
   { wallets, catalog }: OpenWallets,
   created: ReadonlySet<CustomerId>,
 ): Promise<{ profiles: Map<CustomerNumber, ImportedProfile>; referenced: Referenced }> {
@@ -216,11 +226,11 @@ async function readFacts(
   const pools = new Map(catalog.pools.values().map(({ key, id }) => [key, id]));
   const numbers: CustomerNumber[] = [];
   const references = new Set<string>();
-  for (const row of rows) {
-    const customerNumber = wallets.get(row.customerId)?.customerNumber ?? null;
-    if (customerNumber !== null && !created.has(row.customerId)) numbers.push(customerNumber);
+  for (const customer of customers) {
+    const customerNumber = wallets.get(customer.customerId)?.customerNumber ?? null;
+    if (customerNumber !== null && !created.has(customer.customerId)) numbers.push(customerNumber);
     const importing = { name: job.name, customerNumber };
-    for (const reference of referencesOf(importing, row, pools)) references.add(reference);
+    for (const reference of referencesOf(importing, customer, pools)) references.add(reference);
   }
   return {
     profiles: numbers.length === 0 ? new Map() : await findImportedProfiles(tx, environmentId, numbers),
@@ -243,18 +253,18 @@ function describeOutcome(
 async function save(
   tx: Tx,
   { context }: ImportJob,
-  decided: readonly DecidedRow[],
+  decided: readonly DecidedCustomer[],
   { clock }: OpenWallets,
 ): Promise<void> {
-  const rows = decided.flatMap(({ name, decision }) =>
+  const changed = decided.flatMap(({ name, decision }) =>
     name === null || decision === null ? [] : [{ ...name, ...decision }],
   );
-  const profiles = rows.flatMap(({ customerNumber, profile }) =>
+  const profiles = changed.flatMap(({ customerNumber, profile }) =>
     profile === null ? [] : [{ customerNumber, profile }],
   );
   if (profiles.length > 0) await updateImportedProfiles(tx, context.environmentId, profiles);
-  const edits = rows.flatMap(({ environmentId, customerNumber, edits: ofRow }) =>
-    ofRow.map((edit) => ({ environmentId, customerNumber, ...edit })),
+  const edits = changed.flatMap(({ environmentId, customerNumber, edits: ofCustomer }) =>
+    ofCustomer.map((edit) => ({ environmentId, customerNumber, ...edit })),
   );
   await saveEdits(tx, { ...context, clock }, edits);
 }
