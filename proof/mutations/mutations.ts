@@ -204,4 +204,21 @@ export const MUTATIONS: readonly Mutation[] = [
     ],
     tests: [`${CORE}/overage.test.ts`],
   },
+  {
+    name: "allowance used elsewhere that does not count as used",
+    file: `${CORE}/reduce-allowance.ts`,
+    edits: [{ find: 'draft.move({ kind: "revoke",', replace: 'draft.move({ kind: "expire",' }],
+    tests: [`${CORE}/reduce-allowance.test.ts`],
+  },
+  {
+    name: "repeated import that reduces an allowance again",
+    file: "service/src/manage/imports/decide-customer.ts",
+    edits: [
+      {
+        find: "const isRepeated = reference !== null && referenced.has(reference);",
+        replace: "const isRepeated = false;",
+      },
+    ],
+    tests: ["service/src/manage/imports/opening-balances.test.ts"],
+  },
 ];

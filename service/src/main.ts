@@ -5,6 +5,7 @@ import { NoConnection } from "./commands/connect.ts";
 import { createProjectCommand } from "./commands/create-project.ts";
 import { devCommand } from "./commands/dev.ts";
 import { doctorCommand } from "./commands/doctor.ts";
+import { exportCommand } from "./commands/export.ts";
 import { describeCommand, isCommand, optionsOf } from "./commands/help.ts";
 import { checkMigrationsCommand, migrateCommand } from "./commands/migrate.ts";
 import { renderOpenApi } from "./commands/openapi.ts";
@@ -67,6 +68,8 @@ async function main(args: string[]): Promise<void> {
       return resetOwnerCommand({ ...readConfig(), email: argument, print });
     case "catalog":
       return catalogCommand({ ...values, client: readClientConfig(), file: rest[1] ?? null, print });
+    case "export":
+      return exportCommand({ ...values, client: readClientConfig(), directory: argument, print });
     case "doctor": {
       const isHealthy = await doctorCommand({ ...readConfig(), print });
       if (!isHealthy) process.exitCode = 1;
@@ -93,7 +96,7 @@ function checkArguments(command: string, given: readonly string[]): void {
     checkCatalogArguments(given);
     return;
   }
-  const takesOne = ["create-project", "revoke-key", "reset-owner"].includes(command);
+  const takesOne = ["create-project", "revoke-key", "reset-owner", "export"].includes(command);
   if (takesOne && given.length !== 1) throw new UsageError(`${command} takes one argument`);
   if (!takesOne && given.length > 0) throw new UsageError(`unexpected: ${given.join(" ")}`);
 }

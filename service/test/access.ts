@@ -120,6 +120,7 @@ export const ACCESS: Readonly<Record<string, Access>> = {
   [`GET ${E}/exports/charges`]: environment("viewer"),
   [`GET ${E}/exports/ledger`]: environment("viewer"),
   [`GET ${E}/exports/grants`]: environment("viewer"),
+  [`GET ${E}/opening-balances`]: environment("viewer"),
   [`POST ${E}/imports`]: environment("operator"),
   [`POST ${E}/bulk-assignments/preview`]: environment("operator"),
   [`POST ${E}/bulk-assignments`]: environment("operator"),

@@ -96,6 +96,7 @@ export const HISTORY_LINES: Readonly<Record<string, HistoryLine>> = {
   ],
   exportLedger: ({ consumeId }) => [{ path: "exports/ledger?from=2020-01-01T00:00:00Z", says: [consumeId] }],
   exportGrants: "grants: has its own test",
+  listOpeningBalances: NOW,
   readMonth: "roll-ups within the window: manage/months/months.test.ts",
   chartUsage: SUMS,
   totalUsage: SUMS,

@@ -1,4 +1,5 @@
-import type { Managed } from "./manage.ts";
+import { expect } from "vitest";
+import { type Managed, setupManage } from "./manage.ts";
 
 type Answer = Readonly<Record<string, unknown>>;
 
@@ -29,4 +30,33 @@ ada,Ada,,,pro,,10,,,
 export async function balanceOf({ manage }: Managed, customer: string): Promise<unknown> {
   const { body } = await manage("GET", `customers/${customer}`);
   return (body["balances"] as { balance: number }[])[0]?.balance;
+}
+
+const DUO = {
+  pools: [
+    { key: "credits", name: "Credits" },
+    { key: "minutes", name: "Minutes" },
+  ],
+  plans: [
+    {
+      key: "duo",
+      name: "Duo",
+      allowances: [
+        { pool: "credits", credits: 1_000, period: "month", rollover: 1 },
+        { pool: "minutes", credits: 60, period: "year", rollover: 0 },
+      ],
+      features: [{ feature: "image.render", limit: null }],
+    },
+  ],
+};
+
+/** `setupManage` with a second pool, and plan "duo" with an allowance in each pool. */
+export async function setupDuo(): Promise<Managed> {
+  const managed = await setupManage();
+  const { manage } = managed;
+  const body = { catalog: DUO, reach: "new_assignments" };
+  const { version } = (await manage("POST", "catalog/diff", { body })).body;
+  const applied = await manage("POST", "catalog/apply", { body: { ...body, expectedVersion: version } });
+  expect([applied.status, applied.text]).toEqual([200, applied.text]);
+  return managed;
 }

@@ -13,6 +13,7 @@ import { dropNextPlan, endPlan } from "../src/entitlement/end-plan.ts";
 import type { AssignmentChange, Change, Entry, NewGrant, NewOverrides } from "../src/entitlement/entry.ts";
 import { type MoveOutcome, moveGrant } from "../src/entitlement/move-grant.ts";
 import { holdCredits } from "../src/entitlement/open-hold.ts";
+import { type ReductionOutcome, reduceAllowance } from "../src/entitlement/reduce-allowance.ts";
 import { type ReversalOutcome, reverseConsume } from "../src/entitlement/reverse-consume.ts";
 import { type GrantFacts, revokeGrant } from "../src/entitlement/revoke-grant.ts";
 import { type OverridesRequest, setOverrides } from "../src/entitlement/set-overrides.ts";
@@ -181,6 +182,13 @@ export class Timeline {
     );
     if (outcome.kind === "added") this.#keep(outcome.change);
     return outcome.kind;
+  }
+
+  /** Reduces the current allowance to what remains of it elsewhere. */
+  reduce(when: string, remaining: number, pool = CREDITS): ReductionOutcome {
+    const outcome = reduceAllowance(this.catalog, this.wallet, { pool, remaining }, at(when));
+    if ("change" in outcome) this.#keep(outcome.change);
+    return outcome;
   }
 
   revoke(when: string, number: number): number {

@@ -17,7 +17,7 @@ const SERVER = (Object.keys(SETTINGS) as Setting[]).filter(
   (name) => !CLIENT.some((ofClient) => ofClient === name),
 );
 
-const CATALOG_OPTIONS = {
+const ENVIRONMENT_OPTIONS = {
   "--project ID": "the project",
   "--environment NAME": "test or live (default: test)",
 };
@@ -75,19 +75,25 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
   "catalog export": {
     about: "print the catalog of an environment as a JSON document",
-    options: CATALOG_OPTIONS,
+    options: ENVIRONMENT_OPTIONS,
     settings: CLIENT,
   },
   "catalog apply": {
     takes: "FILE",
     about: "change the catalog of an environment to match the document, and print the changes",
     options: {
-      ...CATALOG_OPTIONS,
+      ...ENVIRONMENT_OPTIONS,
       "--dry-run": "only print the changes",
       "--reach WHO":
         "who gets changed plan versions: new_assignments, next_period or now (default: new_assignments)",
       "--archive-missing": "archive plans and features that are not in the document",
     },
+    settings: CLIENT,
+  },
+  export: {
+    takes: "DIRECTORY",
+    about: "write the catalog, customers and history of an environment as files, to import elsewhere",
+    options: ENVIRONMENT_OPTIONS,
     settings: CLIENT,
   },
   openapi: {

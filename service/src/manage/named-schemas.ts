@@ -21,6 +21,7 @@ import { ChargeDetails, KeyStory } from "./explain/key-story.ts";
 import { Feature } from "./features/operations.ts";
 import { actorField as Actor } from "./fields.ts";
 import { Installation } from "./health/operations.ts";
+import { OpeningBalances } from "./imports/list-opening-balances.ts";
 import { ImportAnswer as ImportReport } from "./imports/operations.ts";
 import { ApiKey } from "./keys/describe-api-key.ts";
 import { Month } from "./months/operations.ts";
@@ -72,18 +73,8 @@ export const NAMED_SCHEMAS = {
     Installation,
     KeyStory,
   },
-  ...{
-    LedgerEntry,
-    Link,
-    ListedMember,
-    LoggedRequest,
-    Me,
-    Member,
-    MemberAccess,
-    Month,
-    MovePreview,
-    Overrides,
-  },
+  ...{ LedgerEntry, Link, ListedMember, LoggedRequest, Me, Member, MemberAccess, Month, MovePreview },
+  ...{ OpeningBalances, Overrides },
   ...{ PinnedFeature, Plan },
   ...{ PlanChange, PlanDiff, PlanDraft, PlanName, PlanSummary, PlanVersion, Pool, Price, Project, Proof },
   ...{ ReversalPreview, Session, Token, UsageEvent, UsageLine, UsedSum, Workspace },

@@ -43,6 +43,8 @@ export type Action =
   | { kind: "override"; terms: OverridesSpec; endsAt: Moment }
   | { kind: "add"; pool: number; source: CreditSource; credits: number; expiresAt: Moment; times: number }
   | { kind: "revoke"; named: "addition" | "burn_order"; nth: number }
+  /** Leaves this share of the allowance, plus `more`. */
+  | { kind: "reduce"; pool: number; share: number; more: number }
   | { kind: "reverse"; nth: number; quantity: number | null }
   | { kind: "reverse_request"; nth: number }
   | { kind: "publish"; plan: number; version: VersionSpec; reach: VersionReach }
@@ -172,6 +174,15 @@ export function actionsOf({ among, several, ...weights }: Mix, credits = additio
         kind: fc.constant("revoke"),
         named: fc.constantFrom("addition", "addition", "burn_order"),
         nth: place,
+      }),
+    },
+    {
+      weight: weights.reduce,
+      arbitrary: fc.record({
+        kind: fc.constant("reduce"),
+        pool: name,
+        share: fc.constantFrom(0, 0.3, 1),
+        more: fc.constantFrom(0, 0, 1),
       }),
     },
     {

@@ -13,6 +13,7 @@ import type {
   Usage,
 } from "../../src/entitlement/entry.ts";
 import { holdCredits } from "../../src/entitlement/open-hold.ts";
+import { reduceAllowance } from "../../src/entitlement/reduce-allowance.ts";
 import { type ConsumeFacts, reverseConsume } from "../../src/entitlement/reverse-consume.ts";
 import { type GrantFacts, revokeGrant } from "../../src/entitlement/revoke-grant.ts";
 import { setOverrides } from "../../src/entitlement/set-overrides.ts";
@@ -64,10 +65,8 @@ export class Book {
         const items = outcome.items.map(({ item: _item, entry: _entry, ...settled }) => settled);
         return { answer: { kind, isLate, items }, change };
       }
-      case "release": {
-        const outcome = releaseHold(catalog, wallet, this.#holdAt(request.hold), clock);
-        return { answer: { kind: outcome.kind }, change: outcome.change };
-      }
+      case "release":
+        return toKind(releaseHold(catalog, wallet, this.#holdAt(request.hold), clock));
       case "extend": {
         const outcome = extendHold(catalog, wallet, { ...request, hold: this.#holdAt(request.hold) }, clock);
         const change = "change" in outcome ? outcome.change : null;
@@ -75,27 +74,20 @@ export class Book {
         const { kind, reason, affordableQuantity } = outcome;
         return { answer: { kind, reason, affordableQuantity }, change };
       }
-      case "assign": {
-        const outcome = assignPlan(catalog, wallet, request, clock);
-        return { answer: { kind: outcome.kind }, change: "change" in outcome ? outcome.change : null };
-      }
-      case "end": {
-        const outcome = endPlan(catalog, wallet, request, clock);
-        return { answer: { kind: outcome.kind }, change: "change" in outcome ? outcome.change : null };
-      }
-      case "drop_next": {
-        const outcome = dropNextPlan(catalog, wallet, clock);
-        return { answer: { kind: outcome.kind }, change: outcome.change };
-      }
+      case "assign":
+        return toKind(assignPlan(catalog, wallet, request, clock));
+      case "end":
+        return toKind(endPlan(catalog, wallet, request, clock));
+      case "drop_next":
+        return toKind(dropNextPlan(catalog, wallet, clock));
       case "override": {
         const { kind: _, ...terms } = request;
-        const outcome = setOverrides(catalog, wallet, terms, clock);
-        return { answer: { kind: outcome.kind }, change: "change" in outcome ? outcome.change : null };
+        return toKind(setOverrides(catalog, wallet, terms, clock));
       }
-      case "add": {
-        const outcome = addCredits(catalog, wallet, { ...request, kind: request.source }, clock);
-        return { answer: { kind: outcome.kind }, change: "change" in outcome ? outcome.change : null };
-      }
+      case "add":
+        return toKind(addCredits(catalog, wallet, { ...request, kind: request.source }, clock));
+      case "reduce":
+        return toKind(reduceAllowance(catalog, wallet, request, clock));
       case "revoke": {
         const outcome = revokeGrant(catalog, wallet, this.#named(request.named), clock);
         if (outcome.kind === "already_revoked") return { answer: outcome, change: null };
@@ -274,6 +266,11 @@ export class Book {
       overrides: this.overrides,
     };
   }
+}
+
+/** For outcomes whose kind is the whole answer. */
+function toKind<Kind extends Answer["kind"]>(outcome: { kind: Kind; change?: Change | null }) {
+  return { answer: { kind: outcome.kind }, change: outcome.change ?? null };
 }
 
 function toAnswer(decision: Decided): { answer: Answer; change: Change | null } {

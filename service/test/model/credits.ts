@@ -98,6 +98,22 @@ export function revoke(customer: Customer, named: NamedGrant): Answer {
   return { kind: "revoked", credits };
 }
 
+export function reduce(customer: Customer, { pool, remaining }: Asked<"reduce">): Answer {
+  const grant = allowanceIn(customer, pool);
+  if (grant === undefined) return { kind: "no_allowance" };
+  if (remaining > grant.remaining) return { kind: "above_remaining" };
+  if (remaining === grant.remaining) return { kind: "unchanged" };
+  grant.gone += grant.remaining - remaining;
+  grant.remaining = remaining;
+  return { kind: "reduced" };
+}
+
+/** The allowance of the plan's current period. */
+export function allowanceIn(customer: Customer, pool: PoolId): CreditGrant | undefined {
+  const period = customer.plan?.periods.find((it) => it.pool === pool);
+  return customer.grants.find((grant) => grant.id === period?.grant && isSpendable(customer, grant));
+}
+
 type Walk = { skip: number; left: number };
 
 /** Takes credits from the end, after those to skip. */

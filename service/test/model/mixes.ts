@@ -15,6 +15,7 @@ const NOTHING: Mix = {
   override: 0,
   add: 0,
   revoke: 0,
+  reduce: 0,
   reverse: 0,
   reverse_request: 0,
   publish: 0,
@@ -37,6 +38,7 @@ export const EVERYTHING: Mix = {
   override: 6,
   add: 12,
   revoke: 4,
+  reduce: 4,
   reverse: 8,
   reverse_request: 5,
   publish: 6,
@@ -44,11 +46,19 @@ export const EVERYTHING: Mix = {
   block: 1,
   unblock: 3,
 };
-export const CREDITS: Mix = { ...NOTHING, consume: 6, add: 6, revoke: 3, reverse: 3, reverse_request: 2 };
+export const CREDITS: Mix = {
+  ...NOTHING,
+  consume: 6,
+  add: 6,
+  revoke: 3,
+  reduce: 2,
+  reverse: 3,
+  reverse_request: 2,
+};
 /** Additions are as large as possible, and charges make room for more. */
 export const NEAR_CAP: Mix = { ...CREDITS, assign: 1, publish: 1 };
 export const ITEMS: Mix = { ...CREDITS, among: 4, several: 8, reverse_request: 4, assign: 1, publish: 1 };
-export const VERSIONS: Mix = { ...NOTHING, consume: 6, publish: 4, reverse: 1, assign: 1, end: 1 };
+export const VERSIONS: Mix = { ...NOTHING, consume: 6, reduce: 2, publish: 4, reverse: 1, assign: 1, end: 1 };
 export const HOLDS: Mix = {
   ...VERSIONS,
   among: 2,

@@ -1,6 +1,6 @@
 import type { Catalog, Feature, PlanFeature } from "../../src/entitlement/catalog.ts";
 import { assign, dropNext, end } from "./assign.ts";
-import { add, burn, charge, getNamed, reverse, reverseRequest, revoke, setAside } from "./credits.ts";
+import { add, burn, charge, getNamed, reduce, reverse, reverseRequest, revoke, setAside } from "./credits.ts";
 import {
   balanceIn,
   burnList,
@@ -111,6 +111,8 @@ function answerFor(catalog: Catalog, customer: Customer, request: Request): Answ
       return add(customer, request);
     case "revoke":
       return revoke(customer, request.named);
+    case "reduce":
+      return reduce(customer, request);
     case "reverse":
       return reverse(customer, request);
     case "reverse_request":

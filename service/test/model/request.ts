@@ -31,6 +31,8 @@ export type Request =
     }
   | { kind: "add"; pool: PoolId; source: CreditSource; credits: number; expiresAt: Instant | null }
   | { kind: "revoke"; named: NamedGrant }
+  /** Reduces the current allowance of a pool to what remains of it elsewhere. */
+  | { kind: "reduce"; pool: PoolId; remaining: number }
   /** Reverses one charge, by its index among all charges. Without a quantity, reverses everything that is left of it. */
   | { kind: "reverse"; consume: number; quantity: number | null }
   /** Reverses all charges of the request that this charge belongs to. */
@@ -95,6 +97,9 @@ export type Answer =
         | "expires_in_the_past"
         | "balance_too_large"
         | "already_revoked"
+        | "reduced"
+        | "no_allowance"
+        | "above_remaining"
         | "nothing_left"
         | "feature_archived"
         | "period_unknown"
@@ -122,7 +127,7 @@ export type ReversedItem = { item: number; quantity: number; credits: number; ov
 
 /** Whether an operation was rejected. Then it writes nothing, not even changes that are due. */
 export function isRefusal({ kind }: Answer): boolean {
-  return /_in_the_past$|_out_of_range$|^would_|_fixed$|_archived$|^no_running_|^too_|_too_late$|_too_large$|^already_revoked$|^nothing_left$|^period_unknown$/.test(
+  return /_in_the_past$|_out_of_range$|^would_|_fixed$|_archived$|^no_running_|^too_|_too_late$|_too_large$|^already_revoked$|^nothing_left$|^period_unknown$|^no_allowance$|^above_remaining$/.test(
     kind,
   );
 }

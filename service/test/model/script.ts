@@ -10,6 +10,7 @@ import {
   poolAt,
   publish,
 } from "./catalog-spec.ts";
+import { allowanceIn } from "./credits.ts";
 import { burnList, type Customer, copyOf, newCustomer } from "./customer.ts";
 import type { History, Wait } from "./history.ts";
 import { ask, noticed } from "./model.ts";
@@ -137,6 +138,12 @@ function actsOf(action: Action, scene: Scene): ScriptStep["act"][] {
         { kind: "notice" },
         ...asks({ kind: "revoke", named: { by: action.named, index: action.nth % count } }),
       ];
+    }
+    case "reduce": {
+      const pool = poolAt(catalog, action.pool);
+      const ahead = noticed(catalog, customer, scene.clock);
+      const left = ahead === null ? 0 : (allowanceIn(ahead, pool)?.remaining ?? 0);
+      return asks({ kind: "reduce", pool, remaining: Math.floor(left * action.share) + action.more });
     }
     case "reverse":
     case "reverse_request": {

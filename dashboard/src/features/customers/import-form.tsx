@@ -1,6 +1,7 @@
-import { useMutation } from "@tanstack/react-query";
+import { useMutation, useSuspenseQuery } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import type { Answer, Scope } from "../../api/answer.ts";
+import { poolsQuery } from "../../api/catalog-lists.ts";
 import { answerOf, api } from "../../api/client.ts";
 import { callOf, refresh } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
@@ -113,17 +114,34 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
   );
 }
 
-const EXAMPLE = `customerId,name,email,billingReference,plan,planEndsAt,credits,pool,expiresAt,reference
-customer_42,Acme GmbH,pay@acme.example,cus_42,pro,,250,,,
-customer_43,Initech,,,free,,,,,`;
+const EXAMPLE = `customerId,name,plan,anchor,pool,allowanceRemaining,credits,kind,expiresAt
+customer_42,Acme GmbH,pro,2026-01-15T00:00:00Z,,300,250,purchase,
+customer_42,,,,,,50,promotion,2027-01-01T00:00:00Z
+customer_43,Initech,free,,,,,,`;
+
+const COLUMN_NOTES = [
+  ["anchor", "the renewal day. Default: the time of the import"],
+  ["allowanceRemaining", "what is left of the plan’s allowance. Empty: the full allowance"],
+  ["credits", "added to the allowance"],
+  ["kind", "purchase, manual or promotion. Default: manual"],
+  ["pool", "the pool of the row. Default: credits"],
+] as const;
 
 function Help({ call }: { call: string }) {
   return (
     <div className="flex flex-col gap-2">
       <Disclosure title="File format">
         <p className="mb-2 text-muted">
-          UTF-8, comma-separated. Only customerId is required. Empty cells change nothing.
+          UTF-8, comma-separated. Only customerId is required. Empty cells change nothing. A customer with
+          several balances has several rows, one after the other.
         </p>
+        <ul className="mb-2 text-muted">
+          {COLUMN_NOTES.map(([column, note]) => (
+            <li key={column}>
+              <code className="font-mono">{column}</code>: {note}
+            </li>
+          ))}
+        </ul>
         <CodeBlock label="an example file" code={EXAMPLE} />
       </Disclosure>
       <Disclosure title="API call">
@@ -187,16 +205,18 @@ const COLUMNS: readonly Column<RowError>[] = [
   { name: "Error", isWide: true, cell: ({ message }) => message },
 ];
 
+/** The API returns no more. */
+const ERRORS_SHOWN_MAX = 50;
+
 /** Result of an import or dry run. */
 function ImportReportView({ report }: { report: ImportReport }) {
-  const { isDryRun, outcome, rows, failed, errors, planChanged, creditsAdded } = report;
+  const { isDryRun, outcome, rows, failed, errors, planChanged, creditsAdded, credits } = report;
   const counts = [
-    ["New", report.created],
+    ["New customers", report.created],
     ["Changed", report.changed],
     ["Unchanged", report.unchanged],
-    ["Errors", failed],
+    ["Skipped rows", failed],
   ] as const;
-  const shownRows = new Set(errors.map(({ row }) => row)).size;
   return (
     <div role="status" className="flex flex-col gap-3">
       <p className="font-semibold">
@@ -213,21 +233,20 @@ function ImportReportView({ report }: { report: ImportReport }) {
       </dl>
       <p className="text-muted">
         {isDryRun
-          ? `${countOf(planChanged, "row changes", "rows change")} a plan. ${countOf(creditsAdded, "row adds", "rows add")} credits.`
-          : `${countOf(planChanged, "row")} changed a plan. ${countOf(creditsAdded, "row")} added credits.`}
+          ? `${countOf(planChanged, "customer changes", "customers change")} plan. ${countOf(creditsAdded, "row adds", "rows add")} credits.`
+          : `${countOf(planChanged, "customer")} changed plan. ${countOf(creditsAdded, "row")} added credits.`}
       </p>
+      {credits.length > 0 && <CreditsTable isDryRun={isDryRun} credits={credits} />}
       {outcome === "stopped" && (
         <Callout tone="warn" title="The file could not be read completely">
-          Rows after the last row listed below were not checked.
+          Rows after the last row listed below were not checked. The customer before it is left out.
         </Callout>
       )}
       {errors.length > 0 && (
         <>
           <p>
-            {shownRows < failed
-              ? `Showing the first ${shownRows} of ${formatCount(failed)} rows with errors. `
-              : "Rows with errors are skipped. "}
-            The header is row 1.
+            {errors.length === ERRORS_SHOWN_MAX && `Showing the first ${ERRORS_SHOWN_MAX} errors. `}
+            Rows with errors are skipped, with all rows of their customer. The header is row 1.
           </p>
           <div className="max-h-64 overflow-y-auto rounded-md border border-line">
             <Table
@@ -239,6 +258,42 @@ function ImportReportView({ report }: { report: ImportReport }) {
           </div>
         </>
       )}
+    </div>
+  );
+}
+
+type PoolCredits = ImportReport["credits"][number];
+
+/** The credits that an import adds, by pool and source. */
+function CreditsTable({ isDryRun, credits }: { isDryRun: boolean; credits: readonly PoolCredits[] }) {
+  const { data: pools } = useSuspenseQuery(poolsQuery(useScope()));
+  const amount = (name: string, of: (row: PoolCredits) => number): Column<PoolCredits> => ({
+    name,
+    isNumber: true,
+    cell: (row) => formatCount(of(row)),
+  });
+  return (
+    <div className="rounded-md border border-line">
+      <Table
+        label={isDryRun ? "Credits to be added" : "Credits added"}
+        columns={[
+          {
+            name: isDryRun ? "Credits to be added" : "Credits added",
+            isWide: true,
+            cell: ({ pool }) => pools.find(({ key }) => key === pool)?.name ?? pool,
+          },
+          amount("By plan", ({ allowance }) => allowance),
+          amount("Purchased", ({ purchase }) => purchase),
+          amount("By hand", ({ manual }) => manual),
+          amount("Promotion", ({ promotion }) => promotion),
+          amount(
+            "Total",
+            ({ allowance, purchase, manual, promotion }) => allowance + purchase + manual + promotion,
+          ),
+        ]}
+        rows={credits}
+        keyOf={({ pool }) => pool}
+      />
     </div>
   );
 }

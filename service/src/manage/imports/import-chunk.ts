@@ -1,4 +1,5 @@
-import { newWallet } from "../../entitlement/wallet.ts";
+import type { Catalog } from "../../entitlement/catalog.ts";
+import { type GrantKind, newWallet } from "../../entitlement/wallet.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { single, transaction } from "../../postgres/transaction.ts";
@@ -7,7 +8,6 @@ import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { readClock } from "../../store/cell/clock.ts";
 import { findCustomers } from "../../store/cell/customers.ts";
 import { addDueHolds } from "../../store/cell/due-holds.ts";
-import type { ReferencedGrant } from "../../store/cell/grants.ts";
 import {
   findImportedProfiles,
   findReferencedGrants,
@@ -26,8 +26,10 @@ import { saveEdits } from "../../store/cell/wallet-changes.ts";
 import { readWallets, type WalletName } from "../../store/cell/wallets.ts";
 import { rerunTroubled, untilDone } from "../bulk/chunks.ts";
 import type { Context } from "../context.ts";
-import { type Decision, decideRow, type Known } from "./decide-row.ts";
-import type { ImportRow, RowError } from "./import-row.ts";
+import { type Decision, decideCustomer, type Known } from "./decide-customer.ts";
+import type { RowError } from "./import-row.ts";
+import type { ImportedCustomer } from "./imported-customer.ts";
+import { type Referenced, referencesOf } from "./references.ts";
 
 export type ImportJob = {
   readonly cell: Pool;
@@ -38,20 +40,30 @@ export type ImportJob = {
   readonly stopsOnError: boolean;
 };
 
-export type RowOutcome =
-  | { readonly kind: "failed"; readonly row: number; readonly error: RowError }
+/** The outcome of a customer's rows. `row` is the first of them, and `rows` their number. */
+export type CustomerOutcome = { readonly row: number; readonly rows: number } & (
+  | { readonly kind: "failed"; readonly error: RowError }
   | {
       readonly kind: "created" | "changed" | "unchanged";
-      readonly row: number;
       readonly isPlanChanged: boolean;
-      readonly areCreditsAdded: boolean;
-    };
+      readonly rowsAdded: number;
+      /** By pool key. */
+      readonly given: readonly {
+        readonly pool: string;
+        readonly kind: GrantKind;
+        readonly credits: number;
+      }[];
+    }
+);
 
-/** Imports a few hundred rows. Each row is imported completely or not at all. */
-export async function importChunk(job: ImportJob, rows: readonly ImportRow[]): Promise<RowOutcome[]> {
-  if (job.isDryRun) return cutAtFailure(job, await single(job.cell, (tx) => tryChunk(tx, job, rows)));
-  const outcomes: RowOutcome[] = [];
-  await untilDone(rows, async (rest, patience) => {
+/** Imports a few hundred rows. Each customer is imported completely or not at all. */
+export async function importChunk(
+  job: ImportJob,
+  customers: readonly ImportedCustomer[],
+): Promise<CustomerOutcome[]> {
+  if (job.isDryRun) return cutAtFailure(job, await single(job.cell, (tx) => tryChunk(tx, job, customers)));
+  const outcomes: CustomerOutcome[] = [];
+  await untilDone(customers, async (rest, patience) => {
     let wanted = rest;
     for (;;) {
       const written = await rerunTroubled(() => writeOnce(job, wanted, patience));
@@ -69,35 +81,47 @@ export async function importChunk(job: ImportJob, rows: readonly ImportRow[]): P
 }
 
 /** Drops the outcomes after the first failure if the import stops on errors. Rows before it are still completed. */
-function cutAtFailure(job: ImportJob, outcomes: readonly RowOutcome[]): RowOutcome[] {
+function cutAtFailure(job: ImportJob, outcomes: readonly CustomerOutcome[]): CustomerOutcome[] {
   const sorted = outcomes.toSorted((a, b) => a.row - b.row);
   const first = sorted.findIndex(({ kind }) => kind === "failed");
   return job.stopsOnError && first >= 0 ? sorted.slice(0, first + 1) : sorted;
 }
 
-function canStillBeDone({ stopsOnError }: ImportJob, row: number, failed: readonly RowOutcome[]): boolean {
+function canStillBeDone(
+  { stopsOnError }: ImportJob,
+  row: number,
+  failed: readonly CustomerOutcome[],
+): boolean {
   return failed.every((outcome) => (stopsOnError ? row < outcome.row : row !== outcome.row));
 }
 
 type Written =
-  | { readonly kind: "written"; readonly outcomes: RowOutcome[]; readonly locked: readonly ImportRow[] }
-  | { readonly kind: "refused"; readonly failed: RowOutcome[] };
+  | {
+      readonly kind: "written";
+      readonly outcomes: CustomerOutcome[];
+      readonly locked: readonly ImportedCustomer[];
+    }
+  | { readonly kind: "refused"; readonly failed: CustomerOutcome[] };
 
-function writeOnce(job: ImportJob, rows: readonly ImportRow[], patience: Patience): Promise<Written> {
+function writeOnce(
+  job: ImportJob,
+  customers: readonly ImportedCustomer[],
+  patience: Patience,
+): Promise<Written> {
   return transaction<Written>(
     job.cell,
     async (tx) => {
       await lookUpByIndex(tx);
-      const created = await createMissing(tx, job, rows);
+      const created = await createMissing(tx, job, customers);
       const { environmentId } = job.context;
-      const ids = rows.map(({ customerId }) => customerId);
+      const ids = customers.map(({ customerId }) => customerId);
       const opened = await openWallets(tx, environmentId, ids, patience);
-      const open = rows.filter(({ customerId }) => opened.wallets.has(customerId));
-      const decided = await decideRows(tx, job, open, opened, created);
+      const open = customers.filter(({ customerId }) => opened.wallets.has(customerId));
+      const decided = await decideCustomers(tx, job, open, opened, created);
       const failed = decided.flatMap(({ outcome }) => (outcome.kind === "failed" ? [outcome] : []));
       if (failed.length > 0) return { kind: "refused", failed };
       await save(tx, job, decided, opened);
-      const locked = rows.filter(({ customerId }) => !opened.wallets.has(customerId));
+      const locked = customers.filter(({ customerId }) => !opened.wallets.has(customerId));
       return { kind: "written", outcomes: decided.map(({ outcome }) => outcome), locked };
     },
     ({ kind }) => kind === "written",
@@ -107,15 +131,15 @@ function writeOnce(job: ImportJob, rows: readonly ImportRow[], patience: Patienc
 async function createMissing(
   tx: Tx,
   { context: { environmentId } }: ImportJob,
-  rows: readonly ImportRow[],
+  customers: readonly ImportedCustomer[],
 ): Promise<ReadonlySet<CustomerId>> {
   const names = sortNames(
     environmentId,
-    rows.map(({ customerId }) => customerId),
+    customers.map(({ customerId }) => customerId),
   );
   // Looks up customers first, because an insert that conflicts uses up a customer number.
   const known = new Set((await findCustomers(tx, names)).map(({ customerId }) => customerId));
-  const profiles = new Map(rows.map(({ customerId, profile }) => [customerId, profile]));
+  const profiles = new Map(customers.map(({ customerId, profile }) => [customerId, profile]));
   const missing = names.flatMap(({ customerId }) => {
     const profile = profiles.get(customerId);
     return profile === undefined || known.has(customerId) ? [] : [{ customerId, profile }];
@@ -124,11 +148,15 @@ async function createMissing(
 }
 
 /** Decides what the import would do, without locks or writes. */
-async function tryChunk(tx: Tx, job: ImportJob, rows: readonly ImportRow[]): Promise<RowOutcome[]> {
+async function tryChunk(
+  tx: Tx,
+  job: ImportJob,
+  customers: readonly ImportedCustomer[],
+): Promise<CustomerOutcome[]> {
   const { environmentId } = job.context;
   const names = sortNames(
     environmentId,
-    rows.map(({ customerId }) => customerId),
+    customers.map(({ customerId }) => customerId),
   );
   const read = await readWallets(tx, names);
   const catalog = await loadCatalog(tx, environmentId);
@@ -141,108 +169,102 @@ async function tryChunk(tx: Tx, job: ImportJob, rows: readonly ImportRow[]): Pro
     ]),
   );
   const created = new Set(names.flatMap(({ customerId }) => (wallets.has(customerId) ? [] : [customerId])));
-  const decided = await decideRows(tx, job, rows, { catalog, clock, wallets, held: new Set() }, created);
+  const decided = await decideCustomers(
+    tx,
+    job,
+    customers,
+    { catalog, clock, wallets, held: new Set() },
+    created,
+  );
   return decided.map(({ outcome }) => outcome);
 }
 
-type DecidedRow = {
+type DecidedCustomer = {
   readonly name: WalletName | null;
   readonly decision: Decision | null;
-  readonly outcome: RowOutcome;
+  readonly outcome: CustomerOutcome;
 };
 
-/** Decides the rows in file order. Facts are read after the locks are taken. */
-async function decideRows(
+/** Decides the customers in file order. Facts are read after the locks are taken. */
+async function decideCustomers(
   tx: Tx,
   job: ImportJob,
-  rows: readonly ImportRow[],
+  customers: readonly ImportedCustomer[],
   opened: OpenWallets,
   created: ReadonlySet<CustomerId>,
-): Promise<DecidedRow[]> {
-  const facts = await readFacts(tx, job, rows, opened, created);
-  return rows.map((row) => {
-    const name = opened.wallets.get(row.customerId) ?? null;
+): Promise<DecidedCustomer[]> {
+  const facts = await readFacts(tx, job, customers, opened, created);
+  return customers.map((customer) => {
+    const name = opened.wallets.get(customer.customerId) ?? null;
     const customerNumber = name?.customerNumber ?? null;
-    const isCreated = created.has(row.customerId);
-    const reference = referenceOf(job, row, customerNumber);
+    const isCreated = created.has(customer.customerId);
     const known: Known = {
-      customerNumber,
       wallet: name?.wallet ?? newWallet(opened.clock),
       profile: customerNumber === null || isCreated ? null : (facts.profiles.get(customerNumber) ?? null),
-      reference,
-      earlier: reference === null ? null : (facts.referenced.get(reference) ?? null),
+      referenced: facts.referenced,
+      importing: { name: job.name, customerNumber },
     };
-    const decision = decideRow(opened, known, row);
-    if (decision.kind === "failed") return { name, decision: null, outcome: { ...decision, row: row.row } };
-    return { name, decision, outcome: describeOutcome(row, decision, isCreated) };
+    const decision = decideCustomer(opened, known, customer);
+    if (decision.kind === "failed")
+      return { name, decision: null, outcome: { ...decision, row: customer.row, rows: customer.rows } };
+    return {
+      name,
+      decision,
+      outcome: describeOutcome(customer, decision, { isCreated, catalog: opened.catalog }),
+    };
   });
 }
 
 async function readFacts(
   tx: Tx,
   job: ImportJob,
-  rows: readonly ImportRow[],
-  { wallets }: OpenWallets,
+  customers: readonly ImportedCustomer[],
+  { wallets, catalog }: OpenWallets,
   created: ReadonlySet<CustomerId>,
-): Promise<{
-  profiles: Map<CustomerNumber, ImportedProfile>;
-  referenced: Map<string, ReferencedGrant>;
-}> {
+): Promise<{ profiles: Map<CustomerNumber, ImportedProfile>; referenced: Referenced }> {
   const { environmentId } = job.context;
+  const pools = new Map(catalog.pools.values().map(({ key, id }) => [key, id]));
   const numbers: CustomerNumber[] = [];
-  const references: string[] = [];
-  for (const row of rows) {
-    const number = wallets.get(row.customerId)?.customerNumber ?? null;
-    if (number !== null && !created.has(row.customerId)) numbers.push(number);
-    const reference = referenceOf(job, row, number);
-    if (reference !== null) references.push(reference);
+  const references = new Set<string>();
+  for (const customer of customers) {
+    const customerNumber = wallets.get(customer.customerId)?.customerNumber ?? null;
+    if (customerNumber !== null && !created.has(customer.customerId)) numbers.push(customerNumber);
+    const importing = { name: job.name, customerNumber };
+    for (const reference of referencesOf(importing, customer, pools)) references.add(reference);
   }
   return {
     profiles: numbers.length === 0 ? new Map() : await findImportedProfiles(tx, environmentId, numbers),
     referenced:
-      references.length === 0 ? new Map() : await findReferencedGrants(tx, environmentId, references),
+      references.size === 0 ? new Map() : await findReferencedGrants(tx, environmentId, [...references]),
   };
 }
 
-/**
- * The reference of a row's credits. It contains our customer number, not the caller's ID, because a reference is kept forever and
- * must not contain an erased ID. Null for a row without credits, and in a dry run for a new customer.
- */
-function referenceOf(
-  { name }: ImportJob,
-  { credits }: ImportRow,
-  number: CustomerNumber | null,
-): string | null {
-  if (credits === null) return null;
-  return credits.reference ?? (number === null ? null : `import:${name}:${number}`);
-}
-
-function describeOutcome({ row }: ImportRow, decision: Decision, isCreated: boolean): RowOutcome {
-  const { profile, isPlanChanged, areCreditsAdded } = decision;
-  const isChanged = profile !== null || isPlanChanged || areCreditsAdded;
-  return {
-    kind: isCreated ? "created" : isChanged ? "changed" : "unchanged",
-    row,
-    isPlanChanged,
-    areCreditsAdded,
-  };
+function describeOutcome(
+  { row, rows }: ImportedCustomer,
+  { profile, isPlanChanged, rowsAdded, given }: Decision,
+  { isCreated, catalog }: { readonly isCreated: boolean; readonly catalog: Catalog },
+): CustomerOutcome {
+  const isChanged = profile !== null || isPlanChanged || rowsAdded > 0;
+  const kind = isCreated ? "created" : isChanged ? "changed" : "unchanged";
+  const named = given.map((one) => ({ ...one, pool: catalog.pools.get(one.pool)?.key ?? "" }));
+  return { kind, row, rows, isPlanChanged, rowsAdded, given: named };
 }
 
 async function save(
   tx: Tx,
   { context }: ImportJob,
-  decided: readonly DecidedRow[],
+  decided: readonly DecidedCustomer[],
   { clock }: OpenWallets,
 ): Promise<void> {
-  const rows = decided.flatMap(({ name, decision }) =>
+  const changed = decided.flatMap(({ name, decision }) =>
     name === null || decision === null ? [] : [{ ...name, ...decision }],
   );
-  const profiles = rows.flatMap(({ customerNumber, profile }) =>
+  const profiles = changed.flatMap(({ customerNumber, profile }) =>
     profile === null ? [] : [{ customerNumber, profile }],
   );
   if (profiles.length > 0) await updateImportedProfiles(tx, context.environmentId, profiles);
-  const edits = rows.flatMap(({ environmentId, customerNumber, edits: ofRow }) =>
-    ofRow.map((edit) => ({ environmentId, customerNumber, ...edit })),
+  const edits = changed.flatMap(({ environmentId, customerNumber, edits: ofCustomer }) =>
+    ofCustomer.map((edit) => ({ environmentId, customerNumber, ...edit })),
   );
   await saveEdits(tx, { ...context, clock }, edits);
 }

@@ -1,9 +1,11 @@
+import type { GrantKind } from "../../entitlement/wallet.ts";
 import { CHUNK_SIZE, rerunTroubled } from "../bulk/chunks.ts";
 import type { Caller } from "../bulk/turns.ts";
 import { recordAudit } from "../context.ts";
-import { type ImportJob, importChunk, type RowOutcome } from "./import-chunk.ts";
-import type { ImportRow, RowError } from "./import-row.ts";
-import type { ReadRow } from "./read-rows.ts";
+import { type CustomerOutcome, type ImportJob, importChunk } from "./import-chunk.ts";
+import type { RowError } from "./import-row.ts";
+import type { ImportedCustomer } from "./imported-customer.ts";
+import type { ReadRows } from "./read-rows.ts";
 
 /** Maximum number of errors returned: enough to fix a file. */
 const ERRORS_SHOWN_MAX = 50;
@@ -17,8 +19,12 @@ export type ImportReport = {
   readonly failed: number;
   readonly planChanged: number;
   readonly creditsAdded: number;
+  readonly credits: readonly PoolCredits[];
   readonly errors: readonly RowError[];
 };
+
+/** Credits that an import added to a pool. The allowance is what plans granted, without what was used elsewhere. */
+export type PoolCredits = { readonly pool: string } & Readonly<Record<GrantKind, number>>;
 
 /**
  * Imports customers with their plans and opening balances, one chunk at a time. After an interruption, send the same file again:
@@ -26,7 +32,7 @@ export type ImportReport = {
  */
 export async function importCustomers(
   job: ImportJob,
-  rows: AsyncIterable<ReadRow>,
+  rows: AsyncIterable<ReadRows>,
   caller: Caller,
 ): Promise<ImportReport> {
   const tally = new Tally();
@@ -41,14 +47,16 @@ export async function importCustomers(
 
 async function importAll(
   job: ImportJob,
-  rows: AsyncIterable<ReadRow>,
+  rows: AsyncIterable<ReadRows>,
   tally: Tally,
   caller: Caller,
 ): Promise<void> {
-  let chunk: ImportRow[] = [];
+  let chunk: ImportedCustomer[] = [];
+  let chunkRows = 0;
   const flush = async (): Promise<void> => {
     const ready = chunk;
     chunk = [];
+    chunkRows = 0;
     if (ready.length > 0) {
       await rerunTroubled(() => caller.admitAgain());
       tally.count(await importChunk(job, ready));
@@ -56,14 +64,16 @@ async function importAll(
     if ((job.stopsOnError && tally.hasFailed) || !caller.isWaiting()) tally.isStopped = true;
   };
   for await (const read of rows) {
-    if (read.kind === "row") {
-      chunk.push(read.row);
-      if (chunk.length === CHUNK_SIZE) await flush();
+    if (read.kind === "customer") {
+      chunk.push(read.customer);
+      chunkRows += read.customer.rows;
+      if (chunkRows >= CHUNK_SIZE) await flush();
     } else {
       const isEnd = read.kind === "broken" || job.stopsOnError;
       // Rows before the error are imported first.
       if (isEnd) await flush();
-      if (!tally.isStopped) tally.refuse(read.kind === "broken" ? [read.error] : read.errors);
+      if (!tally.isStopped && read.kind === "broken") tally.refuse(1, [read.error]);
+      if (!tally.isStopped && read.kind === "bad_rows") tally.refuse(read.rows, read.errors);
       if (isEnd) tally.isStopped = true;
     }
     if (tally.isStopped) return;
@@ -71,15 +81,17 @@ async function importAll(
   await flush();
 }
 
-/** Counts the outcomes of rows. */
+/** Counts the outcomes of customers and rows. */
 class Tally {
   isStopped = false;
+  #rows = 0;
   #created = 0;
   #changed = 0;
   #unchanged = 0;
   #failed = 0;
   #planChanged = 0;
   #creditsAdded = 0;
+  readonly #credits = new Map<string, Record<GrantKind, number>>();
   readonly #errors: RowError[] = [];
 
   get hasFailed(): boolean {
@@ -90,39 +102,51 @@ class Tally {
     return this.#created + this.#changed > 0;
   }
 
-  count(outcomes: readonly RowOutcome[]): void {
+  count(outcomes: readonly CustomerOutcome[]): void {
     for (const outcome of outcomes) {
       if (outcome.kind === "failed") {
-        this.refuse([outcome.error]);
+        this.refuse(outcome.rows, [outcome.error]);
         continue;
       }
+      this.#rows += outcome.rows;
       if (outcome.kind === "created") this.#created += 1;
       else if (outcome.kind === "changed") this.#changed += 1;
       else this.#unchanged += 1;
       if (outcome.isPlanChanged) this.#planChanged += 1;
-      if (outcome.areCreditsAdded) this.#creditsAdded += 1;
+      this.#creditsAdded += outcome.rowsAdded;
+      for (const { pool, kind, credits } of outcome.given) this.#creditsOf(pool)[kind] += credits;
     }
   }
 
-  /** Counts one failed row with all its errors. */
-  refuse(errors: readonly RowError[]): void {
-    this.#failed += 1;
+  /** Counts the failed rows of a customer with all their errors. */
+  refuse(rows: number, errors: readonly RowError[]): void {
+    this.#rows += rows;
+    this.#failed += rows;
     this.#errors.push(...errors.slice(0, ERRORS_SHOWN_MAX - this.#errors.length));
   }
 
   report(outcome: ImportReport["outcome"]): ImportReport {
     return {
       outcome,
-      rows: this.#created + this.#changed + this.#unchanged + this.#failed,
+      rows: this.#rows,
       created: this.#created,
       changed: this.#changed,
       unchanged: this.#unchanged,
       failed: this.#failed,
       planChanged: this.#planChanged,
       creditsAdded: this.#creditsAdded,
+      credits: [...this.#credits]
+        .map(([pool, credits]) => ({ pool, ...credits }))
+        .sort((a, b) => (a.pool < b.pool ? -1 : 1)),
       // Parse errors are collected before the failures of their chunk.
       errors: this.#errors.toSorted((a, b) => a.row - b.row),
     };
+  }
+
+  #creditsOf(pool: string): Record<GrantKind, number> {
+    const known = this.#credits.get(pool) ?? { allowance: 0, purchase: 0, manual: 0, promotion: 0 };
+    this.#credits.set(pool, known);
+    return known;
   }
 }
 

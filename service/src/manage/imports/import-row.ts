@@ -1,6 +1,8 @@
+import type { GrantKind } from "../../entitlement/wallet.ts";
 import { brandAs, type CustomerId, type Instant } from "../../primitives/brand.ts";
 import { parseTimestamp } from "../../primitives/timestamp.ts";
 import type { ImportedProfile } from "../../store/cell/imports.ts";
+import { FIRST_POOL } from "../catalog/content.ts";
 import { isEmail } from "../people/email.ts";
 
 /** Columns of an import file. */
@@ -10,9 +12,12 @@ export const COLUMNS = [
   "email",
   "billingReference",
   "plan",
+  "anchor",
   "planEndsAt",
-  "credits",
   "pool",
+  "allowanceRemaining",
+  "credits",
+  "kind",
   "expiresAt",
   "reference",
 ] as const;
@@ -28,27 +33,36 @@ export type RowError = {
   readonly message: string;
 };
 
-/** A parsed row. Null and undefined leave the current value unchanged. */
+/** A parsed row. Null leaves the current value unchanged. */
 export type ImportRow = {
   readonly row: number;
   readonly customerId: CustomerId;
   readonly profile: ImportedProfile;
-  readonly plan: { readonly key: string; readonly endsAt: Instant | undefined } | null;
+  /** The plan's key. */
+  readonly plan: string | null;
+  readonly anchor: Instant | null;
+  readonly planEndsAt: Instant | null;
+  readonly allowance: ImportedAllowance | null;
   readonly credits: ImportedCredits | null;
 };
 
+/** What is left of the plan's allowance in the current period. */
+export type ImportedAllowance = { readonly row: number; readonly pool: string; readonly remaining: number };
+
 export type ImportedCredits = {
+  readonly row: number;
   readonly credits: number;
   readonly pool: string;
+  readonly kind: Exclude<GrantKind, "allowance">;
   readonly expiresAt: Instant | null;
-  /** Null if it is derived from the import's name and the customer. */
+  /** Null if it is derived from the import's name, the customer, pool, kind and expiry. */
   readonly reference: string | null;
 };
 
 const LENGTH_MAX = { customerId: 255, name: 255, email: 254, billingReference: 255, reference: 255 } as const;
 const KEY_LENGTH_MAX = 120;
 const CREDITS_MAX = 1_000_000_000_000;
-const FIRST_POOL = "credits";
+const KINDS = ["purchase", "manual", "promotion"] as const satisfies readonly ImportedCredits["kind"][];
 
 /** Parses strictly: an invalid cell is reported as an error in its row, and its value is never guessed. */
 export function parseRow(
@@ -71,35 +85,33 @@ export function parseRow(
   };
   if (profile.email !== null && !isEmail(profile.email))
     reader.fail("email", "wrong_form", "is not an email address");
-  const plan = readPlan(reader);
-  const credits = readCredits(reader);
+  const plan = reader.text("plan", KEY_LENGTH_MAX);
+  const anchor = reader.time("anchor");
+  const planEndsAt = reader.time("planEndsAt");
+  const pool = reader.text("pool", KEY_LENGTH_MAX) ?? FIRST_POOL.key;
+  const remaining = reader.wholeNumber("allowanceRemaining", CREDITS_MAX);
+  const credits = readCredits(reader, row, pool);
   if (customerId === null || reader.errors.length > 0) return reader.errors;
-  return { row, customerId: brandAs<CustomerId>(customerId), profile, plan, credits };
+  const allowance = remaining === null ? null : { row, pool, remaining };
+  const id = brandAs<CustomerId>(customerId);
+  return { row, customerId: id, profile, plan, anchor, planEndsAt, allowance, credits };
 }
 
-function readPlan(reader: RowReader): ImportRow["plan"] {
-  const key = reader.text("plan", KEY_LENGTH_MAX);
-  const endsAt = reader.time("planEndsAt");
-  if (key !== null) return { key, endsAt: endsAt ?? undefined };
-  if (endsAt !== null) reader.fail("plan", "required", "is required with planEndsAt");
-  return null;
-}
-
-function readCredits(reader: RowReader): ImportedCredits | null {
+function readCredits(reader: RowReader, row: number, pool: string): ImportedCredits | null {
   const credits = reader.wholeNumber("credits", CREDITS_MAX);
-  const pool = reader.text("pool", KEY_LENGTH_MAX) ?? FIRST_POOL;
+  const kind = reader.oneOf("kind", KINDS) ?? "manual";
   const expiresAt = reader.time("expiresAt");
   const reference = reader.text("reference", LENGTH_MAX.reference);
   // `erased:` is the prefix of erased references.
   if (reference?.startsWith("erased:") === true)
     reader.fail("reference", "wrong_form", "must not begin with erased:");
   if (credits === null) {
-    // A pool without credits is ignored, because files often have a pool in every row.
+    // A pool or kind without credits is ignored, because files often have them in every row.
     if (expiresAt !== null || reference !== null)
       reader.fail("credits", "required", "is required with expiresAt or reference");
     return null;
   }
-  return credits === 0 ? null : { credits, pool, expiresAt, reference };
+  return credits === 0 ? null : { row, credits, pool, kind, expiresAt, reference };
 }
 
 /** Reads the cells of one row by column and collects errors. An empty cell is treated as absent. */
@@ -134,6 +146,14 @@ class RowReader {
     const message = parsed.kind === "no_offset" ? "has no offset: append Z" : "is not an RFC 3339 time";
     this.fail(column, "wrong_form", `${message}: ${quote(text)}`);
     return null;
+  }
+
+  oneOf<Value extends string>(column: Column, values: readonly Value[]): Value | null {
+    const text = this.text(column, KEY_LENGTH_MAX);
+    const value = values.find((known) => known === text) ?? null;
+    if (text !== null && value === null)
+      this.fail(column, "wrong_form", `must be ${values.join(", ")}, not ${quote(text)}`);
+    return value;
   }
 
   wholeNumber(column: Column, max: number): number | null {

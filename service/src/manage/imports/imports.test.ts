@@ -27,6 +27,7 @@ test("a file imports customers with profiles, plans and opening balances", async
       failed: 0,
       planChanged: 2,
       creditsAdded: 3,
+      credits: [{ pool: "credits", allowance: 200, purchase: 0, manual: 300, promotion: 0 }],
       errors: [],
     },
   ]);

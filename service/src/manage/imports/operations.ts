@@ -10,9 +10,11 @@ import {
   operation,
   scopeOf,
 } from "../operation.ts";
+import { pageOf, pageQuery, readIdCursor, readLimit, toPage } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
 import { importCustomers } from "./import-customers.ts";
 import { COLUMNS } from "./import-row.ts";
+import { listOpeningBalances, OpeningBalances } from "./list-opening-balances.ts";
 import { ROWS_MAX, readRows } from "./read-rows.ts";
 
 const count = (description: string) => Type.Integer({ description, examples: [0] });
@@ -29,9 +31,27 @@ export const ImportAnswer = Type.Object({
   created: count("The number of new customers."),
   changed: count("The number of existing customers whose profile, plan or balance changed."),
   unchanged: count("The number of customers who already matched the file."),
-  failed: count("The number of rows with errors. Such a row changes nothing."),
-  planChanged: count("The number of rows that changed the plan or its end date."),
+  failed: count(
+    "The number of rows that were not imported: if a row has an error, all rows of its customer change nothing.",
+  ),
+  planChanged: count("The number of customers whose plan or its end date changed."),
   creditsAdded: count("The number of rows that added credits."),
+  credits: Type.Array(
+    Type.Object({
+      pool: Type.String({ examples: ["credits"] }),
+      allowance: Type.Integer({
+        description: "Allowances of newly assigned plans, without what was used elsewhere.",
+        examples: [1000],
+      }),
+      purchase: Type.Integer({ description: "Purchased credits.", examples: [250] }),
+      manual: Type.Integer({ description: "Credits added by hand.", examples: [0] }),
+      promotion: Type.Integer({ description: "Promotional credits.", examples: [0] }),
+    }),
+    {
+      description:
+        "The credits that the import adds, by pool and kind. Pools without new credits are left out.",
+    },
+  ),
   errors: Type.Array(
     Type.Object({
       row: Type.Integer({
@@ -52,6 +72,29 @@ export function importOperations({ cellOf }: ManageParts): Operation[] {
   const turns = new Turns(WAITING_FOR_CALLERS);
   return [
     operation({
+      method: "GET",
+      path: `${ENVIRONMENT_PATH}/opening-balances`,
+      access: { role: "viewer", in: "environment" },
+      id: "listOpeningBalances",
+      noun: "Exports",
+      summary: "List customers as an import takes them",
+      description:
+        "Newest customer first. `purser export` writes these customers to an import file. Each page shows the customers at the " +
+        "moment it is read. Credits of open holds count as released. Credits of an allowance that the plan's latest version would " +
+        "not grant are listed as manual credits with the same expiry: credits that rolled over, and those of an override or an " +
+        "older version.",
+      params: Type.Object(environmentParams),
+      query: strictObject(pageQuery),
+      answer: pageOf(OpeningBalances),
+      handle: async (call) => {
+        const { cell, environmentId } = scopeOf(call);
+        const { cursor, limit } = call.query;
+        const page = { before: readIdCursor(cursor), limit: readLimit(limit) };
+        const { customers, next } = await listOpeningBalances(cellOf(cell), environmentId, page);
+        return toPage(customers, next);
+      },
+    }),
+    operation({
       method: "POST",
       path: `${ENVIRONMENT_PATH}/imports`,
       access: { role: "operator", in: "environment" },
@@ -64,10 +107,16 @@ export function importOperations({ cellOf }: ManageParts): Operation[] {
         )
           .map((column) => `\`${column}\``)
           .join(", ")}; at most ${ROWS_MAX} rows and ${FILE_BYTES_MAX / 2 ** 20} MiB. ` +
-        "Use `dryRun=true` first: it checks every row and writes nothing. An empty cell keeps the current value. If credits " +
-        "have no `reference`, Purser derives one from the import's `name` and the customer. Sending the same file again " +
-        "under the same name adds nothing twice. Each row is all or nothing; a failed row does not stop the others, unless " +
-        "`onError=stop`. Send at least 8 KiB per second on average, or the upload is stopped. An environment can run two " +
+        "Use `dryRun=true` first: it checks every row and writes nothing. An empty cell keeps the current value.\n\n" +
+        "- `anchor` sets the renewal day of a newly assigned plan. Default: the time of the import.\n" +
+        "- `allowanceRemaining` is what is left of the plan's allowance in the current period. It applies once, when the import " +
+        "assigns the plan, and cannot exceed the allowance. If it is empty, the customer gets the full allowance.\n" +
+        "- `credits` are added to the allowance. `kind` is `purchase`, `manual` (default) or `promotion`.\n" +
+        "- `pool` is the pool of the row's `credits` and `allowanceRemaining`. Default: `credits`.\n" +
+        "- A customer with several balances has several rows, one after the other.\n\n" +
+        "If credits have no `reference`, Purser derives one from the import's `name`, the customer, pool, kind and expiry. Sending " +
+        "the same file again under the same name adds nothing twice. The rows of a customer are imported together or not at all; a " +
+        "failed customer does not stop the others, unless `onError=stop`. Send at least 8 KiB per second on average, or the upload is stopped. An environment can run two " +
         "imports at a time. If your session, token or role ends, the import stops with `sign_in_required` or `role_missing`; " +
         "earlier rows are kept.",
       params: Type.Object(environmentParams),
@@ -86,7 +135,10 @@ export function importOperations({ cellOf }: ManageParts): Operation[] {
       }),
       takesCsv: true,
       body: Type.String({
-        examples: ["customerId,name,plan,credits\ncustomer_42,Acme GmbH,pro,250\ncustomer_43,Initech,free,"],
+        examples: [
+          "customerId,name,plan,anchor,allowanceRemaining,credits,kind\n" +
+            "customer_42,Acme GmbH,pro,2026-01-15T00:00:00Z,300,250,purchase\ncustomer_43,Initech,free,,,,",
+        ],
       }),
       answer: ImportAnswer,
       codes: ["overloaded"],
@@ -104,7 +156,7 @@ export function importOperations({ cellOf }: ManageParts): Operation[] {
         const report = await turns.take(scopeOf(call).environmentId, () =>
           isDryRun ? run() : reportInterruption(run),
         );
-        return { isDryRun, ...report, errors: [...report.errors] };
+        return { isDryRun, ...report, credits: [...report.credits], errors: [...report.errors] };
       },
     }),
   ];

@@ -3,9 +3,12 @@ import { CsvError, parse } from "csv-parse";
 import { BrokenFile } from "../../edge/csv-body.ts";
 import { type FieldError, Problem } from "../../edge/problem.ts";
 import { COLUMNS, type Column, type ImportRow, parseRow, type RowError } from "./import-row.ts";
+import { type ImportedCustomer, joinRows } from "./imported-customer.ts";
 
 /** Limits memory use: all customer IDs in a file are kept to find duplicates. */
 export const ROWS_MAX = 200_000;
+/** Limits the size of a transaction. A wallet has at most 50 open grants. */
+const ROWS_PER_CUSTOMER_MAX = 100;
 /** Accepts only commas and double quotes, because guessing the format could read the same file in two ways. */
 const STRICT = {
   record_delimiter: ["\r\n", "\n"],
@@ -14,22 +17,24 @@ const STRICT = {
   max_record_size: 16_384,
 };
 
-export type ReadRow =
-  | { readonly kind: "row"; readonly row: ImportRow }
-  | { readonly kind: "bad_row"; readonly errors: readonly RowError[] }
+export type ReadRows =
+  | { readonly kind: "customer"; readonly customer: ImportedCustomer }
+  | { readonly kind: "bad_rows"; readonly rows: number; readonly errors: readonly RowError[] }
   /** The rest of the file cannot be parsed. */
   | { readonly kind: "broken"; readonly error: RowError };
 
 /**
- * Streams the rows of a file, validated and checked for duplicates. An invalid header throws an error before anything is imported.
+ * Streams the customers of a file, validated and checked for duplicates. An invalid header throws an error before anything is imported.
+ * If the file breaks off, its last customer is left out, because more rows of that customer may be missing.
  */
-export async function* readRows(text: AsyncIterable<string>): AsyncGenerator<ReadRow> {
+export async function* readRows(text: AsyncIterable<string>): AsyncGenerator<ReadRows> {
   const parser = parse(STRICT);
   // The loop below receives the error from the parser.
   pipeline(text, parser).catch(() => {});
   const records: AsyncIterable<readonly string[]> = parser;
   const seen = new Seen();
   let header: readonly Column[] | null = null;
+  let group: Group | null = null;
   let row = 0;
   try {
     for await (const cells of records) {
@@ -39,15 +44,18 @@ export async function* readRows(text: AsyncIterable<string>): AsyncGenerator<Rea
         continue;
       }
       if (cells.length === 1 && cells[0] === "") continue;
+      const id = cells[header.indexOf("customerId")] ?? "";
+      if (group !== null && (id === "" || id !== group.id)) {
+        yield finish(group, seen);
+        group = null;
+      }
       if (row > ROWS_MAX + 1) {
         const message = `A file can have at most ${ROWS_MAX} rows. Send the rest in another file.`;
         yield { kind: "broken", error: { row, column: null, code: "too_large", message } };
         return;
       }
-      const parsed = parseRow(row, header, cells);
-      const errors = "customerId" in parsed ? seen.findTwins(parsed) : parsed;
-      if ("customerId" in parsed && errors.length === 0) yield { kind: "row", row: parsed };
-      else yield { kind: "bad_row", errors };
+      group ??= { id, size: 0, rows: [], errors: [] };
+      addRow(group, row, parseRow(row, header, cells));
     }
   } catch (error) {
     const broken = describeBreak(error, parser.info.records + 1);
@@ -61,6 +69,29 @@ export async function* readRows(text: AsyncIterable<string>): AsyncGenerator<Rea
     const message = `is missing: name the columns in the first row. Columns: ${COLUMNS.join(", ")}`;
     throw invalidHeader([{ field: "header", code: "required", message }]);
   }
+  if (group !== null) yield finish(group, seen);
+}
+
+/** Consecutive rows with the same customer ID. */
+type Group = { readonly id: string; size: number; readonly rows: ImportRow[]; readonly errors: RowError[] };
+
+function addRow(group: Group, row: number, parsed: ImportRow | readonly RowError[]): void {
+  group.size += 1;
+  if (group.size === ROWS_PER_CUSTOMER_MAX + 1) {
+    const message = `A customer can have at most ${ROWS_PER_CUSTOMER_MAX} rows in a file.`;
+    group.errors.push({ row, column: null, code: "too_large", message });
+  }
+  if (group.size > ROWS_PER_CUSTOMER_MAX) return;
+  if ("customerId" in parsed) group.rows.push(parsed);
+  else group.errors.push(...parsed);
+}
+
+function finish({ size, rows: [first, ...others], errors }: Group, seen: Seen): ReadRows {
+  if (first === undefined || errors.length > 0) return { kind: "bad_rows", rows: size, errors };
+  const joined = joinRows([first, ...others]);
+  const found = "customerId" in joined ? seen.findTwins(joined) : joined;
+  if ("customerId" in joined && found.length === 0) return { kind: "customer", customer: joined };
+  return { kind: "bad_rows", rows: size, errors: found };
 }
 
 function readHeader(cells: readonly string[]): readonly Column[] {
@@ -112,16 +143,21 @@ class Seen {
   readonly #customers = new Map<string, number>();
   readonly #references = new Map<string, number>();
 
-  findTwins({ row, customerId, credits }: ImportRow): readonly RowError[] {
+  findTwins({ row: firstRow, customerId, credits }: ImportedCustomer): readonly RowError[] {
     const errors: RowError[] = [];
-    const note = (rows: Map<string, number>, column: Column, value: string): void => {
+    const note = (
+      rows: Map<string, number>,
+      { row, column, value, advice }: { row: number; column: Column; value: string; advice: string },
+    ): void => {
       const first = rows.get(value);
       if (first === undefined) rows.set(value, row);
-      else errors.push({ row, column, code: "duplicate", message: `is already in row ${first}` });
+      else errors.push({ row, column, code: "duplicate", message: `is already in row ${first}${advice}` });
     };
-    note(this.#customers, "customerId", customerId);
-    const reference = credits?.reference ?? null;
-    if (reference !== null) note(this.#references, "reference", reference);
+    const advice = ": put a customer's rows together";
+    note(this.#customers, { row: firstRow, column: "customerId", value: customerId, advice });
+    for (const { row, reference } of credits)
+      if (reference !== null)
+        note(this.#references, { row, column: "reference", value: reference, advice: "" });
     return errors;
   }
 }

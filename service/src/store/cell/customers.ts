@@ -11,12 +11,19 @@ export type Customer = CustomerName & { readonly number: number };
 /** Has the same fields as `WalletName`. */
 type NumberedCustomer = { readonly environmentId: EnvironmentId; readonly customerNumber: CustomerNumber };
 
+// Looks up each customer separately: without statistics, the planner joins by environment and compares all its customers.
 const FIND = statement(
   "customers.find",
   `
-  select c.environment_id, c.customer_id, c.number
+  select n.environment_id, n.customer_id, c.number
   from unnest($1::integer[], $2::text[]) as n (environment_id, customer_id)
-  join cell.customers as c on c.environment_id = n.environment_id and c.customer_id = n.customer_id`,
+  cross join lateral (
+    select q.number
+    from cell.customers as q
+    where q.environment_id = n.environment_id
+      and q.customer_id = n.customer_id
+    limit 1
+  ) as c`,
 );
 
 export async function findCustomers(tx: Tx, names: readonly CustomerName[]): Promise<Customer[]> {

@@ -118,6 +118,7 @@ export const REFERENCED = describeRow({
   kind: GRANT.kind,
   credits: GRANT.credits,
   effectiveAt: instant("g.effective_at"),
+  expiresAt: GRANT.expiresAt,
   reference: text("g.reference"),
 });
 

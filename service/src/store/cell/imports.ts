@@ -112,18 +112,20 @@ const FIND_REFERENCED = statement(
   `
   select ${REFERENCED.list}
   from unnest($2::text[]) as r (reference)
+  cross join lateral (values (r.reference), (cell.erased_reference(r.reference))) as s (stored)
   cross join lateral (
-    select f.customer_number, f.number, f.pool_id, f.kind, f.credits, r.reference
+    select f.customer_number, f.number, f.pool_id, f.kind, f.credits, f.expires_at, r.reference
     from cell.grants as f
     where f.environment_id = $1
-      and f.reference in (r.reference, cell.erased_reference(r.reference))
+      and f.reference = s.stored
     limit 1
   ) as g`,
 );
 
 /**
  * Grants that already use these references, including erased ones. Looks up each reference separately, because a plain join would
- * read every grant.
+ * read every grant. Compares with one value at a time: for a list of values, the planner scans the primary key while the table has no
+ * statistics.
  */
 export async function findReferencedGrants(
   tx: Tx,

@@ -1,0 +1,71 @@
+import type { ClientConfig } from "../config.ts";
+
+/** A command that calls a running service about one environment of a project. */
+export type ServiceOptions = {
+  readonly client: ClientConfig;
+  readonly project?: string | undefined;
+  readonly environment: string;
+  readonly print: (line: string) => void;
+};
+
+/** The path of the environment in the management API. */
+export function environmentPath({ project, environment }: ServiceOptions): string {
+  if (project === undefined) throw new Error("choose a project with --project ID");
+  if (environment !== "test" && environment !== "live")
+    throw new Error(`--environment must be test or live, not ${JSON.stringify(environment)}`);
+  return `/manage/v1/projects/${encodeURIComponent(project)}/${environment}`;
+}
+
+export async function callService<T>(
+  options: ServiceOptions,
+  method: "GET" | "POST",
+  path: string,
+  body?: unknown,
+): Promise<T> {
+  const response = await send(options, method, path, body);
+  return JSON.parse(await response.text());
+}
+
+/** Throws the service's own explanation if it does not return 200. */
+export async function send(
+  options: ServiceOptions,
+  method: "GET" | "POST",
+  path: string,
+  body?: unknown,
+): Promise<Response> {
+  const { url, token } = options.client;
+  const response = await fetch(`${url}${path}`, {
+    method,
+    headers: {
+      authorization: `Bearer ${token}`,
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  }).catch((error: unknown) => {
+    throw new Error(`cannot reach ${url} (PURSER_URL)`, { cause: error });
+  });
+  if (response.ok) return response;
+  const hint = response.status === 404 ? `\n${describeScope(options)}` : "";
+  throw new Error(`${describeProblem(response.status, await response.text())}${hint}`);
+}
+
+/** The service returns the same response for a missing scope and for one that the token cannot access. */
+function describeScope({ project, environment }: ServiceOptions): string {
+  return (
+    `Tried project ${project}, environment ${environment}. The token may lack access to it: ` +
+    "choose another with --project and --environment, or use another token."
+  );
+}
+
+type Problem = {
+  readonly code: string;
+  readonly detail: string;
+  readonly errors?: readonly { readonly field: string; readonly message: string }[];
+};
+
+function describeProblem(status: number, text: string): string {
+  if (!text.startsWith("{")) return `the service returned ${status}`;
+  const { code, detail, errors = [] }: Problem = JSON.parse(text);
+  const more = errors.slice(1).map(({ field, message }) => `\n  \`${field}\` ${message}`);
+  return `${code}: ${detail}${more.join("")}`;
+}

@@ -1,0 +1,167 @@
+import { createWriteStream } from "node:fs";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { callService, environmentPath, type ServiceOptions, send } from "./call-service.ts";
+
+export type ExportOptions = ServiceOptions & { readonly directory: string };
+
+/** Rows that one import file can have. */
+const FILE_ROWS_MAX = 200_000;
+const HISTORIES = ["ledger", "grants", "charges", "events"] as const;
+
+/** Writes the catalog, customers and history of an environment as files. The catalog and customers can be imported elsewhere. */
+export async function exportCommand(options: ExportOptions): Promise<void> {
+  const { directory, print } = options;
+  const path = environmentPath(options);
+  await mkdir(directory, { recursive: true });
+  if ((await readdir(directory)).length > 0) throw new Error(`${directory} is not empty`);
+  const write = (name: string, text: string) => writeFile(join(directory, name), text);
+
+  const catalog = await callService(options, "GET", `${path}/catalog`);
+  await write("catalog.json", `${JSON.stringify(catalog, null, 2)}\n`);
+
+  const listed = await listAll<ListedCustomer>(options, `${path}/customers`);
+  await write("customers.ndjson", listed.map((customer) => `${JSON.stringify(customer)}\n`).join(""));
+
+  const customers = await listAll<OpeningCustomer>(options, `${path}/opening-balances`);
+  const files = writeImportFiles(customers);
+  for (const [name, text] of files) await write(name, text);
+
+  for (const kind of HISTORIES) {
+    const { body } = await send(options, "GET", `${path}/exports/${kind}?format=ndjson`);
+    const file = createWriteStream(join(directory, `${kind}.ndjson`));
+    await pipeline(body === null ? Readable.from([]) : Readable.fromWeb(body), file);
+  }
+  print(`Exported ${customers.length} customers to ${directory}.`);
+  for (const line of describeTotals(customers)) print(line);
+  for (const line of describeMissing(listed)) print(line);
+  print(
+    `To import elsewhere: purser catalog apply catalog.json, then import ${[...files.keys()].join(", ")}.`,
+  );
+}
+
+type Page<T> = { readonly items: readonly T[]; readonly nextCursor: string | null };
+
+/** Oldest first. Pages are read newest first. */
+async function listAll<T>(options: ServiceOptions, path: string): Promise<T[]> {
+  const all: T[] = [];
+  let cursor: string | null = null;
+  do {
+    const after: string = cursor === null ? "" : `&cursor=${encodeURIComponent(cursor)}`;
+    const page: Page<T> = await callService<Page<T>>(options, "GET", `${path}?limit=200${after}`);
+    all.push(...page.items);
+    cursor = page.nextCursor;
+  } while (cursor !== null);
+  return all.reverse();
+}
+
+export type OpeningCustomer = {
+  readonly customerId: string;
+  readonly name: string | null;
+  readonly email: string | null;
+  readonly billingReference: string | null;
+  readonly plan: { readonly key: string; readonly anchor: string; readonly endsAt: string | null } | null;
+  readonly allowances: readonly { readonly pool: string; readonly remaining: number }[];
+  readonly credits: readonly {
+    readonly pool: string;
+    readonly kind: string;
+    readonly credits: number;
+    readonly expiresAt: string | null;
+  }[];
+};
+
+const HEADER = [
+  "customerId",
+  "name",
+  "email",
+  "billingReference",
+  "plan",
+  "anchor",
+  "planEndsAt",
+  "pool",
+  "allowanceRemaining",
+  "credits",
+  "kind",
+  "expiresAt",
+] as const;
+
+/** Import files by name. A customer's rows are always in one file. */
+export function writeImportFiles(
+  customers: readonly OpeningCustomer[],
+  rowsMax = FILE_ROWS_MAX,
+): Map<string, string> {
+  const files: string[][] = [[]];
+  for (const customer of customers) {
+    const rows = rowsOf(customer);
+    const isFull = (files.at(-1)?.length ?? 0) + rows.length > rowsMax;
+    if (isFull) files.push([]);
+    files.at(-1)?.push(...rows);
+  }
+  return new Map(
+    files.map((rows, index) => [
+      index === 0 ? "customers.csv" : `customers-${index + 1}.csv`,
+      [HEADER.join(","), ...rows].map((row) => `${row}\n`).join(""),
+    ]),
+  );
+}
+
+/** The first row has the profile and plan. Further rows have one balance or allowance each. */
+function rowsOf({ customerId, name, email, billingReference, plan, ...held }: OpeningCustomer): string[] {
+  const balances = [
+    ...held.allowances.map(({ pool, remaining }) => [pool, remaining, null, null, null]),
+    ...held.credits.map(({ pool, kind, credits, expiresAt }) => [pool, null, credits, kind, expiresAt]),
+  ];
+  const about = [name, email, billingReference, plan?.key, plan?.anchor, plan?.endsAt];
+  const nothing = [null, null, null, null, null];
+  return (balances.length === 0 ? [nothing] : balances).map((balance, index) =>
+    [customerId, ...(index === 0 ? about : about.map(() => null)), ...balance].map(toCell).join(","),
+  );
+}
+
+function toCell(value: string | number | null | undefined): string {
+  const text = value == null ? "" : String(value);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+const KINDS = ["allowance", "purchase", "manual", "promotion"] as const;
+
+/** The totals by pool and kind, which the import reports too. */
+function describeTotals(customers: readonly OpeningCustomer[]): string[] {
+  const totals = new Map<string, bigint>();
+  const pools = new Set<string>();
+  const add = (pool: string, kind: string, credits: number): void => {
+    pools.add(pool);
+    totals.set(`${pool} ${kind}`, (totals.get(`${pool} ${kind}`) ?? 0n) + BigInt(credits));
+  };
+  for (const { allowances, credits } of customers) {
+    for (const { pool, remaining } of allowances) add(pool, "allowance", remaining);
+    for (const { pool, kind, credits: amount } of credits) add(pool, kind, amount);
+  }
+  const amounts = (pool: string) => KINDS.map((kind) => `${kind} ${totals.get(`${pool} ${kind}`) ?? 0}`);
+  return [...pools].sort().map((pool) => `  ${pool}: ${amounts(pool).join(", ")}`);
+}
+
+type ListedCustomer = {
+  readonly isBlocked: boolean;
+  readonly metadata: unknown;
+  readonly nextPlan: unknown;
+  readonly overrides: unknown;
+  readonly balances: readonly { readonly held: number }[];
+};
+
+/** Counts the customers with data that an import file cannot have. */
+function describeMissing(customers: readonly ListedCustomer[]): string[] {
+  const missing: [string, (customer: ListedCustomer) => boolean][] = [
+    ["are blocked", ({ isBlocked }) => isBlocked],
+    ["have overrides", ({ overrides }) => overrides !== null],
+    ["have a pending plan change", ({ nextPlan }) => nextPlan !== null],
+    ["have metadata", ({ metadata }) => metadata !== null],
+    ["have open holds, which count as released", ({ balances }) => balances.some(({ held }) => held > 0)],
+  ];
+  const counted = missing.map(([what, has]) => [what, customers.filter(has).length] as const);
+  return counted.flatMap(([what, count]) =>
+    count === 0 ? [] : [`  Not in the import file: ${count} customers ${what} (see customers.ndjson).`],
+  );
+}
