@@ -23,10 +23,10 @@ import { findLowest } from "./list-customers.ts";
 
 /** Days of use that the average is taken from, before today. */
 const OBSERVED_DAYS = 14;
-/** Customers who were charged today or on these days before are considered. */
-const ACTIVE_DAYS = 2;
+/** Customers who were charged today or on this many days before are considered. */
+const ACTIVE_DAYS = 1;
 /** Customers considered, and how many are read at a time. */
-const CANDIDATES_MAX = 3_000;
+const CANDIDATES_MAX = 600;
 const CHUNK = 300;
 
 const PoolForecast = Type.Object({
@@ -73,7 +73,7 @@ export function forecastOperations({ control, cellOf }: ManageParts): Operation[
       description:
         `Customers whose credits run out, soonest first. Assumes that use continues at the average of the last ${OBSERVED_DAYS} days, or since ` +
         "the customer was created, and that nobody adds credits. Expiries, renewals, pending plan changes and overage are taken into " +
-        `account. Considers customers who were charged today or in the ${ACTIVE_DAYS} days before (UTC). With \`sort=balance\`: the lowest ` +
+        `account. Considers those of the newest 100,000 customers who were charged today or yesterday (UTC). With \`sort=balance\`: the lowest ` +
         "balances first, however long they last.",
       params: Type.Object(environmentParams),
       query: strictObject({

@@ -57,38 +57,38 @@ export async function listCustomerRecords(
 /** Wallets whose stored balance is compared in one call, those of the newest customers. */
 const COMPARED_MAX = 100_000;
 
-const HAS_HOLDS = `exists (
-        select
-        from cell.open_holds as h
-        where h.environment_id = $1
-          and h.customer_number = q.customer_number
-      )`;
+/** Customers with open holds that are candidates too. */
+const HOLDERS_MAX = 1_000;
 
 // The stored balance counts held credits, so a wallet with open holds may have any balance below it. No index has the balance, because
-// every charge would update it. The first part reads two columns of each wallet, in order of its primary key.
+// every charge would update it. The first part reads three columns of each wallet, in order of its primary key.
 const FIND_LOW = statement(
   "customers.find_low",
   `
-  select w.customer_number, w.balance
-  from (
-    select
-      q.customer_number,
-      q.decided_at,
-      case when ${HAS_HOLDS} then 0 else q.balance end as balance
+  (
+    select distinct h.customer_number, 0::bigint as balance
+    from cell.open_holds as h
+    where h.environment_id = $1
+    order by h.customer_number desc
+    limit ${HOLDERS_MAX}
+  )
+  union all
+  (
+    select w.customer_number, w.balance
     from (
       select q.customer_number, q.decided_at, q.balance
       from cell.wallets as q
       where q.environment_id = $1
       order by q.customer_number desc
       limit ${COMPARED_MAX}
-    ) as q
-  ) as w
-  where $2::bigint is null
-    or w.balance < $2
-  order by
-    case when $2::bigint is null then 0 else w.balance end,
-    w.decided_at desc
-  limit $3::bigint`,
+    ) as w
+    where $2::bigint is null
+      or w.balance < $2
+    order by
+      case when $2::bigint is null then 0 else w.balance end,
+      w.decided_at desc
+    limit $3::bigint
+  )`,
 );
 
 export type StoredBalance = {
@@ -98,8 +98,8 @@ export type StoredBalance = {
 };
 
 /**
- * Customers whose stored balance is below `below`: the lowest first, and among equals the most recently active. Null `below`: all
- * customers, the most recently active first.
+ * Customers with open holds, then those whose stored balance is below `below`: the lowest first, and among equals the most recently
+ * active. Null `below`: all customers, the most recently active first.
  */
 export async function findLow(
   tx: Tx,
@@ -107,10 +107,12 @@ export async function findLow(
   { below, limit }: { readonly below: number | null; readonly limit: number },
 ): Promise<readonly StoredBalance[]> {
   const { rows } = await tx.run(FIND_LOW, [environmentId, below, limit]);
-  return rows.map(([number, balance]) => ({
-    customerNumber: brandAs<CustomerNumber>(readInteger(number)),
-    stored: readInteger(balance),
-  }));
+  const low = new Map<CustomerNumber, number>();
+  for (const [number, balance] of rows) {
+    const customerNumber = brandAs<CustomerNumber>(readInteger(number));
+    if (!low.has(customerNumber)) low.set(customerNumber, readInteger(balance));
+  }
+  return [...low].map(([customerNumber, stored]) => ({ customerNumber, stored }));
 }
 
 /** These customers, in the same order. Erased customers are left out. */
