@@ -141,7 +141,7 @@ test("Home answers who runs out this week in one click, with days and names", as
   await expectAccessible(page);
   await soon.getByRole("link", { name: "All by days until empty" }).click();
   await page.waitForURL("**/running-out");
-  const rows = page.locator("tbody tr");
+  const rows = page.locator('section[aria-label="Customers by days until empty"] tbody tr');
   await rows.first().waitFor();
   expect(await rows.allTextContents()).toEqual([
     expect.stringMatching(/^Fast Filmsfast.*Empty in about 2 days/),

@@ -30,7 +30,7 @@ export function RepeatedCharges() {
                       to="/projects/$projectId/$environment/customers/$customerId/ledger"
                       params={{ ...scope, customerId: charge.customerId }}
                       hash={`entry-${charge.sequence}`}
-                      aria-label={`Open the ledger of ${charge.customerName ?? charge.customerId}`}
+                      aria-label={`Open ledger of ${charge.customerName ?? charge.customerId}`}
                     >
                       Open ledger
                     </TextLink>

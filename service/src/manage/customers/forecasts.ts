@@ -6,7 +6,14 @@ import { viewWallet } from "../../entitlement/view-wallet.ts";
 import { balanceOf } from "../../entitlement/wallet.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { snapshot } from "../../postgres/transaction.ts";
-import { brandAs, type EnvironmentId, type Instant, type PoolId } from "../../primitives/brand.ts";
+import { BoundedMap } from "../../primitives/bounded-map.ts";
+import {
+  brandAs,
+  type CustomerNumber,
+  type EnvironmentId,
+  type Instant,
+  type PoolId,
+} from "../../primitives/brand.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { readClock } from "../../store/cell/clock.ts";
@@ -62,6 +69,7 @@ type CustomerForecast = Static<typeof CustomerForecast>;
 
 /** Estimates when customers use up their credits. */
 export function forecastOperations({ control, cellOf }: ManageParts): Operation[] {
+  const cache: Candidates = new BoundedMap(CACHED_MAX);
   return [
     operation({
       method: "GET",
@@ -126,7 +134,10 @@ export function forecastOperations({ control, cellOf }: ManageParts): Operation[
           const below = balanceBelow === undefined ? null : Number(balanceBelow);
           const items =
             below === null
-              ? await listSoonest(tx, present, { daysMax: days === undefined ? null : Number(days), limit })
+              ? await listSoonest(tx, present, cache, {
+                  daysMax: days === undefined ? null : Number(days),
+                  limit,
+                })
               : await listLow(tx, present, { below, limit });
           const { completeTo } = await readUsageProgress(tx);
           return { since: formatTimestamp(since), completeTo: formatTimestamp(completeTo), items };
@@ -143,6 +154,32 @@ type Present = {
   readonly since: Instant;
 };
 
+/**
+ * Who is considered, by environment and first day. Finding them reads the use of all customers, so a list of the last minute is used
+ * again. Their balances and use are always read.
+ */
+type Candidates = BoundedMap<
+  string,
+  { readonly foundAt: Instant; readonly numbers: readonly CustomerNumber[] }
+>;
+const CACHED_MAX = 100;
+const CACHED_MS = 60_000;
+
+async function findCandidates(
+  tx: Tx,
+  { environmentId, catalog, clock, since }: Present,
+  cache: Candidates,
+): Promise<readonly CustomerNumber[]> {
+  const active = notBefore(since, brandAs<Instant>(clock - ACTIVE_DAYS * DAY_MS));
+  const hasPools = catalog.pools.size > 1;
+  const key = `${environmentId} ${Math.floor(active / DAY_MS)} ${hasPools}`;
+  const known = cache.find(key);
+  if (known !== undefined && Math.abs(clock - known.foundAt) < CACHED_MS) return known.numbers;
+  const numbers = await findSoonest(tx, environmentId, { since: active, hasPools, limit: CANDIDATES_MAX });
+  cache.set(key, { foundAt: clock, numbers });
+  return numbers;
+}
+
 /** A UTC day's start, or the next full 15 minutes in the history window. */
 function sinceOf(clock: Instant, start: Instant | null): Instant {
   const today = Math.floor(clock / DAY_MS) * DAY_MS;
@@ -154,12 +191,12 @@ function sinceOf(clock: Instant, start: Instant | null): Instant {
 async function listSoonest(
   tx: Tx,
   present: Present,
+  cache: Candidates,
   { daysMax, limit }: { readonly daysMax: number | null; readonly limit: number },
 ): Promise<CustomerForecast[]> {
-  const { environmentId, catalog, clock, since } = present;
-  const active = notBefore(since, brandAs<Instant>(clock - ACTIVE_DAYS * DAY_MS));
+  const { environmentId, catalog } = present;
   const hasPools = catalog.pools.size > 1;
-  const numbers = await findSoonest(tx, environmentId, { since: active, hasPools, limit: CANDIDATES_MAX });
+  const numbers = await findCandidates(tx, present, cache);
   const found: CustomerForecast[] = [];
   for (let from = 0; from < numbers.length && (hasPools || found.length < limit); from += CHUNK) {
     const records = await readCustomerRecords(tx, environmentId, numbers.slice(from, from + CHUNK));
