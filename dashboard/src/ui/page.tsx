@@ -50,7 +50,8 @@ function GuideLink({ href }: { href: string }) {
       className="inline-flex h-8 items-center gap-1.5 rounded-md px-2 text-muted hover:bg-hover hover:text-ink"
     >
       <BookOpenText className="size-4" aria-hidden />
-      Guide<span className="sr-only"> to this page, opens in a new tab</span>
+      <span className="max-sm:sr-only">Guide</span>
+      <span className="sr-only"> to this page, opens in a new tab</span>
     </a>
   );
 }

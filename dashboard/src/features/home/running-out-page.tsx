@@ -61,8 +61,7 @@ export function RunningOutPage() {
               </ButtonLink>
             }
           >
-            Customers are listed if they were charged today or yesterday and their credits do not renew in
-            time.
+            Lists customers who were charged lately and whose credits do not renew in time.
           </EmptyState>
         ) : (
           <Table
@@ -90,7 +89,14 @@ function useColumns(items: readonly CustomerForecast[]): Column<CustomerForecast
     {
       name: "Customer",
       isWide: true,
-      cell: ({ customerId, customerName }) => <NamedCustomer customerId={customerId} name={customerName} />,
+      cell: ({ customerId, customerName, pools: [pool] }) => (
+        <>
+          <NamedCustomer customerId={customerId} name={customerName} />
+          <span className="block text-caption md:hidden">
+            <Outlook pool={pool} />
+          </span>
+        </>
+      ),
     },
     { name: "Plan", hidesWhenNarrow: true, cell: ({ plan }) => plan?.name ?? "None" },
     { name: "Pool", isShown: hasPools, cell: ({ pools: [pool] }) => pool && nameOfPool(pool.pool) },
@@ -101,7 +107,7 @@ function useColumns(items: readonly CustomerForecast[]): Column<CustomerForecast
       hidesWhenNarrow: true,
       cell: ({ pools: [pool] }) => formatCount(Math.round(pool?.usedPerDay ?? 0)),
     },
-    { name: "Forecast", cell: ({ pools: [pool] }) => <Outlook pool={pool} /> },
+    { name: "Forecast", hidesWhenNarrow: true, cell: ({ pools: [pool] }) => <Outlook pool={pool} /> },
     {
       name: "Renews",
       hidesWhenNarrow: true,

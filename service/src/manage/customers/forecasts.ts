@@ -30,7 +30,7 @@ import { findLowest } from "./list-customers.ts";
 
 /** Days of use that the average is taken from, before today. */
 const OBSERVED_DAYS = 14;
-/** Customers who were charged today or on this many days before are considered. */
+/** With many customers, those who were charged today or on this many days before are considered. */
 const ACTIVE_DAYS = 1;
 /** Customers considered, and how many are read at a time. */
 const CANDIDATES_MAX = 600;
@@ -81,7 +81,7 @@ export function forecastOperations({ control, cellOf }: ManageParts): Operation[
       description:
         `Customers whose credits run out, soonest first. Assumes that use continues at the average of the last ${OBSERVED_DAYS} days, or since ` +
         "the customer was created, and that nobody adds credits. Expiries, renewals, pending plan changes and overage are taken into " +
-        `account. Considers those of the newest 100,000 customers who were charged today or yesterday (UTC). With \`sort=balance\`: the lowest ` +
+        `account. With more than 10,000 customers, considers those of the newest 100,000 who were charged today or yesterday (UTC). With \`sort=balance\`: the lowest ` +
         "balances first, however long they last.",
       params: Type.Object(environmentParams),
       query: strictObject({
@@ -172,10 +172,10 @@ async function findCandidates(
 ): Promise<readonly CustomerNumber[]> {
   const active = notBefore(since, brandAs<Instant>(clock - ACTIVE_DAYS * DAY_MS));
   const hasPools = catalog.pools.size > 1;
-  const key = `${environmentId} ${Math.floor(active / DAY_MS)} ${hasPools}`;
+  const key = `${environmentId} ${Math.floor(since / DAY_MS)} ${Math.floor(active / DAY_MS)} ${hasPools}`;
   const known = cache.find(key);
   if (known !== undefined && Math.abs(clock - known.foundAt) < CACHED_MS) return known.numbers;
-  const numbers = await findSoonest(tx, environmentId, { since: active, hasPools, limit: CANDIDATES_MAX });
+  const numbers = await findSoonest(tx, environmentId, { since, active, hasPools, limit: CANDIDATES_MAX });
   cache.set(key, { foundAt: clock, numbers });
   return numbers;
 }

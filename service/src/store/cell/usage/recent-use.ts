@@ -21,6 +21,8 @@ const METERS = `
 
 /** Wallets that are compared in one call, those of the newest customers. */
 const COMPARED_MAX = 100_000;
+/** With so few customers, the use of all days is read. */
+const FEW_MAX = 10_000;
 
 // The stored balance is the sum of all pools. With one pool it tells who runs out first; with several, those who used most are found.
 const FIND_SOONEST = statement(
@@ -36,7 +38,10 @@ const FIND_SOONEST = statement(
     select c.customer_number, sum(c.credits::double precision) as credits
     from cell.usage_customer_days as c
     where c.environment_id = $1
-      and c.day >= ${utcDate("$2::timestamptz")}
+      and c.day >= case
+        when (select count(*) from compared) <= ${FEW_MAX} then ${utcDate("$2::timestamptz")}
+        else ${utcDate("$5::timestamptz")}
+      end
       and c.customer_number >= (select min(w.customer_number) from compared as w)
       and c.meter_id + 0 = any (array(select m.id from (${METERS}) as m))
     group by c.customer_number
@@ -64,14 +69,27 @@ const SETTINGS = statement(
     set_config('jit', 'off', true)`,
 );
 
-/** Customers with charges on or after the UTC day of `since`, those whose stored balance lasts shortest at that rate first. */
+/**
+ * Customers with charges on or after the UTC day of `since`, or of `active` if there are many customers. Those whose stored balance lasts
+ * shortest at that rate come first.
+ */
 export async function findSoonest(
   tx: Tx,
   environmentId: EnvironmentId,
-  { since, hasPools, limit }: { readonly since: Instant; readonly hasPools: boolean; readonly limit: number },
+  {
+    since,
+    active,
+    hasPools,
+    limit,
+  }: {
+    readonly since: Instant;
+    readonly active: Instant;
+    readonly hasPools: boolean;
+    readonly limit: number;
+  },
 ): Promise<CustomerNumber[]> {
   await tx.run(SETTINGS, ["off"]);
-  const parameters = [environmentId, formatTimestamp(since), hasPools, limit];
+  const parameters = [environmentId, formatTimestamp(since), hasPools, limit, formatTimestamp(active)];
   const { rows } = await tx.run({ ...FIND_SOONEST, name: "" }, parameters);
   // The next statements look up each customer.
   await tx.run(SETTINGS, ["on"]);
