@@ -5,6 +5,7 @@ import { createFirstOwner } from "../../service/src/manage/people/set-up.ts";
 import { createDatabase, createTestProject, post, startTestService } from "../../service/test/harness.ts";
 import { type Managed, setupManage } from "../../service/test/manage.ts";
 import { OWNER, openTestPool } from "../../service/test/seed.ts";
+import { settle } from "../../service/test/usage.ts";
 import { expectAccessible } from "./axe.ts";
 import { addMember, signIn } from "./browser.ts";
 
@@ -38,7 +39,9 @@ test("requests are counted in figures, chart and table, by reason and by code", 
   const page = await signIn(managed.service.url, "/projects/1/test");
   const traffic = part(page, "Last 24 hours");
   await traffic.getByText("Allowed or recorded").waitFor();
-  expect(await traffic.locator("dd").allTextContents()).toEqual(["5", "3", "4"]);
+  const figures = traffic.locator("dd > span:first-child");
+  expect((await figures.allTextContents()).slice(0, 3)).toEqual(["5", "3", "4"]);
+  await traffic.getByText("None before").first().waitFor();
   await traffic
     .getByRole("img", { name: /Requests by hour/ })
     .locator("path")
@@ -110,6 +113,67 @@ test("the low-balance threshold is set by keyboard and kept in the URL", async (
   await low.getByText("No customer has fewer than 0 credits.").waitFor();
 });
 
+test("Home answers who runs out this week in one click, with days and names", async () => {
+  const managed = await setupManage();
+  const { service, manage, topUp, assign, publish, consume, database } = managed;
+  await publish({ key: "bare", name: "Bare", allowances: [] });
+  for (const [customerId, quantity] of [
+    ["fast", 90],
+    ["slow", 5],
+    ["idle", 0],
+  ] as const) {
+    await assign(customerId, "bare");
+    await topUp(customerId, 1_000);
+    const charge = { customerId, feature: "image.render", idempotencyKey: customerId };
+    if (quantity > 0) await consume({ ...charge, quantity });
+  }
+  await manage("PUT", "customers/fast", { body: { name: "Fast Films" } });
+  await settle(managed);
+  await database.query("update cell.customers set created_at = created_at - interval '20 days'");
+  const page = await signIn(service.url, "/projects/1/test?balanceBelow=1001");
+  const soon = part(page, "Running out this week");
+  await soon.getByRole("link", { name: "Fast Films" }).waitFor();
+  await soon.getByText("Empty in about 2 days").waitFor();
+  expect(await soon.locator("li").count()).toBe(1);
+  await soon.getByText("Assumes the average use of the last 14 days.").waitFor();
+  const low = part(page, "Low balances");
+  await low.locator("li").filter({ hasText: "idle" }).getByText("Not used lately").waitFor();
+  await expectAccessible(page);
+  await soon.getByRole("link", { name: "All by days until empty" }).click();
+  await page.waitForURL("**/running-out");
+  const rows = page.locator('section[aria-label="Customers by days until empty"] tbody tr');
+  await rows.first().waitFor();
+  expect(await rows.allTextContents()).toEqual([
+    expect.stringMatching(/^Fast Filmsfast.*Empty in about 2 days/),
+    expect.stringMatching(/^slow.*Empty in about 2\d\d days/),
+  ]);
+  await expectAccessible(page);
+  await page.getByLabel("Runs out").selectOption("7");
+  await page.waitForURL("**/running-out?days=7");
+  await expect.poll(() => rows.count()).toBe(1);
+});
+
+test("a possible double charge is flagged on Home and on the customer's overview", async () => {
+  const { service, consume, topUp, manage } = await setupManage();
+  await topUp("ada", 500);
+  for (const idempotencyKey of ["a", "b"])
+    await consume({ customerId: "ada", feature: "image.render", quantity: 7, idempotencyKey });
+  const requests = async () => ((await manage("GET", "requests")).body["items"] as unknown[]).length;
+  await expect.poll(requests).toBe(2);
+  const page = await signIn(service.url, "/projects/1/test");
+  const double = part(page, "Possible double charges");
+  await double.getByText(/^2 × .*, 70 credits repeated/).waitFor();
+  await double.getByRole("link", { name: "ada", exact: true }).click();
+  await page.getByText("Possible double charge").waitFor();
+  await expectAccessible(page);
+  await page.getByRole("link", { name: "Open ledger" }).click();
+  await page.waitForURL(/\/ledger#entry-\d+$/);
+  await page
+    .getByText(/Possible duplicate/)
+    .first()
+    .waitFor();
+});
+
 test("a failed card shows an error with Retry, and the others load", async () => {
   const managed = await setupManage();
   await sendTraffic(managed);
@@ -140,6 +204,7 @@ test("a new environment shows onboarding instead of empty charts", async () => {
   await manage("POST", "/manage/v1/projects", { body: { name: "Second" } });
   await page.goto("/projects/2/test");
   await page.getByText("No data in Test yet").waitFor();
+  await page.getByText("1 of 5 steps done.").waitFor();
   await page.getByRole("link", { name: "Send your first event" }).click();
   await page.getByRole("heading", { name: "Your first event in test" }).waitFor();
 
@@ -150,6 +215,41 @@ test("a new environment shows onboarding instead of empty charts", async () => {
   });
   await page.goto("/projects/1/live");
   await part(page, "Low balances").waitFor();
+});
+
+test("the checklist makes a real first charge, and its dismissal is remembered", async () => {
+  const { service, manage } = await setupManage();
+  await manage("POST", "/manage/v1/projects", { body: { name: "Second" } });
+  const here = "/manage/v1/projects/2/test";
+  await manage("PUT", `${here}/features/image`, { body: { name: "Image", cost: { credits: 3 } } });
+  const plan = {
+    name: "Free",
+    allowances: [{ credits: 50, period: "month" }],
+    features: [{ feature: "image" }],
+  };
+  await manage("PUT", `${here}/plans/free/draft`, { body: plan });
+  await manage("POST", `${here}/plans/free/publish`, { body: { reach: "new_assignments" } });
+  await manage("PUT", `${here}/default-plan`, { body: { plan: "free" } });
+  const page = await signIn(service.url, "/projects/2/test");
+  await page.getByText("3 of 5 steps done.").waitFor();
+  await page.getByRole("button", { name: "Charge customer_42 for Image in test" }).click();
+  await page.getByText("3 credits charged.").waitFor();
+  await page.getByText("5 of 5 steps done.").waitFor({ timeout: 30_000 });
+  await expectAccessible(page);
+  const { body } = await manage("GET", `${here}/customers/customer_42`);
+  expect(body["balances"]).toMatchObject([{ pool: "credits", balance: 47 }]);
+  // A finished checklist does not come back.
+  await page.reload();
+  await part(page, "Low balances").waitFor();
+  expect(await page.getByText("steps done").count()).toBe(0);
+
+  await page.goto("/projects/2/live");
+  await page.getByText("1 of 4 steps done.").waitFor();
+  await page.getByRole("button", { name: "Dismiss" }).click();
+  await part(page, "Low balances").waitFor();
+  await page.reload();
+  await part(page, "Low balances").waitFor();
+  expect(await page.getByText("steps done").count()).toBe(0);
 });
 
 test("the demo shows three support cases without their solutions", async () => {

@@ -31,6 +31,7 @@ const DENIAL: Denial = {
   quantity: 5,
   items: null,
   pool: "credits",
+  limitPeriod: "day",
   plan: { name: "Pro", version: 3 },
   isOverridden: false,
   now: { ...POSITION, allowed: false, reason: "insufficient_credits" },
@@ -137,12 +138,12 @@ test("the current outcome of a request with items can be that of another item", 
 test("a denial for a reached limit shows the allowed, used, requested and excess quantities", () => {
   const denial = { ...DENIAL, reason: "limit_reached", quantity: 2, limit: LIMIT };
   expect(whyDenied(denial, format)).toEqual([
-    "Pro (version 3) allows 5 × image.render per period. 4 were used, and the request asked for 2 more.",
+    "Pro (version 3) allows 5 × image.render a day. 4 were used, and the request asked for 2 more.",
     "The limit resets on 2026-11-16.",
   ]);
   expect(sumOf(denial).map(({ value }) => value)).toEqual([5, 4, 2, 1]);
   const [used] = whyDenied({ ...denial, limit: { ...LIMIT, used: 5 } }, format);
-  expect(used).toBe("Pro (version 3) allows 5 × image.render per period. All 5 were used.");
+  expect(used).toBe("Pro (version 3) allows 5 × image.render a day. All 5 were used.");
 });
 
 test.for([
@@ -166,7 +167,7 @@ test("a denial under an override names the override instead of the plan", () => 
     now: { ...POSITION, allowed: false, reason: "limit_reached" },
   };
   expect(whyDenied(limited, format)[0]).toBe(
-    "An override for this customer allows 5 × image.render per period. 4 were used, and the request asked for 2 more.",
+    "An override for this customer allows 5 × image.render a day. 4 were used, and the request asked for 2 more.",
   );
   expect(nextStepsOf(limited)).toEqual([{ kind: "edit-overrides" }]);
   expect(nextStepsOf({ ...limited, reason: "insufficient_credits" })[0]).toEqual({ kind: "assign-plan" });

@@ -23,6 +23,7 @@ const ROOMS: Record<string, readonly string[]> = {
 const AREAS = [
   ["customers", "credits", "holds", "ledger", "assignments", "overrides"],
   ["catalog", "plans"],
+  ["home", "welcome"],
   ["usage", "months", "exports"],
   ["workspace", "members", "tokens", "audit", "settings"],
 ];

@@ -59,3 +59,23 @@ test("shares ignore negative groups, and each pool has its own figures", async (
   await page.getByText(/Try a longer range or other filters/).waitFor();
   await expectAccessible(page);
 });
+
+test("last month's usage by customer shows names", async () => {
+  const managed = await setupManage();
+  const { service, manage, record } = managed;
+  await manage("PUT", "customers/ada", { body: { name: "Ada Lovelace" } });
+  const now = new Date();
+  const middle = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 1, 15, 12);
+  const event = { customerId: "ada", event: "tokens" };
+  // Events can be up to 35 days old.
+  const timestamp = new Date(Math.max(middle, Date.now() - 34 * 86_400_000)).toISOString();
+  await record({ ...event, quantity: 70, timestamp });
+  await record({ ...event, quantity: 5 });
+  await settle(managed);
+  const page = await signIn(service.url, "/projects/1/test/usage?what=quantity&groupBy=customer");
+  await page.getByLabel("Range").selectOption("Last month");
+  await page.waitForURL(/range=last-month/);
+  const row = page.locator("tbody tr").filter({ hasText: "Ada Lovelace" });
+  await row.getByText("70", { exact: true }).first().waitFor();
+  expect(await page.getByText("75", { exact: true }).count()).toBe(0);
+});

@@ -14,7 +14,19 @@ test("ranges start at a full hour, day or month", () => {
   expect(iso(rangeOf({ range: "7d" }, NOW, "utc").from)).toBe("2026-11-09T00:00:00.000Z");
   expect(iso(rangeOf({}, NOW, "utc").from)).toBe("2026-10-17T00:00:00.000Z");
   expect(iso(rangeOf({ range: "month" }, NOW, "utc").from)).toBe("2026-11-01T00:00:00.000Z");
+  expect(iso(rangeOf({ range: "quarter" }, NOW, "utc").from)).toBe("2026-10-01T00:00:00.000Z");
   expect(iso(startOf("month", NOW, "utc", 2))).toBe("2027-01-01T00:00:00.000Z");
+});
+
+test("the last month and the last quarter end where the current ones start", () => {
+  const of = (range: "last-month" | "last-quarter", now: string) => {
+    const { from, to } = rangeOf({ range }, Date.parse(now), "utc");
+    return [from, to ?? 0].map((at) => iso(at).slice(0, 10));
+  };
+  expect(of("last-month", "2026-11-15T13:07:31Z")).toEqual(["2026-10-01", "2026-11-01"]);
+  expect(of("last-month", "2026-01-01T00:00:00Z")).toEqual(["2025-12-01", "2026-01-01"]);
+  expect(of("last-quarter", "2026-11-15T13:07:31Z")).toEqual(["2026-07-01", "2026-10-01"]);
+  expect(of("last-quarter", "2026-03-31T23:59:59Z")).toEqual(["2025-10-01", "2026-01-01"]);
 });
 
 test("a statement line adds up exactly beyond the safe integer range", () => {

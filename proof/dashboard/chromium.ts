@@ -39,7 +39,8 @@ export async function logIn(context: BrowserContext, { email, password }: Owner)
 /** Waits for these elements, and until no loading placeholder is left. */
 export async function awaitReady(page: Page, wanted: readonly string[], timeoutMs: number): Promise<void> {
   await Promise.all(wanted.map((one) => page.locator(one).first().waitFor({ timeout: timeoutMs })));
-  await page.locator("[aria-label=Loading]").waitFor({ state: "detached", timeout: timeoutMs });
+  // Matches the first of several placeholders, until none is left.
+  await page.locator("[aria-label=Loading]").first().waitFor({ state: "detached", timeout: timeoutMs });
 }
 
 type Traffic = {

@@ -30,6 +30,7 @@ export const AUTH_PAGES: readonly DashboardPage[] = [
 /** Pages with login. `dashboard/test/pages.test.ts` fails if one is missing here. */
 export const PAGES: readonly DashboardPage[] = [
   { name: "home", route: `${HERE}/`, row: LINE },
+  { name: "running-out", route: `${HERE}/running-out`, row: "main section" },
   { name: "customers", route: `${HERE}/customers`, row: LINE },
   { name: "customer", route: `${HERE}/customers/$customerId/`, row: "main dl dd" },
   { name: "customer-ledger", route: `${HERE}/customers/$customerId/ledger`, row: LINE },

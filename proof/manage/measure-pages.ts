@@ -4,7 +4,7 @@ import type { PostgresServer } from "../harness/postgres.ts";
 import type { Project } from "../harness/project.ts";
 import type { Service } from "../harness/purser.ts";
 import { describePlans, type Explained } from "./explain.ts";
-import { customerPages, otherPages, type Page } from "./pages.ts";
+import { customerPages, homePages, otherPages, type Page } from "./pages.ts";
 
 const WARM_UP_CALLS = 10;
 const FURTHER_PAGES = 10;
@@ -14,6 +14,7 @@ export type Measured = {
   readonly p50Ms: number;
   readonly p95Ms: number;
   readonly explained: Explained;
+  readonly page: Page;
 };
 
 type Parts = { readonly server: PostgresServer; readonly service: Service; readonly project: Project };
@@ -36,7 +37,7 @@ export async function measurePages(
     const log = await server.explain(async () => {
       await get(page.path(calls));
     });
-    const result = { name: page.name, p50Ms, p95Ms, explained: describePlans(log) };
+    const result = { name: page.name, p50Ms, p95Ms, explained: describePlans(log), page };
     onMeasured(result);
     measured.push(result);
   };
@@ -45,7 +46,7 @@ export async function measurePages(
     work.catch(
       (error: unknown) => void failures.push(error instanceof Error ? error.message : String(error)),
     );
-  for (const page of customerPages(world)) await attempt(measure(page));
+  for (const page of [...customerPages(world), ...homePages(world)]) await attempt(measure(page));
   for (const page of pages) {
     await attempt(measure(page));
     await attempt(

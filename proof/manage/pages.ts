@@ -2,7 +2,14 @@ import { BUSY } from "../harness/fill-customers.ts";
 import type { Project } from "../harness/project.ts";
 
 /** One kind of call. Its path varies with the number of the call: another customer, or another page of the list. */
-export type Page = { readonly name: string; readonly path: (call: number) => string };
+export type Page = {
+  readonly name: string;
+  readonly path: (call: number) => string;
+  /** The bound in milliseconds, if it is not the usual one. */
+  readonly p95MsMax?: number;
+  /** Whether it reads the wallets of all customers, of which no index has the balance. */
+  readonly readsAll?: boolean;
+};
 
 export type World = {
   readonly project: Project;
@@ -48,6 +55,25 @@ export function customerPages({ project, customers, cursors }: World): Page[] {
   ];
 }
 
+const HOME_MS_MAX = 300;
+
+/** Lists on Home that compare all customers. */
+export function homePages({ project: { here } }: World): Page[] {
+  const page = (name: string, path: string): Page => ({
+    name: `Home, ${name}`,
+    path: () => `${here}/${path}`,
+    p95MsMax: HOME_MS_MAX,
+    readsAll: true,
+  });
+  return [
+    page("running out this week", "forecasts?days=7&limit=7"),
+    page("running out, all", "forecasts?limit=200"),
+    page("low balances, few", "forecasts?sort=balance&balanceBelow=5&limit=7"),
+    page("low balances, many", "forecasts?sort=balance&balanceBelow=1500&limit=7"),
+    page("lowest balances", "customers?sort=balance&balanceBelow=1500&limit=50"),
+  ];
+}
+
 type Document = { readonly paths: Readonly<Record<string, { readonly get?: Get }>> };
 type Get = { readonly parameters?: readonly { readonly name: string; readonly in: string }[] };
 
@@ -58,7 +84,8 @@ export function otherPages(document: Document, { project }: World): { pages: Pag
   const pages: Page[] = [];
   const left: string[] = [];
   for (const [path, { get }] of Object.entries(document.paths)) {
-    if (get === undefined || path.endsWith("/customers")) continue;
+    // Measured above, with their parameters.
+    if (get === undefined || /\/(customers|forecasts)$/.test(path)) continue;
     // Exports are files, and a proof reads the whole ledger: neither is a page.
     if (/\/(exports?|proof)(\/|$)/.test(path)) {
       left.push(path);

@@ -75,6 +75,8 @@ export const ACCESS: Readonly<Record<string, Access>> = {
   [`POST ${E}/catalog/apply`]: environment("admin"),
 
   [`GET ${E}/customers`]: environment("viewer"),
+  [`GET ${E}/forecasts`]: environment("viewer"),
+  [`GET ${E}/repeated-charges`]: environment("viewer"),
   [`GET ${CUSTOMER}`]: environment("viewer"),
   [`PUT ${CUSTOMER}`]: environment("operator"),
   [`DELETE ${CUSTOMER}`]: environment("admin"),

@@ -57,6 +57,8 @@ export const HISTORY_LINES: Readonly<Record<string, HistoryLine>> = {
 
   listCustomers: NOW,
   readCustomer: NOW,
+  listForecasts: "averages of roll-ups within the window: manage/customers/forecasts.test.ts",
+  listRepeatedCharges: "charges within the window: manage/customers/repeated-charges.test.ts",
   previewCredits:
     "duplicates of the last ten minutes, which are in every window, and references: has its own test",
   previewBulkAssignment: NOW,

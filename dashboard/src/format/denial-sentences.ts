@@ -1,6 +1,7 @@
 import { countOf, formatCount } from "./numbers.ts";
 import { plusOverage } from "./overage.ts";
 import { describeReason } from "./request-sentences.ts";
+import { formatSpan } from "./terms.ts";
 
 type Limit = { readonly quantity: number; readonly used: number; readonly resetsAt: string | null } | null;
 
@@ -26,6 +27,8 @@ export type Denial = Position & {
   /** Null for a request without items. */
   readonly items: readonly RequestItem[] | null;
   readonly pool: string;
+  /** Null if the limit's period is no longer known. */
+  readonly limitPeriod: Parameters<typeof formatSpan>[0] | null;
   readonly plan: { readonly name: string; readonly version: number } | null;
   /** Whether the customer's overrides set the price, the limit or the exclusion. */
   readonly isOverridden: boolean;
@@ -102,12 +105,13 @@ function creditsReset({ resetsAt }: Position, format: FormatTime): string {
     : `Plan credits renew on ${format(resetsAt)}.`;
 }
 
-function limitSentence({ limit, feature, quantity }: Denial, ofPlan: string): string {
+function limitSentence({ limit, limitPeriod, feature, quantity }: Denial, ofPlan: string): string {
+  const span = limitPeriod === null ? "per period" : formatSpan(limitPeriod);
   const { quantity: most = 0, used = 0 } = limit ?? {};
   if (most > 0 && used >= most)
-    return `${ofPlan} allows ${formatCount(most)} × ${feature} per period. ${most === 1 ? "It was" : `All ${formatCount(most)} were`} used.`;
+    return `${ofPlan} allows ${formatCount(most)} × ${feature} ${span}. ${most === 1 ? "It was" : `All ${formatCount(most)} were`} used.`;
   const were = used === 1 ? "1 was used" : `${formatCount(used)} were used`;
-  return `${ofPlan} allows ${formatCount(most)} × ${feature} per period. ${were}, and the request asked for ${formatCount(quantity)} more.`;
+  return `${ofPlan} allows ${formatCount(most)} × ${feature} ${span}. ${were}, and the request asked for ${formatCount(quantity)} more.`;
 }
 
 function limitReset(limit: Limit, format: FormatTime): string {

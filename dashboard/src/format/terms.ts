@@ -72,7 +72,8 @@ export function formatLimit(limit: Limit | null, unit: string | null): string {
   return `at most ${count} ${formatSpan(period)}`;
 }
 
-function formatSpan(period: Period): string {
+/** "a day", "in total". */
+export function formatSpan(period: Period): string {
   return period === "once" ? "in total" : `a ${period}`;
 }
 

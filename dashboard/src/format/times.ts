@@ -85,6 +85,12 @@ export function startOf(bucket: Bucket, at: number, clock: Clock, steps = 0): nu
   return Math.floor((at - shift) / HOUR_MS) * HOUR_MS + shift + steps * HOUR_MS;
 }
 
+/** Start of the calendar quarter that contains `at`, shifted by `steps` quarters. */
+export function startOfQuarter(at: number, clock: Clock, steps = 0): number {
+  const [year, month] = partsOf(at, clock);
+  return momentOf([year, month - (month % 3) + 3 * steps, 1], clock);
+}
+
 /** IANA name of the time zone. */
 export function zoneOf(clock: Clock): string {
   if (clock === "utc") return "UTC";

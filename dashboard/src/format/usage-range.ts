@@ -1,14 +1,20 @@
-import { type Bucket, type Clock, startOf } from "./times.ts";
+import { type Bucket, type Clock, startOf, startOfQuarter } from "./times.ts";
 
+/** The named ranges, wherever a time range is chosen. */
 export const RANGE_NAMES = {
   "24h": "Last 24 hours",
   "7d": "Last 7 days",
   "30d": "Last 30 days",
   "90d": "Last 90 days",
   month: "This month",
+  "last-month": "Last month",
+  quarter: "This quarter",
+  "last-quarter": "Last quarter",
 } as const;
 
-type RangeName = keyof typeof RANGE_NAMES;
+export const RANGE_OPTIONS = Object.entries(RANGE_NAMES).map(([value, label]) => ({ value, label }));
+
+export type RangeName = keyof typeof RANGE_NAMES;
 
 /** A named range or two times, kept in the URL. */
 export type RangeSearch = { range?: RangeName; from?: string; to?: string };
@@ -21,11 +27,16 @@ const DAYS = { "7d": 7, "30d": 30, "90d": 90 } as const;
 const DAY_MS = 86_400_000;
 const QUARTER_MS = 900_000;
 
-/** Starts at a full hour or day, so that the first bar is complete. */
+/** Starts at a full hour, day or month, so that the first bar is complete. */
 export function rangeOf({ range = DEFAULT_RANGE, from, to }: RangeSearch, now: number, clock: Clock): Range {
   if (from !== undefined && to !== undefined) return { from: Date.parse(from), to: Date.parse(to) };
   if (range === "24h") return { from: startOf("hour", now, clock, -23), to: null };
   if (range === "month") return { from: startOf("month", now, clock), to: null };
+  if (range === "last-month")
+    return { from: startOf("month", now, clock, -1), to: startOf("month", now, clock) };
+  if (range === "quarter") return { from: startOfQuarter(now, clock), to: null };
+  if (range === "last-quarter")
+    return { from: startOfQuarter(now, clock, -1), to: startOfQuarter(now, clock) };
   return { from: startOf("day", now, clock, 1 - DAYS[range]), to: null };
 }
 
@@ -61,6 +72,11 @@ export function readRangeSearch(
   const [begin, end] = [quarterOf(from), quarterOf(to)];
   if (begin !== null && end !== null && begin < end) return { from: begin, to: end };
   return isRangeName(range) && range !== byDefault ? { range } : {};
+}
+
+/** Reads the name of a range from the URL. */
+export function rangeName(value: unknown): RangeName | undefined {
+  return isRangeName(value) ? value : undefined;
 }
 
 function isRangeName(value: unknown): value is RangeName {

@@ -11,9 +11,10 @@ import { Callout } from "../ui/callout.tsx";
 import { classNames } from "../ui/class-names.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Kbd } from "../ui/kbd.tsx";
-import { EnvironmentContext, useEdge } from "../ui/page.tsx";
+import { EnvironmentContext, GuideContext, useEdge } from "../ui/page.tsx";
 import { Time } from "../ui/time.tsx";
 import { findStale } from "./find-stale.ts";
+import { PAGE_GUIDES } from "./guides.ts";
 import { useShortcuts } from "./keyboard.ts";
 import { ENVIRONMENT_SECTIONS, WORKSPACE_SECTIONS } from "./sections.ts";
 import { Sidebar } from "./sidebar.tsx";
@@ -61,7 +62,9 @@ function SignedInFrame() {
       <main id="page" className="min-w-0 pt-1">
         <Progress />
         <StaleNotice />
-        <Outlet />
+        <GuideContext value={useGuide()}>
+          <Outlet />
+        </GuideContext>
       </main>
       {isSearching && (
         <Suspense>
@@ -71,6 +74,12 @@ function SignedInFrame() {
       <KeyboardHelp isOpen={isHelping} onClose={() => setHelping(false)} />
     </div>
   );
+}
+
+/** The guide of the page that is shown. */
+function useGuide(): string | null {
+  const route = useRouterState({ select: ({ matches }) => matches.at(-1)?.fullPath });
+  return route === undefined ? null : (PAGE_GUIDES[route] ?? null);
 }
 
 /** Progress bar while the next page loads. */

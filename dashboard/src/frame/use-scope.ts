@@ -1,6 +1,7 @@
-import { useSuspenseQuery } from "@tanstack/react-query";
+import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import type { Scope } from "../api/answer.ts";
+import { poolsQuery } from "../api/catalog-lists.ts";
 import { mayActAs, type Role, type Session, sessionQuery } from "../api/session.ts";
 
 /** The project and environment in the URL. */
@@ -15,6 +16,12 @@ export function useOptionalScope(): Scope | null {
   return projectId !== undefined && (environment === "test" || environment === "live")
     ? { projectId, environment }
     : null;
+}
+
+/** The name of a pool by its key. The key, until the pools are loaded. */
+export function usePoolNames(): (key: string) => string {
+  const { data: pools = [] } = useQuery(poolsQuery(useScope()));
+  return (key) => pools.find((pool) => pool.key === key)?.name ?? key;
 }
 
 /** The current session. Only for pages that need a session. */

@@ -136,7 +136,7 @@ export function LinkButton({
 /** Tabs that are routes. */
 export function TabLinks({ label, children }: { label: string; children: ReactNode }) {
   return (
-    <nav aria-label={label} className="-mb-2 scroll-hint flex gap-1 overflow-x-auto border-b border-line">
+    <nav aria-label={label} className="-mb-2 flex flex-wrap gap-x-1 border-b border-line">
       {children}
     </nav>
   );

@@ -1,4 +1,4 @@
-import type { LucideIcon } from "lucide-react";
+import { BookOpenText, type LucideIcon } from "lucide-react";
 import { createContext, type ReactNode, useContext, useEffect } from "react";
 import { ENVIRONMENT_NAMES } from "../format/environments.ts";
 import { classNames } from "./class-names.ts";
@@ -18,6 +18,7 @@ export function Page({
   children: ReactNode;
 }) {
   useTabTitle(title);
+  const guide = useContext(GuideContext);
   return (
     <div className="mx-auto flex w-full max-w-6xl flex-col gap-6 px-4 py-6 md:px-8">
       <header className="flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
@@ -25,10 +26,33 @@ export function Page({
           <h1 className="text-page font-semibold tracking-tight wrap-anywhere">{heading}</h1>
           {note !== undefined && <div className="mt-0.5 max-w-prose text-muted">{note}</div>}
         </div>
-        {actions !== undefined && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
+        {(actions !== undefined || guide !== null) && (
+          <div className="flex flex-wrap items-center gap-2">
+            {guide !== null && <GuideLink href={guide} />}
+            {actions}
+          </div>
+        )}
       </header>
       {children}
     </div>
+  );
+}
+
+/** Address of the documentation about the current page; null if there is none. */
+export const GuideContext = createContext<string | null>(null);
+
+function GuideLink({ href }: { href: string }) {
+  return (
+    <a
+      href={href}
+      target="_blank"
+      rel="noopener"
+      className="inline-flex h-8 items-center gap-1.5 rounded-md px-2 text-muted hover:bg-hover hover:text-ink"
+    >
+      <BookOpenText className="size-4" aria-hidden />
+      <span className="max-sm:sr-only">Guide</span>
+      <span className="sr-only"> to this page, opens in a new tab</span>
+    </a>
   );
 }
 

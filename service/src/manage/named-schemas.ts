@@ -8,12 +8,14 @@ import { CreditsPreview } from "./credits/preview-credits.ts";
 import { ReversalPreview } from "./credits/preview-reversal.ts";
 import { PlanName } from "./customers/catalog-names.ts";
 import { Customer } from "./customers/describe-customer.ts";
+import { CustomerForecast } from "./customers/forecasts.ts";
 import { Denial } from "./customers/list-denials.ts";
 import { Grant, priceField as Price } from "./customers/list-grants.ts";
 import { BroughtForward, LedgerEntry } from "./customers/list-ledger.ts";
 import { Overrides } from "./customers/overrides.ts";
 import { Proof } from "./customers/prove-wallet.ts";
 import { PlanChange } from "./customers/record-operations.ts";
+import { RepeatedCharge } from "./customers/repeated-charges.ts";
 import { EventKey } from "./event-keys/operations.ts";
 import { UsageEvent } from "./events/list-events.ts";
 import { DenialExplanation } from "./explain/denial-explanation.ts";
@@ -59,6 +61,7 @@ export const NAMED_SCHEMAS = {
     CreditsInput,
     CreditsPreview,
     Customer,
+    CustomerForecast,
     CustomerRequest,
   },
   ...{
@@ -77,5 +80,5 @@ export const NAMED_SCHEMAS = {
   ...{ OpeningBalances, Overrides },
   ...{ PinnedFeature, Plan },
   ...{ PlanChange, PlanDiff, PlanDraft, PlanName, PlanSummary, PlanVersion, Pool, Price, Project, Proof },
-  ...{ ReversalPreview, Session, Token, UsageEvent, UsageLine, UsedSum, Workspace },
+  ...{ RepeatedCharge, ReversalPreview, Session, Token, UsageEvent, UsageLine, UsedSum, Workspace },
 } as const;

@@ -2,10 +2,12 @@ import { auditOperations } from "./audit/operations.ts";
 import { bulkOperations } from "./bulk/operations.ts";
 import { catalogOperations } from "./catalog/operations.ts";
 import { creditsOperations } from "./credits/operations.ts";
+import { forecastOperations } from "./customers/forecasts.ts";
 import { customerOperations } from "./customers/operations.ts";
 import { customerOverridesOperations } from "./customers/overrides-operations.ts";
 import { customerPlanOperations } from "./customers/plan-operations.ts";
 import { customerRecordOperations } from "./customers/record-operations.ts";
+import { repeatedChargeOperations } from "./customers/repeated-charges.ts";
 import { customerVerbOperations } from "./customers/verb-operations.ts";
 import { eventKeyOperations } from "./event-keys/operations.ts";
 import { eventOperations } from "./events/operations.ts";
@@ -47,6 +49,8 @@ export function manageOperations(parts: ManageParts): Operation[] {
     ...customerOverridesOperations(parts),
     ...customerVerbOperations(parts),
     ...customerRecordOperations(parts),
+    ...forecastOperations(parts),
+    ...repeatedChargeOperations(parts),
     ...creditsOperations(parts),
     ...holdOperations(parts),
     ...eventOperations(parts),

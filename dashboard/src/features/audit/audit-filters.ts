@@ -1,4 +1,5 @@
 import { choice, type SearchOf, searchOf, text, whole } from "../../format/search.ts";
+import { rangeName, rangeOf } from "../../format/usage-range.ts";
 
 const dayText = text(10, /^\d{4}-\d\d-\d\d$/);
 
@@ -11,33 +12,39 @@ const FILTERS = {
   actor: text(60, /^((member|token|api_key):[1-9][0-9]{0,8}|command|system)$/),
   action: text(120),
   customerId: text(),
+  range: rangeName,
   from: readDay,
   to: readDay,
   projectId: whole(1),
   environment: choice(["test", "live"]),
 };
 
-/** Filters in the URL. Days are UTC; `to` is inclusive. */
+/** Filters in the URL: a named range or days. Both are UTC; `to` is inclusive. */
 export type AuditFilters = SearchOf<typeof FILTERS>;
 
 const readFilters = searchOf(FILTERS);
 
 export function readAuditFilters(search: Record<string, unknown>): AuditFilters {
-  const { projectId, environment, ...filters } = readFilters(search);
+  const { projectId, environment, range, ...filters } = readFilters(search);
+  const isCustom = filters.from !== undefined || filters.to !== undefined;
   return {
     ...filters,
+    ...(range === undefined || isCustom ? {} : { range }),
     ...(projectId === undefined || environment === undefined ? {} : { projectId, environment }),
   };
 }
 
 const DAY_MS = 86_400_000;
 
-export function toAuditQuery({ projectId, environment, from, to, ...plain }: AuditFilters) {
+export function toAuditQuery({ projectId, environment, range, from, to, ...plain }: AuditFilters) {
+  const named = range === undefined ? null : rangeOf({ range }, Date.now(), "utc");
   return {
     ...plain,
     ...(projectId === undefined || environment === undefined
       ? {}
       : { projectId: String(projectId), environment }),
+    ...(named === null ? {} : { from: new Date(named.from).toISOString() }),
+    ...(named === null || named.to === null ? {} : { to: new Date(named.to).toISOString() }),
     ...(from === undefined ? {} : { from: `${from}T00:00:00.000Z` }),
     ...(to === undefined ? {} : { to: new Date(Date.parse(`${to}T00:00:00Z`) + DAY_MS).toISOString() }),
   };

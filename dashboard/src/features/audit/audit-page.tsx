@@ -4,6 +4,7 @@ import { Download, ScrollText, X } from "lucide-react";
 import { answerOf, api } from "../../api/client.ts";
 import { type Project, projectsQuery } from "../../api/projects.ts";
 import { ENVIRONMENT_NAMES } from "../../format/environments.ts";
+import { RANGE_OPTIONS } from "../../format/usage-range.ts";
 import { useMayActAs } from "../../frame/use-scope.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -132,8 +133,9 @@ function FilterBar({
   const set = (change: Record<string, unknown>): void =>
     void navigate({ search: (before) => readAuditFilters({ ...before, ...change }), replace: true });
   const scope = filters.projectId === undefined ? "" : `${filters.projectId}/${filters.environment}`;
+  const isCustom = filters.from !== undefined || filters.to !== undefined;
   return (
-    <search className="grid grid-cols-2 items-end gap-3 lg:grid-cols-[1fr_1fr_1fr_1fr_auto_auto]">
+    <search className="grid grid-cols-2 items-end gap-3 lg:grid-cols-4 xl:grid-cols-[1fr_1fr_1fr_1fr_1fr_auto_auto]">
       <FilterField
         isLabelShown
         type="search"
@@ -168,6 +170,16 @@ function FilterBar({
           const [projectId, environment] = target.value.split("/");
           set({ projectId, environment });
         }}
+      />
+      <Select
+        label="Time range"
+        options={[
+          { value: "", label: "Any time" },
+          ...RANGE_OPTIONS,
+          ...(isCustom ? [{ value: "custom", label: "Custom range" }] : []),
+        ]}
+        value={isCustom ? "custom" : (filters.range ?? "")}
+        onChange={({ target }) => set({ range: target.value, from: undefined, to: undefined })}
       />
       <Day label="From (UTC)" value={filters.from} onChange={(from) => set({ from })} />
       <Day label="To (UTC)" value={filters.to} onChange={(to) => set({ to })} />

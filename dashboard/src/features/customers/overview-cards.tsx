@@ -14,7 +14,7 @@ import {
   formatPeriodCredits,
   nameOverage,
 } from "../../format/terms.ts";
-import { useScope } from "../../frame/use-scope.ts";
+import { usePoolNames, useScope } from "../../frame/use-scope.ts";
 import { TextLink } from "../../ui/button.tsx";
 import { Card, Details } from "../../ui/page.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
@@ -35,6 +35,7 @@ export function OpenGrantsCard({ customer, known }: { customer: Customer; known:
   const missing = unexplainedCredits(customer.balances, known);
   const isOnePool = customer.balances.length < 2;
   const held = customer.balances.filter((balance) => balance.held > 0);
+  const nameOf = usePoolNames();
   return (
     <Card
       title="Remaining credits"
@@ -58,7 +59,7 @@ export function OpenGrantsCard({ customer, known }: { customer: Customer; known:
       ) : (
         <Table
           label="Remaining credits"
-          columns={columnsFor(isOnePool)}
+          columns={columnsFor(isOnePool, nameOf)}
           rows={open.slice(0, GRANTS_SHOWN)}
           keyOf={({ grant }) => grant}
         />
@@ -72,21 +73,21 @@ export function OpenGrantsCard({ customer, known }: { customer: Customer; known:
         <p key={pool} className="border-t border-line px-4 py-2 text-caption text-muted">
           {open.length === 0 ? "" : "Plus "}
           {countOf(credits, "credit")}
-          {isOnePool ? "" : ` in ${pool}`} {why}
+          {isOnePool ? "" : ` in ${nameOf(pool)}`} {why}
         </p>
       ))}
       {customer.balances.map(
         ({ pool, overage }) =>
           overage !== null && (
             <p key={pool} className="border-t border-line px-4 py-2 text-caption text-muted">
-              {isOnePool ? "" : `${pool}: `}
+              {isOnePool ? "" : `${nameOf(pool)}: `}
               {describeOverageLeft(overage)}
             </p>
           ),
       )}
       {held.map((balance) => (
         <p key={balance.pool} className="border-t border-line px-4 py-2 text-caption text-muted">
-          {isOnePool ? "" : `${balance.pool}: `}
+          {isOnePool ? "" : `${nameOf(balance.pool)}: `}
           {describeHeld(balance.held)} by{" "}
           <TextLink
             to="/projects/$projectId/$environment/customers/$customerId/holds"
@@ -101,7 +102,7 @@ export function OpenGrantsCard({ customer, known }: { customer: Customer; known:
   );
 }
 
-function columnsFor(isOnePool: boolean): Column<Grant>[] {
+function columnsFor(isOnePool: boolean, nameOf: (pool: string) => string): Column<Grant>[] {
   return [
     {
       name: "Credits",
@@ -116,7 +117,7 @@ function columnsFor(isOnePool: boolean): Column<Grant>[] {
         );
       },
     },
-    ...(isOnePool ? [] : [{ name: "Pool", cell: ({ pool }: Grant) => pool }]),
+    ...(isOnePool ? [] : [{ name: "Pool", cell: ({ pool }: Grant) => nameOf(pool) }]),
     {
       name: "Remaining",
       isNumber: true,
@@ -157,6 +158,7 @@ function Terms({ customer, plan, grants }: TermsProps) {
   const scope = useScope();
   const { data: version } = useQuery(planVersionQuery(scope, plan));
   const { data: features = [] } = useQuery(featuresQuery(scope));
+  const nameOf = usePoolNames();
   return (
     <Card
       title={
@@ -190,7 +192,7 @@ function Terms({ customer, plan, grants }: TermsProps) {
               ]),
           ...(version == null
             ? []
-            : termsOf(applyOverrides(version, overrides), { grants, features, leaves })),
+            : termsOf(applyOverrides(version, overrides), { grants, features, leaves, nameOf })),
         ]}
       />
     </Card>
@@ -199,7 +201,12 @@ function Terms({ customer, plan, grants }: TermsProps) {
 
 function termsOf(
   { allowances, features }: OwnTerms,
-  known: { grants: readonly Grant[]; features: readonly Feature[]; leaves: string | null },
+  known: {
+    grants: readonly Grant[];
+    features: readonly Feature[];
+    leaves: string | null;
+    nameOf: (pool: string) => string;
+  },
 ) {
   return [
     ...allowances.map((allowance) => {
@@ -207,7 +214,7 @@ function termsOf(
       // A plan that ends by then does not renew.
       const renewal = next === null || (known.leaves !== null && known.leaves <= next) ? null : next;
       return {
-        name: allowances.length === 1 ? "Includes" : `Includes ${allowance.pool}`,
+        name: allowances.length === 1 ? "Includes" : `Includes ${known.nameOf(allowance.pool)}`,
         value: (
           <>
             {capitalize(formatPeriodCredits(allowance))}

@@ -6,11 +6,15 @@ import { poolsQuery } from "../../api/catalog-lists.ts";
 import { countOf, formatChange, formatCount } from "../../format/numbers.ts";
 import { formatTime } from "../../format/times.ts";
 import { useScope } from "../../frame/use-scope.ts";
+import { TextLink } from "../../ui/button.tsx";
+import { Callout } from "../../ui/callout.tsx";
 import { Disclosure, Json } from "../../ui/code-block.tsx";
 import { Card, Details } from "../../ui/page.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { Time, useClock } from "../../ui/time.tsx";
-import { knownGrantsQuery } from "../ledger/queries.ts";
+import { grantOfEntry } from "../credits/grants.ts";
+import { findDuplicates } from "../ledger/ledger-duplicates.ts";
+import { type Entry, type Grant, knownGrantsQuery } from "../ledger/queries.ts";
 import { OverridesCard } from "../overrides/overrides-card.tsx";
 import { type BalancePoint, balanceHistory } from "./balance-history.ts";
 import { OpenGrantsCard, PlanCard } from "./overview-cards.tsx";
@@ -38,6 +42,7 @@ export function OverviewTab() {
   return (
     <div className="grid items-start gap-6 lg:grid-cols-[2fr_1fr]">
       <div className="flex min-w-0 flex-col gap-6">
+        <PossibleDuplicates entries={ledger.items} grants={grants} now={dataUpdatedAt} />
         {balances.map(({ pool, balance, held }, index) => (
           <BalanceCard
             key={pool}
@@ -61,6 +66,41 @@ export function OverviewTab() {
         <About customer={customer} />
       </div>
     </div>
+  );
+}
+
+const DUPLICATE_DAYS = 30;
+const DAY_MS = 86_400_000;
+
+/** Points to similar charges or top-ups of the last days, which the ledger marks. */
+function PossibleDuplicates({
+  entries,
+  grants,
+  now,
+}: {
+  entries: readonly Entry[];
+  grants: readonly Grant[];
+  now: number;
+}) {
+  const customerScope = customerScopeOf(route.useParams());
+  const recent = entries.filter(({ recordedAt }) => now - Date.parse(recordedAt) < DUPLICATE_DAYS * DAY_MS);
+  const lines = recent.map((entry) => ({ entry, by: null, movedGrant: null }));
+  const duplicates = findDuplicates(lines, (entry) => grantOfEntry(entry, grants));
+  const latest = recent.find(({ sequence }) => duplicates.has(sequence));
+  if (latest === undefined) return null;
+  const isCharge = latest.kind === "consume";
+  return (
+    <Callout tone="warn" title={isCharge ? "Possible double charge" : "Possible double top-up"}>
+      {countOf(duplicates.size, "entry looks", "entries look")} like the one shortly before, last{" "}
+      <Time at={latest.recordedAt} />.{" "}
+      <TextLink
+        to="/projects/$projectId/$environment/customers/$customerId/ledger"
+        params={customerScope}
+        hash={`entry-${latest.sequence}`}
+      >
+        Open ledger
+      </TextLink>
+    </Callout>
   );
 }
 

@@ -1,10 +1,12 @@
 import { choice, type SearchOf, searchOf } from "../../format/search.ts";
+import { rangeName } from "../../format/usage-range.ts";
 import { monthText } from "../months/queries.ts";
 
 const SEARCH = {
   kind: choice(["events", "charges", "ledger", "grants"]),
   format: choice(["ndjson"]),
   month: monthText,
+  range: rangeName,
   from: momentOf,
   to: momentOf,
 };
@@ -14,10 +16,11 @@ export type ExportSearch = SearchOf<typeof SEARCH>;
 
 const readSearch = searchOf(SEARCH);
 
-/** Two times or a month. */
+/** Two times, a named range or a month. */
 export function readExportSearch(search: Record<string, unknown>): ExportSearch {
-  const { month, from, to, ...wanted } = readSearch(search);
+  const { month, range, from, to, ...wanted } = readSearch(search);
   if (from !== undefined && to !== undefined && from < to) return { ...wanted, from, to };
+  if (range !== undefined) return { ...wanted, range };
   return { ...wanted, ...(month === undefined ? {} : { month }) };
 }
 

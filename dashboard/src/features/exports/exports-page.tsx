@@ -2,13 +2,15 @@ import { getRouteApi } from "@tanstack/react-router";
 import { FileDown } from "lucide-react";
 import { type ExportOrder, pathOfExport } from "../../api/export-stream.ts";
 import { inEnvironment } from "../../format/environments.ts";
-import { nameOfClock } from "../../format/times.ts";
+import { type Clock, nameOfClock } from "../../format/times.ts";
+import { momentsOf, RANGE_OPTIONS, rangeOf } from "../../format/usage-range.ts";
 import { useScope } from "../../frame/use-scope.ts";
 import { Button } from "../../ui/button.tsx";
 import { Choices } from "../../ui/choices.tsx";
 import { CodeBlock, curlOf, Disclosure } from "../../ui/code-block.tsx";
 import { Select, TextField } from "../../ui/field.tsx";
 import { Card, Page } from "../../ui/page.tsx";
+import { useClock } from "../../ui/time.tsx";
 import { useTypedMoments } from "../../ui/usage/range-fields.tsx";
 import { lastMonths, monthAfter, nameOfMonth, thisMonth } from "../months/queries.ts";
 import { UsageTabs } from "../usage/usage-tabs.tsx";
@@ -52,7 +54,7 @@ function ExportForm() {
       resetScroll: false,
     });
   const { kind = "events", format = "csv" } = search;
-  const order: ExportOrder = { scope, kind, format, ...momentsOf(search) };
+  const order: ExportOrder = { scope, kind, format, ...timesOf(search, useClock()) };
   const fileName = nameOf(order, search);
   return (
     <Card title="Create export" note="Includes all customers. Filters set on other pages do not apply.">
@@ -96,8 +98,12 @@ function ExportForm() {
   );
 }
 
-/** Months are UTC. */
-function momentsOf({ month, from, to }: ExportSearch): { from: string | null; to: string | null } {
+/** Months are UTC. Named ranges use the selected time zone, as in charts. */
+function timesOf(
+  { month, range, from, to }: ExportSearch,
+  clock: Clock,
+): { from: string | null; to: string | null } {
+  if (range !== undefined) return momentsOf(rangeOf({ range }, Date.now(), clock), Date.now());
   if (month === undefined) return { from: from ?? null, to: to ?? null };
   return { from: `${month}-01T00:00:00.000Z`, to: `${monthAfter(month, 1)}-01T00:00:00.000Z` };
 }
@@ -111,9 +117,9 @@ function nameOf({ scope, kind, format, from, to }: ExportOrder, { month }: Expor
 const OFFERED = 13;
 const DAY_MS = 86_400_000;
 
-/** Selects a month, a custom range or everything. */
+/** Selects a named range, a month, a custom range or everything. */
 function ExportTime({
-  search: { month, from, to },
+  search: { month, range, from, to },
   onChange,
 }: {
   search: ExportSearch;
@@ -125,9 +131,10 @@ function ExportTime({
     <>
       <Select
         label="Time range"
-        value={from === undefined ? (month ?? "") : "custom"}
+        value={from === undefined ? (range ?? month ?? "") : "custom"}
         options={[
           { value: "", label: "All history" },
+          ...RANGE_OPTIONS,
           ...months.map((value) => ({
             value,
             label: value === thisMonth() ? `${nameOfMonth(value)} to date` : nameOfMonth(value),
@@ -135,7 +142,9 @@ function ExportTime({
           { value: "custom", label: "Custom range" },
         ]}
         onChange={({ target: { value } }) =>
-          onChange(value === "custom" ? lastDay() : { month: value, from: undefined, to: undefined })
+          onChange(
+            value === "custom" ? lastDay() : { month: value, range: value, from: undefined, to: undefined },
+          )
         }
       />
       {from !== undefined && to !== undefined && <Moments from={from} to={to} onChange={onChange} />}

@@ -1,70 +1,52 @@
 import { useQueries, useQuery } from "@tanstack/react-query";
-import { getRouteApi } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import type { Item } from "../../api/answer.ts";
-import { poolsQuery } from "../../api/catalog-lists.ts";
-import { countOf, formatCount } from "../../format/numbers.ts";
+import { countOf } from "../../format/numbers.ts";
 import { CustomerLink } from "../../frame/links.tsx";
 import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { ButtonLink, TextLink } from "../../ui/button.tsx";
-import { FilterField } from "../../ui/filter-field.tsx";
 import { Time } from "../../ui/time.tsx";
 import { LineOf, Lines, Nothing, Part } from "./part.tsx";
-import { BALANCE_BELOW, lowBalancesQuery, summaryQuery, unnamedEventsQuery } from "./queries.ts";
+import { repeatedChargesQuery, summaryQuery, unnamedEventsQuery } from "./queries.ts";
 
-const route = getRouteApi("/signed-in/projects/$projectId/$environment/");
+const SHOWN_MAX = 5;
 
-/** Customers with a low balance. The threshold is kept in the URL. */
-export function LowBalances() {
+/** Similar charges within a minute, which may be one charge sent twice. The ledger marks them. */
+export function RepeatedCharges() {
   const scope = useScope();
-  const { balanceBelow = BALANCE_BELOW } = route.useSearch();
-  const navigate = route.useNavigate();
-  const query = useQuery({ ...lowBalancesQuery(scope, balanceBelow), placeholderData: (before) => before });
-  function choose(text: string): void {
-    void navigate({
-      search: /^\d{1,15}$/.test(text) ? { balanceBelow: Number(text) } : {},
-      replace: true,
-      resetScroll: false,
-    });
-  }
+  const query = useQuery(repeatedChargesQuery(scope));
   return (
-    <Part
-      title="Low balances"
-      query={query}
-      actions={
-        <div className="flex items-center gap-2 text-muted">
-          <span aria-hidden>below</span>
-          <span className="w-24">
-            <FilterField
-              label="Balance below"
-              type="number"
-              min={0}
-              value={String(balanceBelow)}
-              onFilter={choose}
-            />
-          </span>
-        </div>
-      }
-    >
-      {({ customers, hasMore }) =>
-        customers.length === 0 ? (
-          <Nothing>No customer has fewer than {countOf(balanceBelow, "credit")}.</Nothing>
+    <Part title="Possible double charges" query={query}>
+      {(repeated) =>
+        repeated.length === 0 ? (
+          <Nothing>No similar charges within a minute in the last 7 days.</Nothing>
         ) : (
           <>
             <Lines>
-              {customers.map((customer) => (
-                <Line key={customer.customerId} customer={customer} balanceBelow={balanceBelow} />
+              {repeated.slice(0, SHOWN_MAX).map((charge) => (
+                <LineOf
+                  key={`${charge.customerId} ${charge.sequence}`}
+                  end={
+                    <TextLink
+                      to="/projects/$projectId/$environment/customers/$customerId/ledger"
+                      params={{ ...scope, customerId: charge.customerId }}
+                      hash={`entry-${charge.sequence}`}
+                      aria-label={`Open ledger of ${charge.customerName ?? charge.customerId}`}
+                    >
+                      Open ledger
+                    </TextLink>
+                  }
+                >
+                  <CustomerLink customerId={charge.customerId} name={charge.customerName} />
+                  <span className="text-caption text-muted">
+                    {charge.charges} × {charge.featureName}, {countOf(charge.credits, "credit")} repeated,{" "}
+                    <Time at={charge.recordedAt} as="ago" />
+                  </span>
+                </LineOf>
               ))}
             </Lines>
-            {hasMore && (
-              <p className="border-t border-line px-4 py-2 text-caption">
-                <TextLink
-                  to="/projects/$projectId/$environment/customers"
-                  params={scope}
-                  search={{ balanceBelow }}
-                >
-                  All customers with a balance below {formatCount(balanceBelow)}
-                </TextLink>
+            {repeated.length > SHOWN_MAX && (
+              <p className="border-t border-line px-4 py-2 text-caption text-muted">
+                And {repeated.length - SHOWN_MAX} more.
               </p>
             )}
           </>
@@ -73,28 +55,6 @@ export function LowBalances() {
     </Part>
   );
 }
-
-function Line({ customer, balanceBelow }: { customer: Item<"listCustomers">; balanceBelow: number }) {
-  const { customerId, name, plan, balances } = customer;
-  const { data: pools = [] } = useQuery(poolsQuery(useScope()));
-  const nameOfPool = (key: string): string => pools.find((pool) => pool.key === key)?.name ?? key;
-  const low = balances.filter(({ balance }) => balance < balanceBelow);
-  return (
-    <LineOf
-      end={low.map(({ pool, balance }) => (
-        <span key={pool} className={balance === 0 ? "font-medium text-bad" : undefined}>
-          {formatCount(balance)}
-          {balances.length > 1 && <span className="text-muted"> {nameOfPool(pool)}</span>}
-        </span>
-      ))}
-    >
-      <CustomerLink customerId={customerId} name={name} />
-      <span className="text-caption text-muted">{plan?.name ?? "No plan"}</span>
-    </LineOf>
-  );
-}
-
-const SHOWN_MAX = 5;
 
 /** Keys used in requests but missing from the catalog: a typo, or something to create. */
 export function UnknownKeys() {

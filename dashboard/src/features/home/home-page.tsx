@@ -7,13 +7,14 @@ import { Card, Page } from "../../ui/page.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
-import { LowBalances, UnknownKeys } from "./attention.tsx";
-import { Onboarding } from "./onboarding.tsx";
+import { RepeatedCharges, UnknownKeys } from "./attention.tsx";
+import { LowBalances, RunningOut } from "./balances.tsx";
+import { Onboarding, useOnboarding } from "./onboarding.tsx";
 import { Nothing, Part } from "./part.tsx";
 import { hasCustomersQuery, isDemoQuery, latestRequestsQuery, SUPPORT_CASES } from "./queries.ts";
 import { Denials, Errors, Traffic } from "./traffic.tsx";
 
-/** Current state of the environment, or onboarding if it is empty. */
+/** Current state of the environment, and onboarding until it is finished or dismissed. */
 export function HomePage() {
   const scope = useScope();
   const requests = useQuery(latestRequestsQuery(scope));
@@ -21,9 +22,17 @@ export function HomePage() {
   // The request log is deleted after a week, so an empty log alone does not mean a new environment.
   const isFresh = requests.data?.length === 0 && hasCustomers.data === false;
   const isUnknown = requests.isPending || hasCustomers.isPending;
+  const { isOver, dismiss } = useOnboarding(scope);
   return (
     <Page title="Home">
-      {isUnknown ? <SkeletonRows rows={12} /> : isFresh ? <Onboarding /> : <Overview />}
+      {isUnknown ? (
+        <SkeletonRows rows={12} />
+      ) : (
+        <>
+          {!isOver && <Onboarding isFresh={isFresh} onDismiss={dismiss} />}
+          {(!isFresh || isOver) && <Overview />}
+        </>
+      )}
     </Page>
   );
 }
@@ -35,12 +44,14 @@ function Overview() {
       <Traffic />
       <div className="grid items-start gap-6 lg:grid-cols-2">
         <div className="grid min-w-0 gap-6">
-          <Denials />
+          <RunningOut />
           <LowBalances />
+          <Denials />
         </div>
         <div className="grid min-w-0 gap-6">
-          <Errors />
+          <RepeatedCharges />
           <UnknownKeys />
+          <Errors />
         </div>
       </div>
       <LatestRequests />

@@ -1,63 +1,103 @@
 import { useQuery } from "@tanstack/react-query";
 import { Check } from "lucide-react";
-import { Children, type ReactNode } from "react";
+import { Children, type ReactNode, useEffect, useState } from "react";
 import type { Scope } from "../../api/answer.ts";
+import { ENVIRONMENT_NAMES } from "../../format/environments.ts";
 import { countOf } from "../../format/numbers.ts";
 import { useMayActAs, useScope } from "../../frame/use-scope.ts";
-import { ButtonLink } from "../../ui/button.tsx";
+import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Card } from "../../ui/page.tsx";
-import { planCountQuery } from "./queries.ts";
+import { FirstCharge } from "../welcome/first-charge.tsx";
+import { type Setup, setupQuery } from "./setup.ts";
 
-/** Onboarding steps, shown instead of empty charts. */
-export function Onboarding() {
+/** Steps from an empty environment to the first charge. They are done when what they create exists. */
+export function Onboarding({ isFresh, onDismiss }: { isFresh: boolean; onDismiss: () => void }) {
   const scope = useScope();
-  const isLive = scope.environment === "live";
+  const { data: setup, refetch } = useQuery(setupQuery(scope));
+  if (setup === undefined) return null;
+  const steps = stepsOf(setup, scope);
+  const name = ENVIRONMENT_NAMES[scope.environment];
   return (
-    <Card title={isLive ? "No data in Live yet" : "No data in Test yet"} note="Three steps to get started.">
-      <Steps>
-        {isLive ? <Promote scope={scope} /> : <FirstEvent scope={scope} isFirst />}
-        {isLive ? <FirstEvent scope={scope} isFirst={false} /> : <Catalog scope={scope} />}
-        <Step title="Assign plans">
-          <p>Assign plans on a customer's page or from your billing system's webhooks.</p>
-          <ButtonLink to="/projects/$projectId/$environment/customers" params={scope}>
-            Go to Customers
-          </ButtonLink>
-        </Step>
-      </Steps>
+    <Card
+      title={isFresh ? `No data in ${name} yet` : `Get started in ${name}`}
+      note={`${steps.filter(Boolean).length} of ${steps.length} steps done.`}
+      actions={<Button onClick={onDismiss}>Dismiss</Button>}
+    >
+      <ol className="flex flex-col gap-6">
+        {scope.environment === "live" ? (
+          <Promote setup={setup} />
+        ) : (
+          <>
+            <Features setup={setup} />
+            <Plans setup={setup} />
+          </>
+        )}
+        <ApiKeys setup={setup} />
+        <FirstCustomer setup={setup} />
+        <FirstChargeStep setup={setup} onCharged={() => void refetch()} />
+      </ol>
     </Card>
   );
 }
 
-function FirstEvent({ scope, isFirst }: { scope: Scope; isFirst: boolean }) {
+/** Whether each step is done. In Live, features and plans are one step: they come from Test. */
+function stepsOf(setup: Setup, { environment }: Scope): boolean[] {
+  const { features, plans, hasApiKey, customerId, hasCharge } = setup;
+  const catalog = environment === "live" ? [plans > 0] : [features > 0, plans > 0];
+  return [...catalog, hasApiKey, customerId !== null, hasCharge];
+}
+
+const nameOf = ({ projectId, environment }: Scope): string => `purser.onboarding.${projectId}/${environment}`;
+
+/**
+ * Whether the steps were dismissed or finished, remembered in this browser for each environment. Steps that are finished while the page
+ * is open stay until the next visit.
+ */
+export function useOnboarding(scope: Scope): { isOver: boolean; dismiss: () => void } {
+  const [isRemembered, setRemembered] = useState(() => localStorage.getItem(nameOf(scope)) !== null);
+  const [isOpen, setOpen] = useState(false);
+  const { data: setup } = useQuery({ ...setupQuery(scope), enabled: !isRemembered });
+  const isFinished = setup !== undefined && stepsOf(setup, scope).every(Boolean);
+  if (setup !== undefined && !isFinished && !isOpen) setOpen(true);
+  useEffect(() => {
+    if (isFinished) localStorage.setItem(nameOf(scope), "finished");
+  }, [isFinished, scope]);
+  return {
+    isOver: isRemembered || (isFinished && !isOpen),
+    dismiss: () => {
+      localStorage.setItem(nameOf(scope), "dismissed");
+      setRemembered(true);
+    },
+  };
+}
+
+type StepProps = { setup: Setup };
+
+function Features({ setup: { features } }: StepProps) {
+  const scope = useScope();
   return (
-    <Step title="Send your first event">
+    <Step title="Create a feature" isDone={features > 0}>
       <p>
-        Use a {scope.environment} key from a terminal or your backend. Events are free: they never charge the
-        customer.
+        {features > 0
+          ? `The catalog has ${countOf(features, "feature")}.`
+          : "A feature is what customers pay for, with its cost in credits."}
       </p>
-      <ButtonLink
-        to="/projects/$projectId/$environment/first-event"
-        params={scope}
-        tone={isFirst ? "primary" : "plain"}
-      >
-        Send your first event
+      <ButtonLink to="/projects/$projectId/$environment/features" params={scope}>
+        Go to Features
       </ButtonLink>
     </Step>
   );
 }
 
-function Catalog({ scope }: { scope: Scope }) {
-  const { data: plans } = useQuery(planCountQuery(scope));
+function Plans({ setup: { plans } }: StepProps) {
+  const scope = useScope();
   return (
-    <Step title="Create the catalog" isDone={plans !== undefined && plans > 0}>
+    <Step title="Create a plan" isDone={plans > 0}>
       <p>
-        {plans === undefined || plans === 0
-          ? "Create features with a cost, and plans that include them."
-          : `The catalog has ${countOf(plans, "plan")}.`}
+        {plans > 0
+          ? `The catalog has ${countOf(plans, "plan")}.`
+          : "A plan includes features and credits. A default plan applies to new customers."}
       </p>
-      <ButtonLink to="/projects/$projectId/$environment/features" params={scope}>
-        Go to Features
-      </ButtonLink>
       <ButtonLink to="/projects/$projectId/$environment/plans" params={scope}>
         Go to Plans
       </ButtonLink>
@@ -66,19 +106,18 @@ function Catalog({ scope }: { scope: Scope }) {
 }
 
 /** Live starts empty and gets its catalog from Test. */
-function Promote({ scope }: { scope: Scope }) {
+function Promote({ setup: { plans, testPlans } }: StepProps) {
+  const scope = useScope();
   const mayPromote = useMayActAs("admin");
-  const { data: live } = useQuery(planCountQuery(scope));
-  const { data: test } = useQuery(planCountQuery({ ...scope, environment: "test" }));
-  const isDone = live !== undefined && live > 0;
+  const isDone = plans > 0;
   return (
     <Step title="Promote the catalog" isDone={isDone}>
       <p>
         {isDone
-          ? `Live has ${countOf(live, "plan")}.`
-          : test === undefined || test === 0
+          ? `Live has ${countOf(plans, "plan")}.`
+          : testPlans === 0
             ? "Live and Test have no plans yet. Create the catalog in Test first."
-            : `Live has no plans yet. Test has ${countOf(test, "plan")}.`}
+            : `Live has no plans yet. Test has ${countOf(testPlans, "plan")}.`}
       </p>
       {mayPromote && (
         <ButtonLink
@@ -93,35 +132,83 @@ function Promote({ scope }: { scope: Scope }) {
   );
 }
 
-function Steps({ children }: { children: ReactNode }) {
+function ApiKeys({ setup: { hasApiKey } }: StepProps) {
+  const scope = useScope();
   return (
-    <ol className="flex flex-col gap-6">
-      {Children.map(children, (step, index) => (
-        <li className="flex gap-3">
-          <span
-            aria-hidden
-            className="flex size-6 shrink-0 items-center justify-center rounded-full bg-sunken text-caption font-semibold text-muted"
-          >
-            {index + 1}
-          </span>
-          {step}
-        </li>
-      ))}
-    </ol>
+    <Step title="Create an API key" isDone={hasApiKey}>
+      <p>{hasApiKey ? "Your backend can send requests." : "Your backend sends it with every request."}</p>
+      <ButtonLink to="/projects/$projectId/$environment/api-keys" params={scope}>
+        Go to API keys
+      </ButtonLink>
+    </Step>
+  );
+}
+
+function FirstCustomer({ setup: { customerId } }: StepProps) {
+  const scope = useScope();
+  return (
+    <Step title="Add a customer" isDone={customerId !== null}>
+      <p>
+        {customerId === null
+          ? "The first event or charge creates the customer. Events are free: they never charge the customer."
+          : "Assign plans on a customer's page or from your billing system's webhooks."}
+      </p>
+      <ButtonLink to="/projects/$projectId/$environment/first-event" params={scope}>
+        Send your first event
+      </ButtonLink>
+      <ButtonLink to="/projects/$projectId/$environment/customers" params={scope}>
+        Go to Customers
+      </ButtonLink>
+    </Step>
+  );
+}
+
+function FirstChargeStep({ setup, onCharged }: StepProps & { onCharged: () => void }) {
+  const { environment } = useScope();
+  const { hasCharge, chargeable, customerId } = setup;
+  // The result of the charge stays visible.
+  const [isFirst] = useState(!hasCharge);
+  return (
+    <Step title="Make the first charge" isDone={hasCharge}>
+      <p>
+        {hasCharge
+          ? "Customers are being charged."
+          : chargeable === null
+            ? "Needs a feature that a plan includes."
+            : environment === "live"
+              ? "Your backend sends it. Test requests are not available in Live."
+              : "Purser allows or denies the request. Only allowed requests are charged."}
+      </p>
+      {chargeable !== null && environment === "test" && isFirst && (
+        <FirstCharge customerId={customerId ?? "customer_42"} feature={chargeable} onCharged={onCharged} />
+      )}
+    </Step>
   );
 }
 
 /** The first child is the text, the others are buttons. */
-function Step({ title, isDone = false, children }: { title: string; isDone?: boolean; children: ReactNode }) {
+function Step({ title, isDone, children }: { title: string; isDone: boolean; children: ReactNode }) {
   const [text, ...buttons] = Children.toArray(children);
   return (
-    <div className="min-w-0 flex-1">
-      <h3 className="flex h-6 items-center gap-1.5 text-form font-medium">
-        {title}
-        {isDone && <Check className="size-4 text-good" aria-label="done" />}
-      </h3>
-      <div className="text-muted">{text}</div>
-      <div className="mt-2 flex flex-wrap gap-2">{buttons}</div>
-    </div>
+    <li className="flex gap-3">
+      <span
+        aria-hidden
+        className={
+          isDone
+            ? "flex size-6 shrink-0 items-center justify-center rounded-full bg-good-soft text-good"
+            : "size-6 shrink-0 rounded-full border-2 border-dashed border-line-strong"
+        }
+      >
+        {isDone && <Check className="size-4" />}
+      </span>
+      <div className="min-w-0 flex-1">
+        <h3 className="flex h-6 items-center gap-1.5 text-form font-medium">
+          {title}
+          {isDone && <span className="sr-only"> (done)</span>}
+        </h3>
+        <div className="text-muted">{text}</div>
+        {buttons.length > 0 && <div className="mt-2 flex flex-wrap gap-2">{buttons}</div>}
+      </div>
+    </li>
   );
 }

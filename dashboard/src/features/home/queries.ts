@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
-import type { Answer, Scope } from "../../api/answer.ts";
-import { queryOf } from "../../api/client.ts";
-import { readPage, wholeListOf } from "../../api/lists.ts";
+import { type Answer, type Scope, scopeOf } from "../../api/answer.ts";
+import { answerOf, api, queryOf } from "../../api/client.ts";
+import { readPage } from "../../api/lists.ts";
 import { searchOf, whole } from "../../format/search.ts";
 
 // Each card has its own query, so that one slow or failed query does not affect the others.
@@ -48,35 +48,84 @@ export const readHomeSearch = searchOf({ balanceBelow: whole() });
 /** Default threshold for a low balance. */
 export const BALANCE_BELOW = 100;
 
-/** The customers with the lowest balances below the threshold. One more than shown tells whether there are others. */
+const FORECASTS_PATH = "/manage/v1/projects/{projectId}/{environment}/forecasts";
+
+/** One more than shown tells whether there are others. */
+const SOME = { limit: String(SHOWN_MAX + 1) };
+
+function some({ items }: Answer<"listForecasts">) {
+  return { customers: items.slice(0, SHOWN_MAX), hasMore: items.length > SHOWN_MAX };
+}
+
+/** The customers with the lowest balances below the threshold, each with a forecast. */
 export function lowBalancesQuery(scope: Scope, balanceBelow: number) {
-  const query = {
-    balanceBelow: String(balanceBelow),
-    sort: "balance",
-    limit: String(SHOWN_MAX + 1),
-  } as const;
+  const query = { ...SOME, balanceBelow: String(balanceBelow), sort: "balance" } as const;
   return queryOf(
     "get",
-    CUSTOMERS_PATH,
+    FORECASTS_PATH,
     { params: { path: scope, query } },
-    {
-      meta: SHOWS_OWN_ERRORS,
-      select: ({ items }: Answer<"listCustomers">) => ({
-        customers: items.slice(0, SHOWN_MAX),
-        hasMore: items.length > SHOWN_MAX,
-      }),
-    },
+    { meta: SHOWS_OWN_ERRORS, select: some },
   );
 }
 
-/** Number of active plans. */
-export function planCountQuery(scope: Scope) {
+export const WITHIN_DAYS = 7;
+
+export function runningOutQuery(scope: Scope) {
+  const query = { ...SOME, days: String(WITHIN_DAYS) };
+  return queryOf(
+    "get",
+    FORECASTS_PATH,
+    { params: { path: scope, query } },
+    { meta: SHOWS_OWN_ERRORS, select: some },
+  );
+}
+
+export const readRunningOutSearch = searchOf({ days: whole(1) });
+
+/** All customers who run out, or only those who do within `days`. */
+export function forecastsQuery(scope: Scope, days: number | undefined) {
+  const query = { limit: "200", ...(days === undefined ? {} : { days: String(Math.min(days, 365)) }) };
+  return queryOf("get", FORECASTS_PATH, { params: { path: scopeOf(scope), query } });
+}
+
+export function repeatedChargesQuery(scope: Scope) {
+  return queryOf(
+    "get",
+    "/manage/v1/projects/{projectId}/{environment}/repeated-charges",
+    { params: { path: scope } },
+    { meta: SHOWS_OWN_ERRORS, select: ({ items }: Answer<"listRepeatedCharges">) => items },
+  );
+}
+
+const DAY_MS = 86_400_000;
+const QUARTER_MS = 900_000;
+
+/** Charges of the last 24 hours and of the 24 hours before. */
+export function chargedQuery(scope: Scope) {
   return queryOptions({
-    ...wholeListOf("/manage/v1/projects/{projectId}/{environment}/plans", {
-      params: { path: scope, query: { archived: "false" } },
-    }),
-    select: ({ length }) => length,
+    queryKey: ["get", TOTALS_PATH, scope, "two days"],
+    queryFn: async () => {
+      const end = Math.ceil(Date.now() / QUARTER_MS) * QUARTER_MS;
+      const read = (daysAgo: number) => {
+        const query = { from: timeText(end - (daysAgo + 1) * DAY_MS), to: timeText(end - daysAgo * DAY_MS) };
+        return answerOf(api.GET(TOTALS_PATH, { params: { path: scope, query } }));
+      };
+      const [now, before] = await Promise.all([read(0), read(1)]);
+      return now.charges.map(({ pool, credits }) => ({
+        pool,
+        credits,
+        before: before.charges.find((charge) => charge.pool === pool)?.credits ?? 0,
+      }));
+    },
+    meta: SHOWS_OWN_ERRORS,
+    refetchInterval: 4 * REFRESH_MS,
   });
+}
+
+const TOTALS_PATH = "/manage/v1/projects/{projectId}/{environment}/usage/totals";
+
+function timeText(at: number): string {
+  return new Date(at).toISOString();
 }
 
 /** Unnamed keys among the latest events. */

@@ -1,12 +1,18 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { poolsQuery } from "../../api/catalog-lists.ts";
 import { scopeRoute } from "../../frame/root-routes.tsx";
 import {
   BALANCE_BELOW,
+  chargedQuery,
+  forecastsQuery,
   hasCustomersQuery,
   isDemoQuery,
   latestRequestsQuery,
   lowBalancesQuery,
   readHomeSearch,
+  readRunningOutSearch,
+  repeatedChargesQuery,
+  runningOutQuery,
   summaryQuery,
   unnamedEventsQuery,
 } from "./queries.ts";
@@ -29,6 +35,9 @@ const homeRoute = createRoute({
       queryClient.prefetchQuery(hasCustomersQuery(params)),
       queryClient.prefetchQuery(lowBalancesQuery(params, deps.balanceBelow)),
       queryClient.prefetchQuery(unnamedEventsQuery(params)),
+      queryClient.prefetchQuery(runningOutQuery(params)),
+      queryClient.prefetchQuery(repeatedChargesQuery(params)),
+      queryClient.prefetchQuery(chargedQuery(params)),
       queryClient.prefetchQuery(isDemoQuery(params)),
     ]);
     await Promise.race([parts, new Promise((resolve) => setTimeout(resolve, WAIT_MS))]);
@@ -36,4 +45,19 @@ const homeRoute = createRoute({
   component: lazyRouteComponent(() => import("./home-page.tsx"), "HomePage"),
 });
 
-export const homeRoutes = [homeRoute] as const;
+const runningOutRoute = createRoute({
+  getParentRoute: () => scopeRoute,
+  path: "running-out",
+  validateSearch: readRunningOutSearch,
+  loaderDeps: ({ search: { days } }) => ({ days }),
+  loader: ({ context: { queryClient }, params, deps: { days } }) =>
+    Promise.all([
+      queryClient.ensureQueryData(forecastsQuery(params, days)),
+      queryClient.ensureQueryData(poolsQuery(params)),
+    ]),
+  // Keep the list visible while the next filter result loads.
+  pendingMs: 60_000,
+  component: lazyRouteComponent(() => import("./running-out-page.tsx"), "RunningOutPage"),
+});
+
+export const homeRoutes = [homeRoute, runningOutRoute] as const;

@@ -3,16 +3,17 @@ import { Activity } from "lucide-react";
 import { lazy, type ReactNode, Suspense, useState } from "react";
 import type { Answer } from "../../api/answer.ts";
 import { inEnvironment } from "../../format/environments.ts";
+import { describeTrend } from "../../format/forecast.ts";
 import { formatCount } from "../../format/numbers.ts";
 import { describeProblem, describeReason } from "../../format/request-sentences.ts";
-import { useScope } from "../../frame/use-scope.ts";
+import { usePoolNames, useScope } from "../../frame/use-scope.ts";
 import { ButtonLink, TextLink } from "../../ui/button.tsx";
 import { ViewSwitch } from "../../ui/choices.tsx";
 import { EmptyState } from "../../ui/page.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { LineOf, Lines, Nothing, Part } from "./part.tsx";
-import { type Hour, SERIES, summaryQuery } from "./queries.ts";
+import { chargedQuery, type Hour, SERIES, summaryQuery } from "./queries.ts";
 
 const TrafficChart = lazy(() =>
   import("./traffic-chart.tsx").then(({ TrafficChart }) => ({ default: TrafficChart })),
@@ -30,21 +31,16 @@ export function Traffic() {
       rows={7}
       actions={!isQuiet && <ViewSwitch view={view} onChange={setView} />}
     >
-      {({ total, byHour }) =>
+      {({ total, previous, byHour }) =>
         sumOf(total) === 0 ? (
           <Quiet />
         ) : (
           <>
             <dl className="flex flex-wrap gap-x-6 gap-y-3 sm:gap-x-10 px-4 pt-4">
               {SERIES.map(({ key, name, dot }) => (
-                <div key={key}>
-                  <dt className="flex items-center gap-1.5 text-caption font-medium text-muted">
-                    <span aria-hidden className={`size-2 rounded-full ${dot}`} />
-                    {name}
-                  </dt>
-                  <dd className="text-figure font-semibold tracking-tight">{formatCount(total[key])}</dd>
-                </div>
+                <Compared key={key} name={name} dot={dot} now={total[key]} before={previous[key]} />
               ))}
+              <Charged />
             </dl>
             {view === "table" ? (
               <TrafficTable hours={byHour} />
@@ -60,6 +56,39 @@ export function Traffic() {
       }
     </Part>
   );
+}
+
+/** A figure, compared with the 24 hours before. */
+function Compared({ name, dot, now, before }: { name: string; dot?: string; now: number; before: number }) {
+  return (
+    <div>
+      <dt className="flex items-center gap-1.5 text-caption font-medium text-muted">
+        {dot !== undefined && <span aria-hidden className={`size-2 rounded-full ${dot}`} />}
+        {name}
+      </dt>
+      <dd className="flex flex-wrap items-baseline gap-x-2">
+        <span className="text-figure font-semibold tracking-tight">{formatCount(now)}</span>
+        <span className="text-caption text-muted" title={`The 24 hours before: ${formatCount(before)}`}>
+          {describeTrend(now, before)}
+          <span className="sr-only"> compared with the 24 hours before</span>
+        </span>
+      </dd>
+    </div>
+  );
+}
+
+/** Credits charged, by pool. Shown when loaded, because the chart does not need them. */
+function Charged() {
+  const { data: charged = [] } = useQuery(chargedQuery(useScope()));
+  const nameOfPool = usePoolNames();
+  return charged.map(({ pool, credits, before }) => (
+    <Compared
+      key={pool}
+      name={charged.length === 1 ? "Credits charged" : `${nameOfPool(pool)} charged`}
+      now={credits}
+      before={before}
+    />
+  ));
 }
 
 function sumOf({ ok, denied, failed }: Answer<"summarizeRequests">["total"]): number {

@@ -1,7 +1,7 @@
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { featureNamesQuery } from "../../api/catalog-lists.ts";
+import { featureNamesQuery, poolsQuery } from "../../api/catalog-lists.ts";
 import { callOf } from "../../api/use-write.ts";
 import { describeRequired, sumOf, whyDenied } from "../../format/denial-sentences.ts";
 import { formatCount } from "../../format/numbers.ts";
@@ -61,13 +61,16 @@ export function DenialPage() {
 
 const NO_NAMES: ReadonlyMap<string, string> = new Map();
 
-/** The denial with features by name, for sentences. */
+/** The denial with features and the pool by name, for sentences. The default pool keeps its key and is not named. */
 function useNamed(denial: Denial): Denial {
-  const { data: names = NO_NAMES } = useQuery(featureNamesQuery(useScope()));
+  const scope = useScope();
+  const { data: names = NO_NAMES } = useQuery(featureNamesQuery(scope));
+  const { data: pools = [] } = useQuery(poolsQuery(scope));
   const nameOf = (key: string): string => names.get(key) ?? key;
-  const { feature, items, now } = denial;
+  const { feature, items, now, pool } = denial;
   return {
     ...denial,
+    pool: pool === "credits" ? pool : (pools.find(({ key }) => key === pool)?.name ?? pool),
     feature: nameOf(feature),
     items: items?.map((item) => ({ ...item, feature: nameOf(item.feature) })) ?? null,
     now: now === null ? null : { ...now, feature: nameOf(now.feature) },
@@ -96,6 +99,7 @@ function Why({ denial: unnamed }: { denial: Denial }) {
 }
 
 function DenialRequest({ denial }: { denial: Denial }) {
+  const { pool } = useNamed(denial);
   const { memberId, plan, resetsAt, limit, metadata, overage } = denial;
   const items: { name: string; value: ReactNode }[] = [
     {
@@ -107,7 +111,7 @@ function DenialRequest({ denial }: { denial: Denial }) {
     { name: denial.items === null ? "Cost" : "Required", value: describeRequired(denial) },
     {
       name: "Balance",
-      value: `${formatCount(denial.balance)}${denial.pool === "credits" ? "" : ` in ${denial.pool}`}`,
+      value: `${formatCount(denial.balance)}${pool === "credits" ? "" : ` in ${pool}`}`,
     },
     ...(overage === null ? [] : [{ name: "Overage", value: formatOverageLeft(overage) }]),
     ...(resetsAt === null ? [] : [{ name: "Credits renew", value: <Time at={resetsAt} /> }]),

@@ -7,6 +7,7 @@ import { Badge } from "../../ui/badge.tsx";
 import { TextLink } from "../../ui/button.tsx";
 import { CodeBlock } from "../../ui/code-block.tsx";
 import { Card } from "../../ui/page.tsx";
+import { FirstCharge } from "./first-charge.tsx";
 import { arrivalQuery, featuresQuery } from "./queries.ts";
 
 /** Next steps after the first event. */
@@ -64,6 +65,7 @@ export function NextSteps({
                 idempotencyKey: `first-charge-${attempt}`,
               })}
             />
+            <FirstCharge customerId={customerId} feature={feature} />
             <ArrivedCharge idempotencyKey={`first-charge-${attempt}`} />
           </Step>
         )}

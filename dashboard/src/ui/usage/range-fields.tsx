@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { momentText, nameOfClock, readMoment } from "../../format/times.ts";
-import { momentsOf, RANGE_NAMES, type Range, type RangeSearch } from "../../format/usage-range.ts";
+import { momentsOf, RANGE_OPTIONS, type Range, type RangeSearch } from "../../format/usage-range.ts";
 import { Button } from "../button.tsx";
 import { Select, TextField } from "../field.tsx";
 import { useClock } from "../time.tsx";
@@ -26,7 +26,7 @@ export function RangeFields({
   const isCustom = search.from !== undefined;
   const options = [
     ...(anyName === undefined ? [] : [{ value: "any", label: anyName }]),
-    ...Object.entries(RANGE_NAMES).map(([value, label]) => ({ value, label })),
+    ...RANGE_OPTIONS,
     { value: "custom", label: "Custom range" },
   ];
   return (

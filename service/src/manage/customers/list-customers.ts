@@ -2,6 +2,7 @@ import type { Catalog } from "../../entitlement/catalog.ts";
 import { viewWallet } from "../../entitlement/view-wallet.ts";
 import { balanceOf } from "../../entitlement/wallet.ts";
 import type { Pool } from "../../postgres/pool.ts";
+import type { Tx } from "../../postgres/statement.ts";
 import { single } from "../../postgres/transaction.ts";
 import type { CustomerId, EnvironmentId, Instant } from "../../primitives/brand.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
@@ -9,8 +10,9 @@ import { readClock } from "../../store/cell/clock.ts";
 import {
   type CustomerRecord,
   findCustomerRecord,
+  findLow,
   listCustomerRecords,
-  listLowRecords,
+  readCustomerRecords,
 } from "../../store/cell/customer-list.ts";
 import { type Customer, describeCustomer } from "./describe-customer.ts";
 
@@ -57,29 +59,57 @@ export function listCustomers(
   });
 }
 
-/**
- * Lists the customers with the lowest balances below `balanceBelow`. The stored balance selects up to `SCANNED_MAX` customers, most
- * recently active first. Their balances are then computed for the present, because credits may have renewed or expired.
- */
+/** Stored balances looked at for a list of the lowest ones, and how many wallets are read at a time. */
+const CANDIDATES_MAX = 5_000;
+const CHUNK = 500;
+
+/** Lists the customers with the lowest balances below `balanceBelow`. */
 export function listLowest(
   cell: Pool,
   environmentId: EnvironmentId,
-  filter: CustomerFilter & { readonly balanceBelow: number },
+  filter: LowFilter,
   limit: number,
 ): Promise<readonly Customer[]> {
   return single(cell, async (tx) => {
     const catalog = await loadCatalog(tx, environmentId);
     const clock = await readClock(tx);
-    // The stored balance is the sum of all pools, so it selects nothing if there are several.
-    const below = catalog.pools.size > 1 ? null : filter.balanceBelow;
-    const records = await listLowRecords(tx, environmentId, { below, limit: SCANNED_MAX });
-    return records
-      .filter((record) => matches(record, catalog, clock, filter))
-      .map((record) => ({ record, lowest: lowestBalance(record, catalog, clock) }))
-      .sort((a, b) => a.lowest - b.lowest)
-      .slice(0, limit)
-      .map(({ record }) => describeCustomer(record, catalog, clock));
+    const records = await findLowest(tx, { environmentId, catalog, clock }, filter, limit);
+    return records.map((record) => describeCustomer(record, catalog, clock));
   });
+}
+
+export type LowFilter = CustomerFilter & { readonly balanceBelow: number };
+
+type Present = { readonly environmentId: EnvironmentId; readonly catalog: Catalog; readonly clock: Instant };
+
+/**
+ * The lowest balances first. Stored balances select customers; their present balances are computed, because credits may have renewed or
+ * expired. Customers are read in order of their stored balance, until no other one can be lower.
+ */
+export async function findLowest(
+  tx: Tx,
+  { environmentId, catalog, clock }: Present,
+  filter: LowFilter,
+  limit: number,
+): Promise<readonly CustomerRecord[]> {
+  // The stored balance is the sum of all pools, so it selects nothing if there are several.
+  const isOnePool = catalog.pools.size === 1;
+  const low = await findLow(tx, environmentId, {
+    below: isOnePool ? filter.balanceBelow : null,
+    limit: isOnePool ? CANDIDATES_MAX : SCANNED_MAX,
+  });
+  let found: { readonly record: CustomerRecord; readonly lowest: number }[] = [];
+  for (let start = 0; start < low.length; start += CHUNK) {
+    const worst = found.length < limit ? null : found.at(-1);
+    if (isOnePool && worst && (low[start]?.stored ?? 0) >= worst.lowest) break;
+    const numbers = low.slice(start, start + CHUNK).map(({ customerNumber }) => customerNumber);
+    const records = await readCustomerRecords(tx, environmentId, numbers);
+    const matching = records
+      .filter((record) => matches(record, catalog, clock, filter))
+      .map((record) => ({ record, lowest: lowestBalance(record, catalog, clock) }));
+    found = [...found, ...matching].sort((a, b) => a.lowest - b.lowest).slice(0, limit);
+  }
+  return found.map(({ record }) => record);
 }
 
 function lowestBalance({ wallet }: CustomerRecord, catalog: Catalog, clock: Instant): number {

@@ -74,7 +74,8 @@ export function customerOperations({ cellOf }: ManageParts): Operation[] {
           Type.Enum(["newest", "balance"], {
             description:
               "`balance`: lowest balance in any pool first, at most `limit` customers. Needs `balanceBelow`, without `search` or `cursor`. " +
-              "Compares the newest 100,000 customers, and computes the balances of the 1,000 most recently active that are low.",
+              "Compares the stored balances of the newest 100,000 customers, and computes the balances of the lowest 5,000. With several pools: of " +
+              "the 1,000 most recently active customers.",
           }),
         ),
       }),

@@ -46,9 +46,7 @@ test("overrides are shown with the customer, the charge, the denial and in the a
   expect((await manage("GET", `denials/${denial?.denialId}`)).body).toMatchObject({
     overrides: 1,
     isOverridden: true,
-    sentences: expect.arrayContaining([
-      "The customer's overrides (number 1) allow 3 × image.render per period.",
-    ]),
+    sentences: expect.arrayContaining(["The customer's overrides (number 1) allow 3 × image.render a day."]),
   });
   const { body: audit } = await manage("GET", "audit?limit=1");
   expect(audit["items"]).toMatchObject([

@@ -82,6 +82,12 @@ export const DenialExplanation = Type.Object({
   ),
   resetsAt: nullable(timeField),
   limit: LimitPosition,
+  limitPeriod: nullable(
+    Type.Enum(["day", "week", "month", "year", "once"], {
+      description:
+        "How often the limit resets. `once`: never. Null without a limit, or if it is no longer known.",
+    }),
+  ),
   openGrants: nullable(
     Type.Array(
       Type.Object({
@@ -152,7 +158,7 @@ function whyDenied(facts: Facts): string[] {
     }
     case "limit_reached": {
       const { limit } = facts;
-      const allows = `${isOverridden ? `${own} allow` : `${planName} allows`} ${limit?.quantity ?? 0} × ${feature} per period.`;
+      const allows = `${isOverridden ? `${own} allow` : `${planName} allows`} ${limit?.quantity ?? 0} × ${feature} ${spanOf(facts.limitPeriod)}.`;
       const used = `${were(limit?.used ?? 0)} used, and the request needed ${facts.quantity} more.`;
       const resetsAt = limit?.resetsAt ?? null;
       const reset =
@@ -170,6 +176,11 @@ function whyDenied(facts: Facts): string[] {
     default:
       return assertNever(reason);
   }
+}
+
+function spanOf(period: Facts["limitPeriod"]): string {
+  if (period === null) return "per period";
+  return period === "once" ? "in total" : `a ${period}`;
 }
 
 function whatNow({ now, creditsRequired }: Facts): string[] {

@@ -107,7 +107,7 @@ test("a reached limit shows its use and when it resets", async () => {
   });
   expect(explained["resetsAt"]).not.toBe((explained["limit"] as Record<string, unknown>)["resetsAt"]);
   expect(explained.sentences).toEqual([
-    "Plan Pro, version 1, allows 5 × export per period.",
+    "Plan Pro, version 1, allows 5 × export a day.",
     "4 were used, and the request needed 2 more.",
     expect.stringMatching(/^The limit resets on .+ UTC\.$/),
     "The same request would still be denied now (limit_reached).",

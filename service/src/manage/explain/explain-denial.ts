@@ -1,4 +1,4 @@
-import type { Catalog } from "../../entitlement/catalog.ts";
+import type { Catalog, PlanFeature } from "../../entitlement/catalog.ts";
 import { parseItems } from "../../entitlement/consumption.ts";
 import { decide, type Reason } from "../../entitlement/decide.ts";
 import { overageLeft } from "../../entitlement/overage.ts";
@@ -75,6 +75,7 @@ export function explainDenial(
       isOverridden: override !== null && isDecidedBy(override, catalog, denial),
       pool: poolKey(catalog, pool),
       ...describePosition(denial, own, isOverageKnown),
+      limitPeriod: denial.limit === null ? null : limitPeriodOf(catalog, denial, override),
       openGrants: await describeGrants(tx, catalog, name, { at: denial.recordedAt, sequence, wallet }),
       chargesBefore: charges.filter(({ recordedAt }) => recordedAt >= (since ?? 0)).map(describeCharge),
       now: wallet === null ? null : decideNow(catalog, wallet, denial, await readClock(tx)),
@@ -107,7 +108,7 @@ async function findOverrideOf(
 function isDecidedBy({ included, cost, limit }: FeatureOverride, catalog: Catalog, denial: Denial): boolean {
   switch (denial.reason) {
     case "insufficient_credits":
-      return cost !== null || !isInPlan(catalog, denial);
+      return cost !== null || planTermsOf(catalog, denial) === undefined;
     case "limit_reached":
       return limit !== undefined;
     case "feature_not_in_plan":
@@ -117,23 +118,23 @@ function isDecidedBy({ included, cost, limit }: FeatureOverride, catalog: Catalo
   }
 }
 
-/** Whether the plan includes the denied feature. */
-function isInPlan(catalog: Catalog, { planVersion, feature: key }: Denial): boolean {
+/** The terms of the denied feature in the plan version. */
+function planTermsOf(catalog: Catalog, { planVersion, feature: key }: Denial): PlanFeature | undefined {
   const feature = catalog.features.get(key);
   const version = planVersion === null ? undefined : catalog.versions.get(planVersion);
-  return feature !== undefined && (version?.features.has(feature.id) ?? false);
+  return feature === undefined ? undefined : version?.features.get(feature.id);
 }
 
 /** The pool pinned by the plan version or by the overrides, otherwise the feature's current pool. */
-function poolOf(
-  catalog: Catalog,
-  { planVersion, feature: key }: Denial,
-  override: FeatureOverride | null,
-): PoolId | null {
-  const feature = catalog.features.get(key);
+function poolOf(catalog: Catalog, denial: Denial, override: FeatureOverride | null): PoolId | null {
+  const feature = catalog.features.get(denial.feature);
   if (feature === undefined) return null;
-  const version = planVersion === null ? undefined : catalog.versions.get(planVersion);
-  return version?.features.get(feature.id)?.pool ?? override?.added?.pool ?? feature.pool;
+  return planTermsOf(catalog, denial)?.pool ?? override?.added?.pool ?? feature.pool;
+}
+
+function limitPeriodOf(catalog: Catalog, denial: Denial, override: FeatureOverride | null) {
+  const limit = override?.limit === undefined ? planTermsOf(catalog, denial)?.limit : override.limit;
+  return limit?.period ?? null;
 }
 
 function poolKey(catalog: Catalog, id: PoolId | null): string {

@@ -34,6 +34,10 @@ const SeenKeys = (description: string) =>
 export const RequestSummary = Type.Object({
   since: timeField,
   total: Type.Object(kinds),
+  previous: Type.Object(kinds, {
+    description:
+      "The same number of hours before `since`. Counts are kept for 7 days: earlier requests are missing.",
+  }),
   byHour: Type.Array(Type.Object({ hour: timeField, ...kinds }), {
     description: "One item for every hour, oldest first.",
   }),
@@ -64,12 +68,15 @@ export function summarizeRequests(
     const now = await readClock(tx);
     const since = brandAs<Instant>((Math.floor(now / HOUR_MS) - hours + 1) * HOUR_MS);
     const from = brandAs<Instant>(Math.max(since, start ?? 0));
-    const counts = await listRequestCounts(tx, environmentId, from);
+    const before = brandAs<Instant>(Math.max(since - hours * HOUR_MS, start ?? 0));
+    const all = await listRequestCounts(tx, environmentId, before);
+    const counts = all.filter(({ hour }) => hour >= from);
     const features = await listUnknownFeatures(tx, environmentId, from);
     const events = await listUnnamedEvents(tx, environmentId, { since: from, start });
     return {
       since: formatTimestamp(since),
       total: sum(counts),
+      previous: sum(all.filter(({ hour }) => hour < since)),
       byHour: Array.from({ length: hours }, (_, index) => {
         const hour = brandAs<Instant>(since + index * HOUR_MS);
         return { hour: formatTimestamp(hour), ...sum(counts.filter((count) => count.hour === hour)) };

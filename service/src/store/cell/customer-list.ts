@@ -51,46 +51,76 @@ export async function listCustomerRecords(
   const page = { environmentId, before, limit };
   const { numbers, next } =
     search === null ? await findNewest(tx, page) : await searchNumbers(tx, page, search);
-  if (numbers.length === 0) return { records: [], next };
-  const records = await listRows(tx, READ_RECORDS, [environmentId, bigints(numbers)], RECORD);
-  return { records: await viewDueHolds(tx, records, (record) => ({ ...record, environmentId })), next };
+  return { records: await readCustomerRecords(tx, environmentId, numbers), next };
 }
 
 /** Wallets whose stored balance is compared in one call, those of the newest customers. */
 const COMPARED_MAX = 100_000;
 
-// The stored balance counts held credits, so wallets with open holds are candidates too. No index has the balance, because
-// every charge would update it. The first part reads two columns of each wallet, in order of its primary key.
+/** Customers with open holds that are candidates too. */
+const HOLDERS_MAX = 1_000;
+
+// The stored balance counts held credits, so a wallet with open holds may have any balance below it. No index has the balance, because
+// every charge would update it. The first part reads three columns of each wallet, in order of its primary key.
 const FIND_LOW = statement(
   "customers.find_low",
   `
-  select w.customer_number
-  from (
-    select q.customer_number, q.decided_at, q.balance
-    from cell.wallets as q
-    where q.environment_id = $1
-    order by q.customer_number desc
-    limit ${COMPARED_MAX}
-  ) as w
-  where $2::bigint is null
-    or w.balance < $2
-    or exists (
-      select
-      from cell.open_holds as h
-      where h.environment_id = $1
-        and h.customer_number = w.customer_number
-    )
-  order by w.decided_at desc
-  limit $3::bigint`,
+  (
+    select distinct h.customer_number, 0::bigint as balance
+    from cell.open_holds as h
+    where h.environment_id = $1
+    order by h.customer_number desc
+    limit ${HOLDERS_MAX}
+  )
+  union all
+  (
+    select w.customer_number, w.balance
+    from (
+      select q.customer_number, q.decided_at, q.balance
+      from cell.wallets as q
+      where q.environment_id = $1
+      order by q.customer_number desc
+      limit ${COMPARED_MAX}
+    ) as w
+    where $2::bigint is null
+      or w.balance < $2
+    order by
+      case when $2::bigint is null then 0 else w.balance end,
+      w.decided_at desc
+    limit $3::bigint
+  )`,
 );
 
-/** Customers whose stored balance is below `below`, most recently active first. Null `below`: all customers. */
-export async function listLowRecords(
+export type StoredBalance = {
+  readonly customerNumber: CustomerNumber;
+  /** The credits of all pools when the wallet last changed, or 0 if some of them are held. */
+  readonly stored: number;
+};
+
+/**
+ * Customers with open holds, then those whose stored balance is below `below`: the lowest first, and among equals the most recently
+ * active. Null `below`: all customers, the most recently active first.
+ */
+export async function findLow(
   tx: Tx,
   environmentId: EnvironmentId,
   { below, limit }: { readonly below: number | null; readonly limit: number },
+): Promise<readonly StoredBalance[]> {
+  const { rows } = await tx.run(FIND_LOW, [environmentId, below, limit]);
+  const low = new Map<CustomerNumber, number>();
+  for (const [number, balance] of rows) {
+    const customerNumber = brandAs<CustomerNumber>(readInteger(number));
+    if (!low.has(customerNumber)) low.set(customerNumber, readInteger(balance));
+  }
+  return [...low].map(([customerNumber, stored]) => ({ customerNumber, stored }));
+}
+
+/** These customers, in the same order. Erased customers are left out. */
+export async function readCustomerRecords(
+  tx: Tx,
+  environmentId: EnvironmentId,
+  numbers: readonly number[],
 ): Promise<readonly CustomerRecord[]> {
-  const numbers = readNumbers((await tx.run(FIND_LOW, [environmentId, below, limit])).rows);
   if (numbers.length === 0) return [];
   const records = await listRows(tx, READ_RECORDS, [environmentId, bigints(numbers)], RECORD);
   return viewDueHolds(tx, records, (record) => ({ ...record, environmentId }));

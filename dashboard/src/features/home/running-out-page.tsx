@@ -1,0 +1,117 @@
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { CalendarCheck } from "lucide-react";
+import type { Item } from "../../api/answer.ts";
+import { FORECAST_ASSUMES } from "../../format/forecast.ts";
+import { formatCount } from "../../format/numbers.ts";
+import { NamedCustomer } from "../../frame/links.tsx";
+import { usePoolNames, useScope } from "../../frame/use-scope.ts";
+import { ButtonLink } from "../../ui/button.tsx";
+import { Select } from "../../ui/field.tsx";
+import { Card, EmptyState, Page } from "../../ui/page.tsx";
+import { type Column, Table } from "../../ui/table.tsx";
+import { Time } from "../../ui/time.tsx";
+import { Outlook } from "./balances.tsx";
+import { forecastsQuery } from "./queries.ts";
+
+const route = getRouteApi("/signed-in/projects/$projectId/$environment/running-out");
+
+const PERIODS = [
+  { value: "", label: "Any time" },
+  { value: "1", label: "In a day" },
+  { value: "7", label: "In 7 days" },
+  { value: "30", label: "In 30 days" },
+];
+
+/** Customers by days until empty. */
+export function RunningOutPage() {
+  const scope = useScope();
+  const { days } = route.useSearch();
+  const navigate = route.useNavigate();
+  const { data } = useSuspenseQuery(forecastsQuery(scope, days));
+  const columns = useColumns(data.items);
+  return (
+    <Page
+      title="Running out"
+      note={`Customers by days until empty. ${FORECAST_ASSUMES}`}
+      actions={
+        <div className="w-36">
+          <Select
+            label="Runs out"
+            isLabelHidden
+            options={
+              PERIODS.some(({ value }) => value === String(days ?? "")) ? PERIODS : [...PERIODS, custom(days)]
+            }
+            value={String(days ?? "")}
+            onChange={({ target: { value } }) =>
+              void navigate({ search: value === "" ? {} : { days: Number(value) }, replace: true })
+            }
+          />
+        </div>
+      }
+    >
+      <Card flush>
+        {data.items.length === 0 ? (
+          <EmptyState
+            icon={CalendarCheck}
+            title="No customer runs out"
+            action={
+              <ButtonLink to="/projects/$projectId/$environment/customers" params={scope}>
+                Go to Customers
+              </ButtonLink>
+            }
+          >
+            Lists customers who were charged lately and whose credits do not renew in time.
+          </EmptyState>
+        ) : (
+          <Table
+            label="Customers by days until empty"
+            columns={columns}
+            rows={data.items}
+            keyOf={({ customerId }) => customerId}
+          />
+        )}
+      </Card>
+    </Page>
+  );
+}
+
+function custom(days: number | undefined) {
+  return { value: String(days), label: `In ${days} days` };
+}
+
+type CustomerForecast = Item<"listForecasts">;
+
+function useColumns(items: readonly CustomerForecast[]): Column<CustomerForecast>[] {
+  const nameOfPool = usePoolNames();
+  const hasPools = items.some(({ pools }) => pools.length > 1);
+  return [
+    {
+      name: "Customer",
+      isWide: true,
+      cell: ({ customerId, customerName, pools: [pool] }) => (
+        <>
+          <NamedCustomer customerId={customerId} name={customerName} />
+          <span className="block text-caption md:hidden">
+            <Outlook pool={pool} />
+          </span>
+        </>
+      ),
+    },
+    { name: "Plan", hidesWhenNarrow: true, cell: ({ plan }) => plan?.name ?? "None" },
+    { name: "Pool", isShown: hasPools, cell: ({ pools: [pool] }) => pool && nameOfPool(pool.pool) },
+    { name: "Balance", isNumber: true, cell: ({ pools: [pool] }) => formatCount(pool?.balance ?? 0) },
+    {
+      name: "Used per day",
+      isNumber: true,
+      hidesWhenNarrow: true,
+      cell: ({ pools: [pool] }) => formatCount(Math.round(pool?.usedPerDay ?? 0)),
+    },
+    { name: "Forecast", hidesWhenNarrow: true, cell: ({ pools: [pool] }) => <Outlook pool={pool} /> },
+    {
+      name: "Renews",
+      hidesWhenNarrow: true,
+      cell: ({ pools: [pool] }) => <Time at={pool?.renewsAt ?? null} as="day" />,
+    },
+  ];
+}

@@ -1,0 +1,45 @@
+const GUIDES = "/docs/guides";
+const PLANS = `${GUIDES}/credits-and-plans`;
+const API = `${GUIDES}/management-api`;
+const CUSTOMER = "/projects/$projectId/$environment/customers/$customerId";
+
+/** Which page of the documentation explains a page of the dashboard, by route. */
+export const PAGE_GUIDES: Readonly<Record<string, string>> = {
+  "/projects/$projectId/$environment/": `${GUIDES}/dashboard`,
+  "/projects/$projectId/$environment/running-out": `${GUIDES}/dashboard#forecasts`,
+  "/projects/$projectId/$environment/customers": `${API}#customers`,
+  [`${CUSTOMER}/`]: `${API}#customers`,
+  [`${CUSTOMER}/ledger`]: `${PLANS}#corrections`,
+  [`${CUSTOMER}/grants`]: `${PLANS}#spending-order`,
+  [`${CUSTOMER}/holds`]: `${GUIDES}/holds`,
+  [`${CUSTOMER}/usage`]: `${API}#usage`,
+  [`${CUSTOMER}/requests`]: `${API}#questions-from-support`,
+  [`${CUSTOMER}/plans`]: `${PLANS}#plans`,
+  "/projects/$projectId/$environment/plans": `${PLANS}#plans`,
+  "/projects/$projectId/$environment/plans/$key": `${PLANS}#plans`,
+  "/projects/$projectId/$environment/plans/$key/edit": `${PLANS}#plans`,
+  "/projects/$projectId/$environment/plans/$key/publish": `${PLANS}#plans`,
+  "/projects/$projectId/$environment/promote": `${API}#catalog`,
+  "/projects/$projectId/$environment/catalog-file": `${API}#catalog`,
+  "/projects/$projectId/$environment/features": `${PLANS}#costs`,
+  "/projects/$projectId/$environment/features/event-keys": `${GUIDES}/integration#which-call-when`,
+  "/projects/$projectId/$environment/features/pools": `${PLANS}#terms`,
+  "/projects/$projectId/$environment/usage": `${API}#usage`,
+  "/projects/$projectId/$environment/usage/events": `${GUIDES}/integration#which-call-when`,
+  "/projects/$projectId/$environment/usage/month-end": `${API}#monthly-statement`,
+  "/projects/$projectId/$environment/usage/exports": `${API}#exports`,
+  "/projects/$projectId/$environment/requests": `${GUIDES}/integration#denials`,
+  "/projects/$projectId/$environment/keys/$idempotencyKey": `${GUIDES}/integration#idempotency-keys`,
+  "/projects/$projectId/$environment/keys/$idempotencyKey/why": `${GUIDES}/integration#denials`,
+  "/projects/$projectId/$environment/denials/$denialId": `${GUIDES}/integration#denials`,
+  "/projects/$projectId/$environment/api-keys": `${GUIDES}/integration`,
+  "/projects/$projectId/$environment/first-event": "/docs/quick-start",
+  "/welcome": "/docs/quick-start",
+  "/workspace/members": `${GUIDES}/dashboard`,
+  "/workspace/tokens": `${API}#tokens`,
+  "/workspace/audit": `${API}#questions-from-support`,
+  "/workspace/settings": `${API}#history-window`,
+  "/workspace/settings/projects": `${GUIDES}/concepts`,
+  "/workspace/settings/health": "/docs/operations/health",
+  "/workspace/settings/profile": `${GUIDES}/dashboard`,
+};

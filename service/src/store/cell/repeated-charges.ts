@@ -1,0 +1,135 @@
+import { bigints } from "../../postgres/binary-array.ts";
+import { readInteger } from "../../postgres/column.ts";
+import { derive, describeRow, id, instant, integer, listRows, type RowOf } from "../../postgres/row.ts";
+import { statement, type Tx } from "../../postgres/statement.ts";
+import {
+  brandAs,
+  type CustomerNumber,
+  type EnvironmentId,
+  type FeatureId,
+  type Instant,
+  type PoolId,
+} from "../../primitives/brand.ts";
+import { MEMBER } from "./ledger.ts";
+import { lowestLogId } from "./request-log.ts";
+
+/** Logged requests, newest first, and customers that one response is based on. */
+const REQUESTS_MAX = 20_000;
+const CUSTOMERS_MAX = 100;
+
+// No index of the ledger finds the latest charges of an environment. The request log has one, but neither quantities nor reversals.
+const FIND_CUSTOMERS = statement(
+  "repeated_charges.find_customers",
+  `
+  with requests as (
+    select l.id, l.recorded_at, l.endpoint, l.status, l.reason, l.is_replay, l.customer_number, l.subject
+    from cell.request_log as l
+    where l.environment_id = $1
+      and l.id >= $2::uuid
+    order by l.id desc
+    limit ${REQUESTS_MAX}
+  ), charges as (
+    select
+      r.customer_number,
+      r.subject,
+      r.recorded_at,
+      r.recorded_at - lag(r.recorded_at) over (partition by r.customer_number, r.subject order by r.recorded_at)
+        <= $3::bigint * interval '1 millisecond' as continues
+    from requests as r
+    where r.endpoint = 'consume'
+      and r.status = 200
+      and r.reason is null
+      and not r.is_replay
+      and r.customer_number is not null
+  ), numbered as (
+    select
+      c.customer_number,
+      c.subject,
+      c.recorded_at,
+      count(*) filter (where c.continues is not true)
+        over (partition by c.customer_number, c.subject order by c.recorded_at) as run
+    from charges as c
+  ), runs as (
+    select n.customer_number, count(*) as length, max(n.recorded_at) as last_at
+    from numbered as n
+    group by n.customer_number, n.subject, n.run
+    having count(*) > 1
+  )
+  select r.customer_number
+  from runs as r
+  group by r.customer_number
+  -- Long runs are normal use, but may contain two charges of a rare quantity.
+  order by min(r.length) <= $4::bigint desc, max(r.last_at) desc
+  limit ${CUSTOMERS_MAX}`,
+);
+
+/**
+ * Customers with charges for the same feature within this time of each other, according to the request log. Those with a run of at most
+ * `runMax` charges come first, the latest before others.
+ */
+export async function findRepeating(
+  tx: Tx,
+  environmentId: EnvironmentId,
+  {
+    since,
+    withinMs,
+    runMax,
+  }: { readonly since: Instant; readonly withinMs: number; readonly runMax: number },
+): Promise<CustomerNumber[]> {
+  const parameters = [environmentId, lowestLogId(since).toString("hex"), withinMs, runMax];
+  const { rows } = await tx.run({ ...FIND_CUSTOMERS, name: "" }, parameters);
+  return rows.map(([number]) => brandAs<CustomerNumber>(readInteger(number)));
+}
+
+const CHARGE = describeRow({
+  customerNumber: id<CustomerNumber>("e.customer_number"),
+  sequence: integer("e.sequence"),
+  recordedAt: instant("e.recorded_at"),
+  pool: id<PoolId>("e.pool_id"),
+  feature: id<FeatureId>("e.feature_id"),
+  quantity: integer("e.quantity"),
+  // Not -amount, which is -0 if nothing was charged.
+  credits: derive(integer("e.amount"), (amount) => 0 - amount),
+  overage: integer("coalesce(e.overage, 0)"),
+  memberId: MEMBER,
+  reversedQuantity: integer("coalesce(r.quantity, 0)"),
+});
+
+/** A charge, with what repetitions are recognized by. */
+export type RecentCharge = RowOf<typeof CHARGE>;
+
+const ENTRIES_MAX = 200;
+
+const LIST_RECENT = statement(
+  "repeated_charges.list_recent",
+  `
+  select ${CHARGE.list}
+  from unnest($2::bigint[]) as n (customer_number)
+  cross join lateral (
+    select
+      l.customer_number, l.sequence, l.recorded_at, l.pool_id, l.feature_id, l.quantity, l.amount, l.overage, l.member_id,
+      l.kind, l.environment_id
+    from cell.ledger as l
+    where l.customer_number = n.customer_number
+    order by l.sequence desc
+    limit ${ENTRIES_MAX}
+  ) as e
+  left join lateral (
+    select sum(v.quantity) as quantity
+    from cell.ledger as v
+    where v.customer_number = e.customer_number
+      and v.reverses = e.sequence
+  ) as r on true
+  where e.kind = 2
+    and e.environment_id = $1
+  order by e.customer_number, e.sequence`,
+);
+
+/** The charges among the latest ledger entries of these customers, oldest first. */
+export function listRecentCharges(
+  tx: Tx,
+  environmentId: EnvironmentId,
+  customers: readonly CustomerNumber[],
+): Promise<RecentCharge[]> {
+  return listRows(tx, { ...LIST_RECENT, name: "" }, [environmentId, bigints(customers)], CHARGE);
+}
