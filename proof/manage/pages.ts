@@ -45,7 +45,29 @@ export function customerPages({ project, customers, cursors }: World): Page[] {
     page("balance below, none, deep page", (call) => `balanceBelow=0&cursor=${cursor(call)}`),
     page("blocked, none", () => "blocked=true"),
     page("search and plan", (call) => `search=customer_${any(call)}&plan=pro`),
+    search("part of a name", (call) => `pany ${any(call)}`),
+    search("part of an email", (call) => `ling${any(call)}@example`),
+    search("part that matches all", () => "ompan"),
+    search("part without a match", (call) => `obody-${call}`),
+    search("part without a trigram", (call) => `@e${call}`),
+    ...(["name_asc", "name_desc", "balance_asc", "balance_desc", "oldest"] as const).flatMap((sort) => [
+      page(`sorted by ${sort}`, () => `sort=${sort}&limit=200`),
+      page(`sorted by ${sort}, deep page`, (call) => `sort=${sort}&cursor=${sortedCursor(sort, any(call))}`),
+      page(`sorted by ${sort}, search`, (call) => `sort=${sort}&search=pany ${any(call)}`),
+      page(`sorted by ${sort}, search that matches all`, () => `sort=${sort}&search=ompan`),
+      page(`sorted by ${sort}, on a rare plan`, () => `sort=${sort}&plan=free`),
+    ]),
   ];
+}
+
+/** The position after customer `n` of the file, as the API encodes it. */
+function sortedCursor(sort: string, n: number): string {
+  const key = sort.startsWith("name")
+    ? [`company ${n}`]
+    : sort.startsWith("balance")
+      ? [1 + (n % 1_000)]
+      : [];
+  return Buffer.from(JSON.stringify([...key, n])).toString("base64url");
 }
 
 type Document = { readonly paths: Readonly<Record<string, { readonly get?: Get }>> };
