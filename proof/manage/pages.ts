@@ -1,8 +1,12 @@
 import { BUSY } from "../harness/fill-customers.ts";
 import type { Project } from "../harness/project.ts";
 
-/** One kind of call. Its path varies with the number of the call: another customer, or another page of the list. */
-export type Page = { readonly name: string; readonly path: (call: number) => string };
+/** One kind of call. It varies with its number: another customer, or another page of the list. A call with a body is a POST. */
+export type Page = {
+  readonly name: string;
+  readonly path: (call: number) => string;
+  readonly body?: (call: number) => object;
+};
 
 export type World = {
   readonly project: Project;
@@ -50,6 +54,14 @@ export function customerPages({ project, customers, cursors }: World): Page[] {
     search("part that matches all", () => "ompan"),
     search("part without a match", (call) => `obody-${call}`),
     search("part without a trigram", (call) => `@e${call}`),
+    {
+      name: "bulk preview of 200 selected customers",
+      path: () => `${project.here}/bulk-assignments/preview`,
+      body: (call) => ({
+        filter: { customerIds: Array.from({ length: 200 }, (_, i) => `customer_${any(call + i)}`) },
+        plan: "pro",
+      }),
+    },
     ...(["name_asc", "name_desc", "balance_asc", "balance_desc", "oldest"] as const).flatMap((sort) => [
       page(`sorted by ${sort}`, () => `sort=${sort}&limit=200`),
       page(`sorted by ${sort}, deep page`, (call) => `sort=${sort}&cursor=${sortedCursor(sort, any(call))}`),

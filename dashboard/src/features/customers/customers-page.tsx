@@ -166,13 +166,8 @@ function CustomersActions({ isCreating }: { isCreating: boolean }) {
   const scope = useScope();
   const navigate = useNavigate();
   const isOperator = useMayActAs("operator");
-  const [act, setAct] = useState<"new" | "import" | null>(isCreating ? "new" : null);
-  // A link can also arrive while the page is open.
-  const [followed, setFollowed] = useState(isCreating);
-  if (followed !== isCreating) {
-    setFollowed(isCreating);
-    if (isCreating) setAct("new");
-  }
+  const [chosen, setAct] = useState<"new" | "import" | null>(null);
+  const act = isCreating ? "new" : chosen;
   if (!isOperator) return null;
   const onClose = () => {
     setAct(null);

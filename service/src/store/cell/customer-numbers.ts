@@ -41,12 +41,23 @@ export async function findNumbers(tx: Tx, page: NumbersPage, search: string | nu
   if (search === null) return cut(await scan(tx, page, page.limit + 1, null), page.limit);
   const matching = await findMatching(tx, page.environmentId, search);
   if (matching !== null) return cut(await sort(tx, page, matching), page.limit);
-  const scanned = await scan(tx, page, SCANNED_MAX, patternOf(search));
-  const { found, next } = cut(
-    scanned.filter(({ isMatch }) => isMatch),
-    page.limit,
-  );
-  return { found, next: next ?? (scanned.length < SCANNED_MAX ? null : (scanned.at(-1) ?? null)) };
+  return scanMatching(tx, page, patternOf(search));
+}
+
+/** If a search matches too many customers, a page scans this many in order, and then this many more if it is not full. */
+const SCANS = [1_000, 9_000] as const;
+
+async function scanMatching(tx: Tx, page: NumbersPage, pattern: string): Promise<FoundNumbers> {
+  const matching: Position[] = [];
+  let { after } = page;
+  for (const size of SCANS) {
+    const scanned = await scan(tx, { ...page, after }, size, pattern);
+    matching.push(...scanned.filter(({ isMatch }) => isMatch));
+    after = scanned.length < size ? null : (scanned.at(-1) ?? null);
+    if (after === null || matching.length > page.limit) break;
+  }
+  const { found, next } = cut(matching, page.limit);
+  return { found, next: next ?? after };
 }
 
 /** `found` has more than `limit` positions if there is another page. */
@@ -54,9 +65,6 @@ function cut(found: readonly Position[], limit: number): FoundNumbers {
   const shown = found.slice(0, limit);
   return { found: shown, next: found.length > limit ? (shown.at(-1) ?? null) : null };
 }
-
-/** If a search matches too many customers, one page scans up to this many in order. */
-const SCANNED_MAX = 10_000;
 
 /** Wallets whose balance is compared, those of the newest customers. No index has the balance: every charge would update it. */
 export const COMPARED_MAX = 100_000;
@@ -68,6 +76,8 @@ type Source = {
   readonly one: string;
   /** The sort key, as an expression on `s`. */
   readonly key: string;
+  /** Whether the row matches the pattern. Null if it does not have the columns. */
+  readonly isMatch: string;
   /** Beyond a key, and from a key on. */
   readonly compare: Readonly<Record<Direction, readonly [string, string]>>;
   /** Before every key, and after every key. */
@@ -82,11 +92,13 @@ const NUMBERS = { asc: [">", ">="], desc: ["<", "<="] } as const;
 const CUSTOMERS = {
   rows: "cell.customers as s where s.environment_id = $1 and s.erased_at is null",
   one: `
-    select s.number, s.name, s.customer_id
+    select s.number, s.name, s.customer_id, s.email, s.billing_reference
     from cell.customers as s
     where s.environment_id = $1
       and s.number = n.number
       and s.erased_at is null`,
+  // No column is null in the result: a missing name does not match.
+  isMatch: `coalesce(${matches("s", "$5")}, false)`,
 };
 
 const SOURCES = {
@@ -113,6 +125,7 @@ const SOURCES = {
     where w.environment_id = $1
       and w.customer_number = n.number`,
     key: "s.balance",
+    isMatch: "null::boolean",
     compare: NUMBERS,
     ends: [-1, Number.MAX_SAFE_INTEGER],
   },
@@ -148,15 +161,15 @@ function statementOf(rows: string, source: Source, direction: Direction) {
     name: "",
     text: `/* customers.in_order */
   select p.number, p.key,
-    $5::text is null or exists (
+    $5::text is null or coalesce(p.is_match, exists (
       select
       from cell.customers as c
       where c.environment_id = $1
         and c.number = p.number
         and (${matches("c", "$5")})
-    ) as is_match
+    ))
   from (
-    select s.number, ${source.key} as key
+    select s.number, ${source.key} as key, ${source.isMatch} as is_match
     from ${rows}
       and ${afterKey(source, direction)}
     order by ${orderBy(source, direction, source.key, "s.number")}
