@@ -78,12 +78,12 @@ test("ten of forty customers are selected and changed by mouse, and the other th
   expect(await rows.count()).toBe(10);
   await expectAccessible(page);
   await dialog.getByRole("button", { name: "Assign Scale to 10 customers in test" }).click();
-  await dialog.getByText("10 customers changed").waitFor();
+  await dialog.getByText("Assigned Scale to 10 customers").waitFor();
   await expectAccessible(page);
   expect(await on("scale")).toEqual(FORTY.slice(0, 10));
   expect(await on("pro")).toEqual(FORTY.slice(10));
   await dialog.getByRole("button", { name: "Undo for 10 customers" }).click();
-  await dialog.getByText("10 customers restored").waitFor();
+  await dialog.getByText("Restored 10 customers").waitFor();
   expect(await on("pro")).toEqual(FORTY);
   await dialog.getByRole("button", { name: "Done" }).click();
 
@@ -91,7 +91,7 @@ test("ten of forty customers are selected and changed by mouse, and the other th
   const credits = page.getByRole("dialog", { name: "Add credits" });
   await credits.getByLabel("Credits for each").fill("50");
   await credits.getByRole("button", { name: "Add 50 credits to 10 customers in test" }).click();
-  await credits.getByText("10 customers changed").waitFor();
+  await credits.getByText("Added 50 credits to 10 customers", { exact: true }).waitFor();
   const manual = () => database.count("cell.grants", "kind = 3");
   expect(await manual()).toBe(10);
   expect((await manage("GET", "customers/org_09")).body).toMatchObject({ balances: [{ balance: 150 }] });
@@ -103,6 +103,7 @@ test("ten of forty customers are selected and changed by mouse, and the other th
   await credits.getByLabel("Credits for each").fill("50");
   await credits.getByRole("button", { name: "Add 50 credits to 10 customers in test" }).click();
   await credits.getByText("Nothing changed").waitFor();
+  await credits.getByText("10 customers already got these credits.").waitFor();
   expect(await manual()).toBe(10);
 });
 
@@ -120,7 +121,7 @@ test("ten of forty customers are selected, blocked and unblocked by keyboard", a
   const dialog = page.getByRole("dialog", { name: "Block customers" });
   await tabTo(page, dialog.getByRole("button", { name: "Block 10 customers in test" }));
   await page.keyboard.press("Enter");
-  await dialog.getByText("10 customers changed").waitFor();
+  await dialog.getByText("Blocked 10 customers", { exact: true }).waitFor();
   const blocked = () =>
     database.query(`
       select c.customer_id from cell.customers as c
@@ -130,7 +131,7 @@ test("ten of forty customers are selected, blocked and unblocked by keyboard", a
   expect(await database.count("cell.audit", "action = 'customer.blocked'")).toBe(10);
   await tabTo(page, dialog.getByRole("button", { name: "Undo for 10 customers" }));
   await page.keyboard.press("Enter");
-  await dialog.getByText("10 customers restored").waitFor();
+  await dialog.getByText("Restored 10 customers").waitFor();
   expect(await blocked()).toEqual([]);
 });
 
@@ -156,6 +157,64 @@ test("all customers that match a filter are counted before they are selected", a
   expect(lines[0]).toBe("Customer,ID,Email,Plan,Balance,Created");
 });
 
+test("a row is opened by a click beside its link, and a hidden column stays hidden", async () => {
+  const { service } = await setupForty();
+  const page = await signIn(service.url, `${CUSTOMERS}?search=WEH%20ORG_07`);
+  await page.getByRole("button", { name: "Choose columns" }).click();
+  await page.getByRole("menuitemcheckbox", { name: "Email" }).click();
+  await page.keyboard.press("Escape");
+  const email = page.getByRole("columnheader", { name: "Email" });
+  await email.waitFor({ state: "detached" });
+  await page.reload();
+  const row = page.getByRole("row", { name: "Fernweh org_07" });
+  await row.getByText("100", { exact: true }).click();
+  await page.getByRole("heading", { name: "Fernweh org_07", level: 1 }).waitFor();
+  await page.goBack();
+  await row.waitFor();
+  expect(await email.count()).toBe(0);
+  expect(await page.getByRole("columnheader", { name: "Created" }).getAttribute("aria-sort")).toBe(
+    "descending",
+  );
+  const download = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Download CSV" }).click();
+  const [header, line] = readFileSync(await (await download).path(), "utf8").split("\r\n");
+  expect(header).toBe("Customer,ID,Plan,Balance,Created");
+  expect(line).toMatch(/^Fernweh org_07,org_07,Pro,100,20/);
+});
+
+test("Ctrl K finds a part of a name, and starts actions by keyboard", async () => {
+  const { service, manage } = await setupForty();
+  await manage("PUT", "customers/c1", { body: { name: "Nordlicht Films" } });
+  const page = await signIn(service.url, "/projects/1/test");
+  const option = (name: string | RegExp) => page.getByRole("option", { name });
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("films");
+  await option(/Nordlicht Films/).waitFor();
+  await page.keyboard.press("Control+a");
+  await page.keyboard.type("add cred");
+  await option("Add credits to…").waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByPlaceholder("Add credits to which customer?").waitFor();
+  await page.keyboard.type("licht");
+  await option(/Nordlicht Films/).waitFor();
+  await expectAccessible(page);
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog", { name: "Add credits to Nordlicht Films" }).waitFor();
+  await page.keyboard.press("Escape");
+  for (const [typed, dialog] of [
+    ["create customer", "Create customer"],
+    ["create api", "Create key"],
+  ] as const) {
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type(typed);
+    await option(new RegExp(typed, "i")).waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog", { name: new RegExp(dialog, "i") }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+  }
+});
+
 test("a change in Live needs a typed confirmation", async () => {
   const { service, manage } = await setupManage();
   const bert = "/manage/v1/projects/1/live/customers/bert";
@@ -167,7 +226,7 @@ test("a change in Live needs a typed confirmation", async () => {
   expect(await button.isDisabled()).toBe(true);
   await page.getByLabel("Type live to confirm").fill("live");
   await button.click();
-  await page.getByText("1 customer changed").waitFor();
+  await page.getByText("Blocked 1 customer", { exact: true }).waitFor();
   expect((await manage("GET", bert)).body).toMatchObject({ isBlocked: true });
 });
 

@@ -47,10 +47,18 @@ export function Palette({ onClose }: { onClose: () => void }) {
       : action !== null && scope !== null
         ? customersFor(action, data, scope)
         : findingsOf(data);
+  const actions = actionsAsFound(text.trim(), scope, may);
+  // Who types the beginning of an action means it, and need not wait for the search.
+  const isAction = actions.some(({ items }) =>
+    items.some(({ title }) => title.toLowerCase().startsWith(text.trim().toLowerCase())),
+  );
   const groups: FoundGroup[] =
     action !== null
       ? findings
-      : [...findings, ...actionsAsFound(text.trim(), scope, may), ...sectionsAsFound(text.trim(), scope)];
+      : [
+          ...(isAction ? [...actions, ...findings] : [...findings, ...actions]),
+          ...sectionsAsFound(text.trim(), scope),
+        ];
   function open(found: Found): void {
     if (isOld && findings.some(({ items }) => items.includes(found))) return;
     if (found.action !== undefined) {
@@ -77,7 +85,10 @@ export function Palette({ onClose }: { onClose: () => void }) {
               items={groups}
               filter={null}
               value={text}
-              onValueChange={setText}
+              onValueChange={(value, { reason }) => {
+                // A chosen item is opened. Its name is not a search text.
+                if (reason !== "item-press") setText(value);
+              }}
               itemToStringValue={(found: Found) => found.title}
               autoHighlight="always"
               keepHighlight

@@ -41,11 +41,15 @@ export function TableRow<Row>({
       <tr
         id={id}
         aria-current={tone === "accent" || undefined}
-        onClick={hasLink ? followLink : undefined}
+        onClick={(event) => {
+          if (!isOnRow(event)) return;
+          if (hasLink) followLink(event);
+          else if (details !== undefined) setOpen(!isOpen);
+        }}
         className={classNames(
           "border-b border-line",
           isOpen ? "border-b-0" : "last:border-b-0",
-          hasLink && "cursor-pointer",
+          (hasLink || details !== undefined) && "cursor-pointer",
           isSelected ? "bg-accent-soft" : tone === null ? "hover:bg-hover" : TONES[tone],
         )}
       >
@@ -86,17 +90,20 @@ export function TableRow<Row>({
   );
 }
 
-/** A click anywhere in the row follows its link, with the same modifier keys. Selecting text does not. */
-function followLink(event: MouseEvent<HTMLTableRowElement>): void {
-  const { target, currentTarget, ctrlKey, metaKey, shiftKey } = event;
-  if (!(target instanceof Element) || target.closest("a, button, input, label, select, textarea") !== null)
-    return;
-  if (!currentTarget.contains(target) || window.getSelection()?.isCollapsed === false) return;
-  currentTarget
-    .querySelector("[data-row-link] a[href]")
-    ?.dispatchEvent(
-      new window.MouseEvent("click", { bubbles: true, cancelable: true, ctrlKey, metaKey, shiftKey }),
-    );
+type RowClick = MouseEvent<HTMLTableRowElement>;
+
+/** Whether a click is meant for the row, not for a control in it or for selecting text. */
+function isOnRow({ target, currentTarget }: RowClick): boolean {
+  if (!(target instanceof Element) || !currentTarget.contains(target)) return false;
+  const isControl = target.closest("a, button, input, label, select, textarea, summary") !== null;
+  return !isControl && window.getSelection()?.isCollapsed !== false;
+}
+
+/** Follows the link of the row, with the same modifier keys. The link itself takes the keyboard and the middle button. */
+function followLink({ currentTarget, ctrlKey, metaKey, shiftKey }: RowClick): void {
+  const link = currentTarget.querySelector("[data-row-link] a[href], [data-row-link] button");
+  const options = { bubbles: true, cancelable: true, ctrlKey, metaKey, shiftKey };
+  link?.dispatchEvent(new window.MouseEvent("click", options));
 }
 
 function Unfold({

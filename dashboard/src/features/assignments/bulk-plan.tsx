@@ -43,6 +43,8 @@ export function BulkPlanDialog({ customers, onChanged, onClose }: BulkDialogProp
     <BulkDialog
       title="Assign plan"
       action={`Assign ${name} to`}
+      past={`Assigned ${name} to`}
+      same="already had the plan, or has a later end"
       change={assignPlanTo(scope, order)}
       onChanged={onChanged}
       effects={isReady ? (preview.data ?? null) : null}

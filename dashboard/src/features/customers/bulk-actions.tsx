@@ -44,6 +44,8 @@ export function BulkBlockDialog({
     <BulkDialog
       title={`${verb} customers`}
       action={verb}
+      past={`${verb}ed`}
+      same={`already ${isBlocked ? "blocked" : "not blocked"}`}
       tone={isBlocked ? "danger" : "primary"}
       change={eachCustomer(async ({ customerId }) => {
         const { outcome } = await block(customerId, isBlocked);
@@ -98,6 +100,8 @@ export function BulkCreditsDialog({ customers, ...dialog }: BulkDialogProps) {
     <BulkDialog
       title="Add credits"
       action={body === null ? "Add credits to" : `Add ${countOf(body.credits, "credit")} to`}
+      past={`Added ${countOf(body?.credits ?? 0, "credit")} to`}
+      same="already got these credits. Enter another reference to add them again"
       change={eachCustomer(async ({ customerId }) =>
         body === null
           ? null

@@ -64,25 +64,27 @@ export function BulkBar({
         {elsewhere > 0 && <span className="text-muted">{formatCount(elsewhere)} not in this list</span>}
         {hasMore && <SelectMatching filters={filters} selected={selected} onSelect={onSelect} />}
       </p>
-      <Button icon={Layers} isDisabled={plans.length === 0} onClick={() => setAct("plan")}>
-        Assign plan
-      </Button>
-      <Button icon={Plus} onClick={() => setAct("credits")}>
-        Add credits
-      </Button>
-      <Button icon={Ban} onClick={() => setAct("block")}>
-        Block
-      </Button>
-      <Button icon={CircleCheck} onClick={() => setAct("unblock")}>
-        Unblock
-      </Button>
-      <Button
-        icon={Download}
-        onClick={() => saveFile("selected-customers.csv", csvOf(columns, selected), "text/csv")}
-      >
-        Export CSV
-      </Button>
-      <IconButton icon={X} label="Clear selection" onClick={() => onSelect([])} />
+      <div className="flex flex-wrap items-center gap-2">
+        <Button icon={Layers} isDisabled={plans.length === 0} onClick={() => setAct("plan")}>
+          Assign plan
+        </Button>
+        <Button icon={Plus} onClick={() => setAct("credits")}>
+          Add credits
+        </Button>
+        <Button icon={Ban} onClick={() => setAct("block")}>
+          Block
+        </Button>
+        <Button icon={CircleCheck} onClick={() => setAct("unblock")}>
+          Unblock
+        </Button>
+        <Button
+          icon={Download}
+          onClick={() => saveFile("selected-customers.csv", csvOf(columns, selected), "text/csv")}
+        >
+          Export CSV
+        </Button>
+        <IconButton icon={X} label="Clear selection" onClick={() => onSelect([])} />
+      </div>
       {act === "plan" && <BulkPlanDialog {...dialog} />}
       {act === "credits" && <BulkCreditsDialog {...dialog} />}
       {(act === "block" || act === "unblock") && <BulkBlockDialog {...dialog} isBlocked={act === "block"} />}

@@ -44,6 +44,8 @@ type Ended = { readonly kind: "changed" | "undone"; readonly result: BulkResult 
 export function BulkDialog({
   title,
   action,
+  past,
+  same,
   change,
   effects,
   call,
@@ -56,6 +58,10 @@ export function BulkDialog({
   title: string;
   /** "Assign Scale": the number of customers and the environment are appended. */
   action: string;
+  /** "Assigned Scale to": the number of customers is appended. */
+  past: string;
+  /** Why a customer was left unchanged: "already had the plan". */
+  same: string;
   change: BulkChange;
   /** One for each selected customer. Null while the form is incomplete. */
   effects: readonly Effect[] | null;
@@ -98,6 +104,8 @@ export function BulkDialog({
             ended={ended ?? { kind: "changed", result: NOTHING_DONE }}
             onUndo={(result) => undo.mutate(result)}
             onRetry={(rest) => run.mutate(rest)}
+            past={past}
+            same={same}
             problem={undo.error}
             onClose={onClose}
           />
@@ -180,12 +188,16 @@ function Running({ count, of, onStop }: { count: number; of: number; onStop: () 
 
 function Result({
   ended: { kind, result },
+  past,
+  same,
   problem,
   onUndo,
   onRetry,
   onClose,
 }: {
   ended: Ended;
+  past: string;
+  same: string;
   problem: unknown;
   onUndo: (result: BulkResult) => void;
   onRetry: (rest: readonly Effect[]) => void;
@@ -197,15 +209,14 @@ function Result({
   const actions = useRef<HTMLDivElement>(null);
   // The button that had the focus is gone.
   useEffect(() => actions.current?.querySelector<HTMLButtonElement>("button:last-of-type")?.focus(), []);
-  const verb = kind === "undone" ? "restored" : "changed";
+  const count = countOf(changed, "customer");
+  const title =
+    kind === "undone" ? `Restored ${count}` : changed === 0 ? "Nothing changed" : `${past} ${count}`;
   return (
     <>
       <div role="status" className="flex flex-col gap-3">
-        <Callout
-          tone={rest.length === 0 ? "good" : "warn"}
-          title={changed === 0 ? `Nothing ${verb}` : `${countOf(changed, "customer")} ${verb}`}
-        >
-          {unchanged > 0 && `${formatCount(unchanged)} already had this state. `}
+        <Callout tone={rest.length === 0 ? "good" : "warn"} title={title}>
+          {unchanged > 0 && `${countOf(unchanged, "customer")} ${same}. `}
           {rest.length > 0 &&
             `${countOf(rest.length, "customer")} left. You can retry safely: completed changes are not repeated.`}
         </Callout>
