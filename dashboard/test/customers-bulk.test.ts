@@ -203,7 +203,7 @@ test("Ctrl K finds a part of a name, and starts actions by keyboard", async () =
   await page.keyboard.press("Escape");
   for (const [typed, dialog] of [
     ["create customer", "Create customer"],
-    ["create api", "Create key"],
+    ["create api", "Create API key"],
   ] as const) {
     await page.keyboard.press("Control+k");
     await page.keyboard.type(typed);

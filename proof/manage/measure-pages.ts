@@ -13,6 +13,7 @@ export type Measured = {
   readonly name: string;
   readonly p50Ms: number;
   readonly p95Ms: number;
+  readonly isScan: boolean;
   readonly explained: Explained;
 };
 
@@ -40,7 +41,13 @@ export async function measurePages(
     const log = await server.explain(async () => {
       await send(calls);
     });
-    const result = { name: page.name, p50Ms, p95Ms, explained: describePlans(log) };
+    const result = {
+      name: page.name,
+      p50Ms,
+      p95Ms,
+      isScan: page.isScan ?? false,
+      explained: describePlans(log),
+    };
     onMeasured(result);
     measured.push(result);
   };

@@ -6,6 +6,8 @@ export type Page = {
   readonly name: string;
   readonly path: (call: number) => string;
   readonly body?: (call: number) => object;
+  /** Reads all IDs or all wallets of the environment. */
+  readonly isScan?: boolean;
 };
 
 export type World = {
@@ -24,8 +26,10 @@ export function customerPages({ project, customers, cursors }: World): Page[] {
     name: `customers, ${name}`,
     path: (call) => `${list}?${query(call)}`,
   });
-  const search = (name: string, text: (call: number) => string): Page =>
-    page(`search ${name}`, (call) => `search=${encodeURIComponent(text(call))}`);
+  const search = (name: string, text: (call: number) => string): Page => ({
+    ...page(`search ${name}`, (call) => `search=${encodeURIComponent(text(call))}`),
+    isScan: true,
+  });
   return [
     page("first page", () => ""),
     page("first 200", () => "limit=200"),
@@ -62,13 +66,21 @@ export function customerPages({ project, customers, cursors }: World): Page[] {
         plan: "pro",
       }),
     },
-    ...(["name_asc", "name_desc", "balance_asc", "balance_desc", "oldest"] as const).flatMap((sort) => [
-      page(`sorted by ${sort}`, () => `sort=${sort}&limit=200`),
-      page(`sorted by ${sort}, deep page`, (call) => `sort=${sort}&cursor=${sortedCursor(sort, any(call))}`),
-      page(`sorted by ${sort}, search`, (call) => `sort=${sort}&search=pany ${any(call)}`),
-      page(`sorted by ${sort}, search that matches all`, () => `sort=${sort}&search=ompan`),
-      page(`sorted by ${sort}, on a rare plan`, () => `sort=${sort}&plan=free`),
-    ]),
+    ...(["name_asc", "name_desc", "balance_asc", "balance_desc", "oldest"] as const).flatMap((sort) =>
+      [
+        page(`sorted by ${sort}`, () => `sort=${sort}&limit=200`),
+        page(
+          `sorted by ${sort}, deep page`,
+          (call) => `sort=${sort}&cursor=${sortedCursor(sort, any(call))}`,
+        ),
+        page(`sorted by ${sort}, search`, (call) => `sort=${sort}&search=pany ${any(call)}`),
+        page(`sorted by ${sort}, search that matches all`, () => `sort=${sort}&search=ompan`),
+        page(`sorted by ${sort}, on a rare plan`, () => `sort=${sort}&plan=free`),
+      ].map((sorted) => ({
+        ...sorted,
+        isScan: sort.startsWith("balance") || sorted.name.includes("search"),
+      })),
+    ),
   ];
 }
 
