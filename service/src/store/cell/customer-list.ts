@@ -59,8 +59,8 @@ export async function listCustomerRecords(
   return { records, positionOf, next };
 }
 
-const FIND_NUMBERS = statement(
-  "customers.find_numbers",
+const LIST_NUMBERS = statement(
+  "customers.list_numbers",
   `
   select c.number
   from unnest($2::text[]) with ordinality as n (customer_id, position)
@@ -81,7 +81,7 @@ export async function listRecordsById(
   environmentId: EnvironmentId,
   customerIds: readonly CustomerId[],
 ): Promise<readonly CustomerRecord[]> {
-  const { rows } = await tx.run(FIND_NUMBERS, [environmentId, texts(customerIds)]);
+  const { rows } = await tx.run(LIST_NUMBERS, [environmentId, texts(customerIds)]);
   return readRecords(tx, environmentId, readNumbers(rows));
 }
 
