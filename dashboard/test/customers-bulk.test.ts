@@ -1,5 +1,6 @@
+import { readFileSync } from "node:fs";
+import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { connectTo } from "../../service/test/harness.ts";
 import { setupManage } from "../../service/test/manage.ts";
 import { expectAccessible } from "./axe.ts";
 import { signIn } from "./browser.ts";
@@ -42,74 +43,191 @@ test("a file is checked row by row, and valid rows are imported", async () => {
   await page.getByRole("link", { name: "Acme GmbH" }).waitFor();
 });
 
-test("a bulk assignment previews and changes all filtered customers", async () => {
-  const { service, manage, publish, assign } = await setupManage();
-  await publish({ key: "scale", name: "Scale" });
-  for (const name of ["org_1", "org_2", "org_3"]) await assign(name);
-  await assign("org_3", "scale");
-  const page = await signIn(service.url, `${CUSTOMERS}?search=org`);
-  await tabTo(page, page.getByRole("button", { name: "Bulk assign plan" }));
-  await page.keyboard.press("Enter");
-  const dialog = page.getByRole("dialog", { name: "Bulk assign plan" });
-  await dialog.getByText("All customers matching “org”").waitFor();
-  await tabTo(page, dialog.getByLabel("Plan", { exact: true }));
-  await page.keyboard.type("Scale");
-  await dialog.getByText("2 of 3 customers will change.").waitFor();
-  await dialog.getByText("1 already has the plan.").waitFor();
-  await expectAccessible(page);
-  await tabTo(page, dialog.getByRole("button", { name: "Assign Scale to 2 customers in test" }));
-  await page.keyboard.press("Enter");
-  await dialog.getByText("2 customers changed to Scale").waitFor();
-  await expectAccessible(page);
-  const plans = async (plan: string) => (await manage("GET", `customers?plan=${plan}`)).body["items"];
-  expect(await plans("scale")).toHaveLength(3);
-  expect(await plans("pro")).toMatchObject([{ customerId: "ada" }]);
+const FORTY = Array.from({ length: 40 }, (_, index) => `org_${String(index).padStart(2, "0")}`);
 
-  // New matching customers: nothing is assigned, and the preview is updated.
-  await page.keyboard.press("Escape");
-  await page.getByRole("button", { name: "Bulk assign plan" }).click();
-  await dialog.getByLabel("Plan", { exact: true }).selectOption("Pro");
-  await dialog.getByText("3 of 3 customers will change.").waitFor();
-  for (const name of ["org_4", "org_5"]) await assign(name, "scale");
-  await dialog.getByRole("button", { name: "Assign Pro to 3 customers in test" }).click();
-  await dialog.getByText("5 customers match now, not 3").waitFor();
-  await dialog.getByText("5 of 5 customers will change.").waitFor();
-  expect(await plans("scale")).toHaveLength(5);
+async function setupForty() {
+  const managed = await setupManage();
+  await managed.publish({ key: "scale", name: "Scale" });
+  const csv = ["customerId,name,plan", ...FORTY.map((id) => `${id},Fernweh ${id},pro`)].join("\n");
+  await managed.manage("POST", "imports?name=forty", { body: csv, headers: { "content-type": "text/csv" } });
+  const on = async (plan: string): Promise<string[]> => {
+    const { body } = await managed.manage("GET", `customers?search=org&plan=${plan}&sort=name_asc&limit=200`);
+    return (body["items"] as { customerId: string }[]).map(({ customerId }) => customerId);
+  };
+  return { ...managed, on };
+}
+
+const selectedOf = (page: Page) => page.getByRole("region", { name: "Selected customers" });
+
+test("ten of forty customers are selected and changed by mouse, and the other thirty stay untouched", async () => {
+  const { service, on, database, manage } = await setupForty();
+  const page = await signIn(service.url, `${CUSTOMERS}?search=org`);
+  await page.getByRole("button", { name: "Customer", exact: true }).click();
+  await page.getByText("Fernweh org_00").waitFor();
+  await page.getByLabel("Select Fernweh org_00").click();
+  await page.getByLabel("Select Fernweh org_09").click({ modifiers: ["Shift"] });
+  const bar = selectedOf(page);
+  await bar.getByText("10 selected").waitFor();
+  await expectAccessible(page);
+
+  await bar.getByRole("button", { name: "Assign plan" }).click();
+  const dialog = page.getByRole("dialog", { name: "Assign plan" });
+  await dialog.getByLabel("Plan", { exact: true }).selectOption("Scale");
+  await dialog.getByText("10 of 10 selected customers will change.").waitFor();
+  const rows = dialog.getByRole("region", { name: "Preview of the selected customers" }).locator("tbody tr");
+  expect(await rows.count()).toBe(10);
+  await expectAccessible(page);
+  await dialog.getByRole("button", { name: "Assign Scale to 10 customers in test" }).click();
+  await dialog.getByText("Assigned Scale to 10 customers").waitFor();
+  await expectAccessible(page);
+  expect(await on("scale")).toEqual(FORTY.slice(0, 10));
+  expect(await on("pro")).toEqual(FORTY.slice(10));
+  await dialog.getByRole("button", { name: "Undo for 10 customers" }).click();
+  await dialog.getByText("Restored 10 customers").waitFor();
+  expect(await on("pro")).toEqual(FORTY);
+  await dialog.getByRole("button", { name: "Done" }).click();
+
+  await bar.getByRole("button", { name: "Add credits" }).click();
+  const credits = page.getByRole("dialog", { name: "Add credits" });
+  await credits.getByLabel("Credits for each").fill("50");
+  await credits.getByRole("button", { name: "Add 50 credits to 10 customers in test" }).click();
+  await credits.getByText("Added 50 credits to 10 customers", { exact: true }).waitFor();
+  const manual = () => database.count("cell.grants", "kind = 3");
+  expect(await manual()).toBe(10);
+  expect((await manage("GET", "customers/org_09")).body).toMatchObject({ balances: [{ balance: 150 }] });
+  expect((await manage("GET", "customers/org_10")).body).toMatchObject({ balances: [{ balance: 100 }] });
+  await credits.getByRole("button", { name: "Done" }).click();
+
+  // The same change on the same day adds nothing, as after an interruption.
+  await bar.getByRole("button", { name: "Add credits" }).click();
+  await credits.getByLabel("Credits for each").fill("50");
+  await credits.getByRole("button", { name: "Add 50 credits to 10 customers in test" }).click();
+  await credits.getByText("Nothing changed").waitFor();
+  await credits.getByText("10 customers already got these credits.").waitFor();
+  expect(await manual()).toBe(10);
 });
 
-test("a stopped bulk assignment reports and resumes", async () => {
-  const { service, manage, publish, database } = await setupManage();
-  await publish({ key: "scale", name: "Scale" });
-  const csv = ["customerId,plan", ...Array.from({ length: 300 }, (_, index) => `org_${index},pro`)].join(
-    "\n",
-  );
-  await manage("POST", "imports?name=many", { body: csv, headers: { "content-type": "text/csv" } });
-  const client = await connectTo(database);
-  await client.query("begin");
-  await client.query("select from cell.wallets for update");
-  const page = await signIn(service.url, `${CUSTOMERS}?search=org&plan=pro`);
-  await page.getByRole("button", { name: "Bulk assign plan" }).click();
-  const dialog = page.getByRole("dialog", { name: "Bulk assign plan" });
-  await dialog.getByLabel("Plan", { exact: true }).selectOption("Scale");
-  await dialog.getByRole("button", { name: "Assign Scale to 300 customers in test" }).click();
-  const isWaiting =
-    "datname = current_database() and wait_event_type = 'Lock' and query like '%wallets.lock %'";
-  await expect.poll(() => database.count("pg_stat_activity", isWaiting)).toBe(1);
-  await dialog.getByRole("button", { name: "Stop" }).click();
-  await dialog.getByText("Changes made before you stopped are kept.").waitFor();
-  await client.query("rollback");
-  await expect.poll(() => database.count("cell.audit", "action = 'plan.assigned_in_bulk'")).toBe(1);
-  const onScale = "action = 'plan.assigned' and subject = 'scale'";
-  expect(await database.count("cell.audit", onScale)).toBe(250);
+test("ten of forty customers are selected, blocked and unblocked by keyboard", async () => {
+  const { service, database } = await setupForty();
+  const page = await signIn(service.url, `${CUSTOMERS}?search=org&sort=name_asc`);
+  for (const id of FORTY.slice(0, 10)) {
+    await tabTo(page, page.getByLabel(`Select Fernweh ${id}`));
+    await page.keyboard.press("Space");
+  }
+  const bar = selectedOf(page);
+  await bar.getByText("10 selected").waitFor();
+  await tabTo(page, bar.getByRole("button", { name: "Block", exact: true }), "Shift+Tab");
+  await page.keyboard.press("Enter");
+  const dialog = page.getByRole("dialog", { name: "Block customers" });
+  await tabTo(page, dialog.getByRole("button", { name: "Block 10 customers in test" }));
+  await page.keyboard.press("Enter");
+  await dialog.getByText("Blocked 10 customers", { exact: true }).waitFor();
+  const blocked = () =>
+    database.query(`
+      select c.customer_id from cell.customers as c
+      join cell.wallets as w on w.environment_id = c.environment_id and w.customer_number = c.number
+      where w.is_blocked order by 1`);
+  expect((await blocked()).map((row) => row["customer_id"])).toEqual(FORTY.slice(0, 10));
+  expect(await database.count("cell.audit", "action = 'customer.blocked'")).toBe(10);
+  await tabTo(page, dialog.getByRole("button", { name: "Undo for 10 customers" }));
+  await page.keyboard.press("Enter");
+  await dialog.getByText("Restored 10 customers").waitFor();
+  expect(await blocked()).toEqual([]);
+});
 
-  // A second run assigns the rest. The result stays visible even though the list is then empty.
+test("all customers that match a filter are counted before they are selected", async () => {
+  const { service, manage } = await setupForty();
+  const csv = ["customerId", ...Array.from({ length: 60 }, (_, index) => `other_${index}`)].join("\n");
+  await manage("POST", "imports?name=others", { body: csv, headers: { "content-type": "text/csv" } });
+  const page = await signIn(service.url, `${CUSTOMERS}?search=other`);
+  await page.getByLabel("Select the 50 rows shown").click();
+  const bar = selectedOf(page);
+  await bar.getByText("50 selected").waitFor();
+  await bar.getByRole("button", { name: "Select all that match this filter…" }).click();
+  await bar.getByRole("button", { name: "Select all 60 customers that match" }).click();
+  await bar.getByText("60 selected").waitFor();
+  await page.getByLabel("Search customers").fill("FERNWEH org_3");
+  await bar.getByText("60 not in this list").waitFor();
+  const download = page.waitForEvent("download");
+  await bar.getByRole("button", { name: "Export CSV" }).click();
+  const lines = readFileSync(await (await download).path(), "utf8")
+    .trim()
+    .split("\r\n");
+  expect(lines).toHaveLength(61);
+  expect(lines[0]).toBe("Customer,ID,Email,Plan,Balance,Created");
+});
+
+test("a row is opened by a click beside its link, and a hidden column stays hidden", async () => {
+  const { service } = await setupForty();
+  const page = await signIn(service.url, `${CUSTOMERS}?search=WEH%20ORG_07`);
+  await page.getByRole("button", { name: "Choose columns" }).click();
+  await page.getByRole("menuitemcheckbox", { name: "Email" }).click();
   await page.keyboard.press("Escape");
-  await page.getByRole("button", { name: "Bulk assign plan" }).click();
-  await dialog.getByLabel("Plan", { exact: true }).selectOption("Scale");
-  await dialog.getByRole("button", { name: "Assign Scale to 50 customers in test" }).click();
-  await dialog.getByText("50 customers changed to Scale").waitFor();
-  await page.getByText("No matches").waitFor();
-  await dialog.getByText("50 customers changed to Scale").waitFor();
+  const email = page.getByRole("columnheader", { name: "Email" });
+  await email.waitFor({ state: "detached" });
+  await page.reload();
+  const row = page.getByRole("row", { name: "Fernweh org_07" });
+  await row.getByText("100", { exact: true }).click();
+  await page.getByRole("heading", { name: "Fernweh org_07", level: 1 }).waitFor();
+  await page.goBack();
+  await row.waitFor();
+  expect(await email.count()).toBe(0);
+  expect(await page.getByRole("columnheader", { name: "Created" }).getAttribute("aria-sort")).toBe(
+    "descending",
+  );
+  const download = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Download CSV" }).click();
+  const [header, line] = readFileSync(await (await download).path(), "utf8").split("\r\n");
+  expect(header).toBe("Customer,ID,Plan,Balance,Created");
+  expect(line).toMatch(/^Fernweh org_07,org_07,Pro,100,20/);
+});
+
+test("Ctrl K finds a part of a name, and starts actions by keyboard", async () => {
+  const { service, manage } = await setupForty();
+  await manage("PUT", "customers/c1", { body: { name: "Nordlicht Films" } });
+  const page = await signIn(service.url, "/projects/1/test");
+  const option = (name: string | RegExp) => page.getByRole("option", { name });
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("films");
+  await option(/Nordlicht Films/).waitFor();
+  await page.keyboard.press("Control+a");
+  await page.keyboard.type("add cred");
+  await option("Add credits to…").waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByPlaceholder("Add credits to which customer?").waitFor();
+  await page.keyboard.type("licht");
+  await option(/Nordlicht Films/).waitFor();
+  await expectAccessible(page);
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog", { name: "Add credits to Nordlicht Films" }).waitFor();
+  await page.keyboard.press("Escape");
+  for (const [typed, dialog] of [
+    ["create customer", "Create customer"],
+    ["create api", "Create API key"],
+  ] as const) {
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type(typed);
+    await option(new RegExp(typed, "i")).waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog", { name: new RegExp(dialog, "i") }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+  }
+});
+
+test("a change in Live needs a typed confirmation", async () => {
+  const { service, manage } = await setupManage();
+  const bert = "/manage/v1/projects/1/live/customers/bert";
+  await manage("PUT", bert, { body: {} });
+  const page = await signIn(service.url, "/projects/1/live/customers");
+  await page.getByLabel("Select bert").click();
+  await selectedOf(page).getByRole("button", { name: "Block", exact: true }).click();
+  const button = page.getByRole("button", { name: "Block 1 customer in live" });
+  expect(await button.isDisabled()).toBe(true);
+  await page.getByLabel("Type live to confirm").fill("live");
+  await button.click();
+  await page.getByText("Blocked 1 customer", { exact: true }).waitFor();
+  expect((await manage("GET", bert)).body).toMatchObject({ isBlocked: true });
 });
 
 test("creating a customer never overwrites an existing one", async () => {

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { setupManage } from "../../service/test/manage.ts";
 import { expectAccessible } from "./axe.ts";
 import { signIn } from "./browser.ts";
+import { tabTo } from "./tab-to.ts";
 
 const CUSTOMERS = "/projects/1/test/customers";
 
@@ -47,9 +48,7 @@ test("a customer is found and opened by keyboard, and tabs have URLs", async () 
   await page.keyboard.press("/");
   await page.keyboard.type("ada");
   await page.waitForURL("**/customers?search=ada");
-  const link = page.getByRole("link", { name: "ada" });
-  for (let step = 0; step < 8 && !(await link.evaluate((it) => it === document.activeElement)); step += 1)
-    await page.keyboard.press("Tab");
+  await tabTo(page, page.getByRole("link", { name: "ada" }));
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "ada", level: 1 }).waitFor();
   await expectAccessible(page);

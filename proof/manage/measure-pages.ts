@@ -33,9 +33,13 @@ export async function measurePages(
   const measured: Measured[] = [];
   const failures: string[] = [];
   const measure = async (page: Page): Promise<void> => {
-    const { p50Ms, p95Ms } = await time(get, page, calls);
+    const send = (call: number): Promise<Reply> =>
+      page.body === undefined
+        ? get(page.path(call))
+        : caller.call("POST", page.path(call), { body: page.body(call) });
+    const { p50Ms, p95Ms } = await time(send, calls);
     const log = await server.explain(async () => {
-      await get(page.path(calls));
+      await send(calls);
     });
     const result = { name: page.name, p50Ms, p95Ms, explained: describePlans(log), page };
     onMeasured(result);
@@ -95,10 +99,13 @@ async function findFurther(get: Get, { name, path }: Page): Promise<Page | null>
   return further === first ? null : { name: `${name}, later page`, path: () => further };
 }
 
-async function time(get: Get, page: Page, calls: number): Promise<{ p50Ms: number; p95Ms: number }> {
+async function time(
+  send: (call: number) => Promise<Reply>,
+  calls: number,
+): Promise<{ p50Ms: number; p95Ms: number }> {
   const times: number[] = [];
   for (let i = -WARM_UP_CALLS; i < calls; i++) {
-    const { ms } = await get(page.path(Math.abs(i)));
+    const { ms } = await send(Math.abs(i));
     if (i >= 0) times.push(ms);
   }
   return { p50Ms: quantile(times, 0.5), p95Ms: quantile(times, 0.95) };

@@ -1,15 +1,18 @@
 import { BUSY } from "../harness/fill-customers.ts";
 import type { Project } from "../harness/project.ts";
 
-/** One kind of call. Its path varies with the number of the call: another customer, or another page of the list. */
+/** One kind of call. It varies with its number: another customer, or another page of the list. A call with a body is a POST. */
 export type Page = {
   readonly name: string;
   readonly path: (call: number) => string;
+  readonly body?: (call: number) => object;
   /** The bound in milliseconds, if it is not the usual one. */
   readonly p95MsMax?: number;
-  /** Whether it reads the wallets of all customers, of which no index has the balance. */
+  /** Whether it reads all IDs or all wallets of the environment. No index has the balance. */
   readonly readsAll?: boolean;
 };
+
+const SCAN = { p95MsMax: 300, readsAll: true } as const;
 
 export type World = {
   readonly project: Project;
@@ -27,8 +30,10 @@ export function customerPages({ project, customers, cursors }: World): Page[] {
     name: `customers, ${name}`,
     path: (call) => `${list}?${query(call)}`,
   });
-  const search = (name: string, text: (call: number) => string): Page =>
-    page(`search ${name}`, (call) => `search=${encodeURIComponent(text(call))}`);
+  const search = (name: string, text: (call: number) => string): Page => ({
+    ...page(`search ${name}`, (call) => `search=${encodeURIComponent(text(call))}`),
+    ...SCAN,
+  });
   return [
     page("first page", () => ""),
     page("first 200", () => "limit=200"),
@@ -52,18 +57,43 @@ export function customerPages({ project, customers, cursors }: World): Page[] {
     page("balance below, none, deep page", (call) => `balanceBelow=0&cursor=${cursor(call)}`),
     page("blocked, none", () => "blocked=true"),
     page("search and plan", (call) => `search=customer_${any(call)}&plan=pro`),
+    search("part of a name", (call) => `pany ${any(call)}`),
+    search("part of an email", (call) => `ling${any(call)}@example`),
+    search("part that matches all", () => "ompan"),
+    search("part without a match", (call) => `obody-${call}`),
+    search("part without a trigram", (call) => `@e${call}`),
+    {
+      name: "bulk preview of 200 selected customers",
+      path: () => `${project.here}/bulk-assignments/preview`,
+      body: (call) => ({
+        filter: { customerIds: Array.from({ length: 200 }, (_, i) => `customer_${any(call + i)}`) },
+        plan: "pro",
+      }),
+    },
+    ...(["name_asc", "name_desc", "balance_asc", "balance_desc", "oldest"] as const).flatMap((sort) =>
+      [
+        page(`sorted by ${sort}`, () => `sort=${sort}&limit=200`),
+        page(
+          `sorted by ${sort}, deep page`,
+          (call) => `sort=${sort}&cursor=${sortedCursor(sort, any(call))}`,
+        ),
+        page(`sorted by ${sort}, search`, (call) => `sort=${sort}&search=pany ${any(call)}`),
+        page(`sorted by ${sort}, search that matches all`, () => `sort=${sort}&search=ompan`),
+        page(`sorted by ${sort}, on a rare plan`, () => `sort=${sort}&plan=free`),
+      ].map((sorted) => ({
+        ...sorted,
+        ...(sort.startsWith("balance") || sorted.name.includes("search") ? SCAN : {}),
+      })),
+    ),
   ];
 }
-
-const HOME_MS_MAX = 300;
 
 /** Lists on Home that compare all customers. */
 export function homePages({ project: { here } }: World): Page[] {
   const page = (name: string, path: string): Page => ({
     name: `Home, ${name}`,
     path: () => `${here}/${path}`,
-    p95MsMax: HOME_MS_MAX,
-    readsAll: true,
+    ...SCAN,
   });
   return [
     page("running out this week", "forecasts?days=7&limit=7"),
@@ -72,6 +102,16 @@ export function homePages({ project: { here } }: World): Page[] {
     page("low balances, many", "forecasts?sort=balance&balanceBelow=1500&limit=7"),
     page("lowest balances", "customers?sort=balance&balanceBelow=1500&limit=50"),
   ];
+}
+
+/** The position after customer `n` of the file, as the API encodes it. */
+function sortedCursor(sort: string, n: number): string {
+  const key = sort.startsWith("name")
+    ? [`company ${n}`]
+    : sort.startsWith("balance")
+      ? [1 + (n % 1_000)]
+      : [];
+  return Buffer.from(JSON.stringify([...key, n])).toString("base64url");
 }
 
 type Document = { readonly paths: Readonly<Record<string, { readonly get?: Get }>> };

@@ -55,11 +55,13 @@ export function wholeListOf<P extends ListPath>(path: P, request: Request<P>) {
   });
 }
 
-/** Reads a list from the start, up to `pagesMax` pages. */
+/** Reads a list from the start, up to `pagesMax` pages. `onRead` gets the number of rows so far; false stops reading. */
 export async function readList<P extends ListPath>(
   path: P,
   request: Request<P>,
   pagesMax = Number.POSITIVE_INFINITY,
+  // biome-ignore lint/suspicious/noConfusingVoidType: most callers only show the progress
+  onRead: (count: number) => boolean | void = () => {},
 ): Promise<{ items: Line<P>[]; isWhole: boolean }> {
   const items: Line<P>[] = [];
   let cursor: string | null = null;
@@ -71,6 +73,7 @@ export async function readList<P extends ListPath>(
     items.push(...read.items);
     cursor = read.nextCursor;
     if (cursor === null) return { items, isWhole: true };
+    if (onRead(items.length) === false) break;
   }
   return { items, isWhole: false };
 }

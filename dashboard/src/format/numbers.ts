@@ -19,6 +19,11 @@ export function countOf(count: number, one: string, many = `${one}s`): string {
   return `${formatCount(count)} ${count === 1 ? one : many}`;
 }
 
+/** "250", or "250 / 40" with several pools. Without pool names, because most environments have one pool. */
+export function formatBalances(balances: readonly { readonly balance: number }[]): string {
+  return balances.map(({ balance }) => formatCount(balance)).join(" / ") || "0";
+}
+
 const UNITS = ["bytes", "kB", "MB", "GB", "TB"] as const;
 
 export function formatBytes(bytes: number): string {

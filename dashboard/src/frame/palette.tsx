@@ -12,31 +12,60 @@ import { findLastFocused } from "../ui/dialog.tsx";
 import { Kbd } from "../ui/kbd.tsx";
 import { takeEarlyKeys } from "./keyboard.ts";
 import {
+  actionsAsFound,
+  type CustomerAction,
+  customersFor,
+  environmentSearchQuery,
   type Found,
   type FoundGroup,
   findingsOf,
   searchQuery,
   sectionsAsFound,
 } from "./search-everything.ts";
-import { useOptionalScope } from "./use-scope.ts";
+import { useMayActAs, useOptionalScope } from "./use-scope.ts";
 
 /** Searches customers, payments, keys and charges in all projects and environments, and the pages. */
 export function Palette({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState("");
+  const [action, setAction] = useState<CustomerAction | null>(null);
+  const may = { operate: useMayActAs("operator"), administer: useMayActAs("admin") };
   const wanted = useDeferredValue(text.trim());
   const scope = useOptionalScope();
   const navigate = useNavigate();
   const isSearched = wanted.length > 1;
-  const { data, error, isFetching, isPlaceholderData } = useQuery({
-    ...searchQuery(wanted),
-    enabled: isSearched,
+  const everywhere = useQuery({ ...searchQuery(wanted), enabled: isSearched && action === null });
+  const here = useQuery({
+    ...environmentSearchQuery(wanted, scope ?? { projectId: "", environment: "test" }),
+    enabled: isSearched && action !== null && scope !== null,
   });
+  const { data, error, isFetching, isPlaceholderData } = action === null ? everywhere : here;
   // Results of the previous text stay visible but cannot be opened.
   const isOld = isPlaceholderData || wanted !== text.trim();
-  const findings = data === undefined || !isSearched ? [] : findingsOf(data);
-  const groups: FoundGroup[] = [...findings, ...sectionsAsFound(text.trim(), scope)];
+  const findings =
+    data === undefined || !isSearched
+      ? []
+      : action !== null && scope !== null
+        ? customersFor(action, data, scope)
+        : findingsOf(data);
+  const actions = actionsAsFound(text.trim(), scope, may);
+  // Who types the beginning of an action means it, and need not wait for the search.
+  const isAction = actions.some(({ items }) =>
+    items.some(({ title }) => title.toLowerCase().startsWith(text.trim().toLowerCase())),
+  );
+  const groups: FoundGroup[] =
+    action !== null
+      ? findings
+      : [
+          ...(isAction ? [...actions, ...findings] : [...findings, ...actions]),
+          ...sectionsAsFound(text.trim(), scope),
+        ];
   function open(found: Found): void {
     if (isOld && findings.some(({ items }) => items.includes(found))) return;
+    if (found.action !== undefined) {
+      setAction(found.action);
+      setText("");
+      return;
+    }
     onClose();
     void navigate(found.link);
   }
@@ -56,7 +85,10 @@ export function Palette({ onClose }: { onClose: () => void }) {
               items={groups}
               filter={null}
               value={text}
-              onValueChange={setText}
+              onValueChange={(value, { reason }) => {
+                // A chosen item is opened. Its name is not a search text.
+                if (reason !== "item-press") setText(value);
+              }}
               itemToStringValue={(found: Found) => found.title}
               autoHighlight="always"
               keepHighlight
@@ -69,7 +101,9 @@ export function Palette({ onClose }: { onClose: () => void }) {
                     if (early !== "") setText((before) => before + early);
                   }}
                   aria-label="Search everything"
-                  placeholder="Customer, email, payment reference, idempotency key, charge…"
+                  placeholder={
+                    action?.question ?? "Customer, email, payment reference, idempotency key, charge…"
+                  }
                   className="h-12 w-full bg-transparent text-form outline-none placeholder:text-muted"
                 />
                 <Kbd keys="Esc" />

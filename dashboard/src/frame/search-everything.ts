@@ -1,6 +1,6 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type { LinkProps } from "@tanstack/react-router";
-import type { Answer, Environment, Scope } from "../api/answer.ts";
+import { type Answer, type Environment, type Scope, scopeOf } from "../api/answer.ts";
 import { queryOf } from "../api/client.ts";
 import { countOf } from "../format/numbers.ts";
 import { ENVIRONMENT_SECTIONS, WORKSPACE_SECTIONS } from "./sections.ts";
@@ -11,7 +11,12 @@ export type Found = {
   readonly note: string | null;
   readonly environment: Environment | null;
   readonly link: LinkProps;
+  /** Asks for a customer first, and then opens this dialog for it. */
+  readonly action?: CustomerAction;
 };
+
+/** A dialog of the customer page, and the question that asks for the customer. */
+export type CustomerAction = { readonly dialog: "add-credits" | "assign-plan"; readonly question: string };
 
 export type FoundGroup = { readonly value: string; readonly items: Found[] };
 
@@ -23,7 +28,20 @@ export function searchQuery(text: string) {
   });
 }
 
+/** The same search in one environment. */
+export function environmentSearchQuery(text: string, scope: Scope) {
+  return queryOptions({
+    ...queryOf("get", "/manage/v1/projects/{projectId}/{environment}/search", {
+      params: { path: scopeOf(scope), query: { q: text } },
+    }),
+    placeholderData: keepPreviousData,
+    meta: { showsOwnErrors: true },
+  });
+}
+
 type Findings = Answer<"search">;
+
+const CUSTOMER_PATH = "/projects/$projectId/$environment/customers/$customerId";
 
 /** Search results as links. Grants and charges of erased customers have no page and are dropped. */
 export function findingsOf(found: Findings): FoundGroup[] {
@@ -63,10 +81,7 @@ function toCustomer(customer: Line<"customers">): Found {
   return toFound(customer, ["customer", customerId], {
     title: name ?? customerId,
     notes: [name === null ? null : customerId, email, billingReference],
-    link: {
-      to: "/projects/$projectId/$environment/customers/$customerId",
-      params: { projectId, environment, customerId },
-    },
+    link: { to: CUSTOMER_PATH, params: { projectId, environment, customerId } },
   });
 }
 
@@ -159,6 +174,72 @@ function toFeature(feature: Line<"features">): Found {
       search: { key },
     },
   });
+}
+
+/** Customers of this environment, with links that open the action's dialog. */
+export function customersFor(
+  { dialog }: CustomerAction,
+  { customers }: Findings,
+  scope: Scope,
+): FoundGroup[] {
+  const items = customers.map(
+    (customer): Found => ({
+      ...toCustomer(customer),
+      link: {
+        to: CUSTOMER_PATH,
+        params: { ...scope, customerId: customer.customerId },
+        search: { do: dialog },
+      },
+    }),
+  );
+  return items.length === 0 ? [] : [{ value: "Customers", items }];
+}
+
+/** Actions whose name matches, for a role that may do them. */
+export function actionsAsFound(
+  text: string,
+  scope: Scope | null,
+  may: { readonly operate: boolean; readonly administer: boolean },
+): FoundGroup[] {
+  if (scope === null) return [];
+  const shared = { note: null, environment: scope.environment } as const;
+  const link = { to: "/projects/$projectId/$environment/customers", params: scope } as const;
+  const known: (Found & { readonly isAllowed: boolean })[] = [
+    {
+      ...shared,
+      id: "action add-credits",
+      title: "Add credits to…",
+      link,
+      action: { dialog: "add-credits", question: "Add credits to which customer?" },
+      isAllowed: may.operate,
+    },
+    {
+      ...shared,
+      id: "action assign-plan",
+      title: "Assign plan to…",
+      link,
+      action: { dialog: "assign-plan", question: "Assign a plan to which customer?" },
+      isAllowed: may.operate,
+    },
+    {
+      ...shared,
+      id: "action create-customer",
+      title: "Create customer",
+      link: { ...link, search: { do: "create" } },
+      isAllowed: may.operate,
+    },
+    {
+      ...shared,
+      id: "action create-key",
+      title: "Create API key",
+      link: { to: "/projects/$projectId/$environment/api-keys", params: scope, search: { do: "create" } },
+      isAllowed: may.administer,
+    },
+  ];
+  const items = known.filter(
+    ({ title, isAllowed }) => isAllowed && title.toLowerCase().includes(text.toLowerCase()),
+  );
+  return items.length === 0 ? [] : [{ value: "Actions", items }];
 }
 
 /** Pages whose name matches. */

@@ -3,9 +3,9 @@ import { Ellipsis, type LucideIcon } from "lucide-react";
 import type { ReactElement, ReactNode } from "react";
 import { classNames } from "./class-names.ts";
 
-const MENU_POPUP =
+export const MENU_POPUP =
   "min-w-48 rounded-lg border border-line bg-surface p-1 shadow-over outline-none transition-opacity data-ending-style:opacity-0 data-starting-style:opacity-0";
-const MENU_ITEM =
+export const MENU_ITEM =
   "flex h-8 w-full items-center gap-2 rounded-md px-2 text-form outline-none select-none data-highlighted:bg-hover";
 
 export function Menu({

@@ -1,29 +1,23 @@
-import { ChevronRight } from "lucide-react";
-import { type ReactNode, useId, useState } from "react";
-import { listEnd } from "../format/numbers.ts";
+import { Download } from "lucide-react";
+import { type ReactNode, useRef, useState } from "react";
+import { toCsv } from "../format/csv.ts";
+import { countOf, formatCount, listEnd } from "../format/numbers.ts";
 import { Button } from "./button.tsx";
 import { ProblemCallout } from "./callout.tsx";
 import { classNames } from "./class-names.ts";
+import { saveFile } from "./save-file.ts";
+import {
+  type Column,
+  ColumnMenu,
+  directionOf,
+  Heading,
+  type Sorting,
+  useHiddenColumns,
+} from "./table-columns.tsx";
+import { type RowDetails, type RowTone, TableRow } from "./table-row.tsx";
+import { SelectAll, type Selection, SelectRow } from "./table-selection.tsx";
 
-export type Column<Row> = {
-  readonly name: string;
-  /** React key if names can repeat. */
-  readonly id?: string;
-  /** Shows the heading to screen readers only. */
-  readonly isNameHidden?: boolean;
-  readonly cell: (row: Row) => ReactNode;
-  /** Right-aligned. */
-  readonly isNumber?: boolean;
-  readonly hidesWhenNarrow?: boolean;
-  /** Takes the remaining width and wraps. */
-  readonly isWide?: boolean;
-  /** False omits the column, for example if the user's role does not allow its actions. */
-  readonly isShown?: boolean;
-};
-
-type RowTone = "warn" | "accent" | "new" | null;
-
-type RowDetails<Row> = { label: (row: Row) => string; show: (row: Row) => ReactNode };
+export type { Column } from "./table-columns.tsx";
 
 type TableProps<Row> = {
   label: string;
@@ -36,11 +30,33 @@ type TableProps<Row> = {
   details?: RowDetails<Row>;
   /** The element ID of a row, for links. */
   idOf?: (row: Row) => string;
+  /** Lets columns with `orders` sort the list. */
+  sorting?: Sorting;
+  /** Shows checkboxes. */
+  selection?: Selection<Row>;
 };
 
 /** Shows rows that the API has sorted and filtered. */
-export function Table<Row>({ label, columns: all, rows, keyOf, toneOf, details, idOf }: TableProps<Row>) {
-  const columns = all.filter(({ isShown = true }) => isShown);
+export function Table<Row>({
+  label,
+  columns: all,
+  rows,
+  keyOf,
+  toneOf,
+  details,
+  idOf,
+  sorting,
+  selection,
+}: TableProps<Row>) {
+  const columns = all.filter(({ isShown = true, isCsvOnly = false }) => isShown && !isCsvOnly);
+  const lastClicked = useRef<string | number | null>(null);
+  function select(row: Row, isSelected: boolean, isRange: boolean): void {
+    const at = rows.indexOf(row);
+    const from = isRange ? rows.findIndex((other) => keyOf(other) === lastClicked.current) : -1;
+    lastClicked.current = keyOf(row);
+    const range = from < 0 ? [row] : rows.slice(Math.min(at, from), Math.max(at, from) + 1);
+    selection?.onSelect(range, isSelected);
+  }
   return (
     // Focusable for keyboard scrolling; positioned to contain screen-reader-only elements.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region needs keyboard focus
@@ -48,6 +64,7 @@ export function Table<Row>({ label, columns: all, rows, keyOf, toneOf, details, 
       <table className="w-full border-collapse text-body">
         <thead>
           <tr className="border-b border-line text-left text-caption text-muted">
+            {selection !== undefined && <SelectAll rows={rows} keyOf={keyOf} selection={selection} />}
             {details !== undefined && (
               <th scope="col" className="w-0">
                 <span className="sr-only">Details</span>
@@ -57,14 +74,14 @@ export function Table<Row>({ label, columns: all, rows, keyOf, toneOf, details, 
               <th
                 key={column.id ?? column.name}
                 scope="col"
+                aria-sort={directionOf(column, sorting)}
                 className={classNames(
                   "h-9 px-2 font-medium whitespace-nowrap first:pl-4 last:pr-4 md:px-3",
                   column.isNumber && "text-right",
-                  column.isWide && "w-full",
                   column.hidesWhenNarrow && "max-md:hidden",
                 )}
               >
-                {column.isNameHidden ? <span className="sr-only">{column.name}</span> : column.name}
+                <Heading column={column} sorting={sorting} />
               </th>
             ))}
           </tr>
@@ -78,113 +95,23 @@ export function Table<Row>({ label, columns: all, rows, keyOf, toneOf, details, 
               tone={toneOf?.(row) ?? null}
               details={details}
               id={idOf?.(row)}
+              isSelected={selection?.keys.has(keyOf(row)) ?? false}
+              box={
+                selection !== undefined && (
+                  <SelectRow
+                    row={row}
+                    isSelected={selection.keys.has(keyOf(row))}
+                    label={selection.labelOf(row)}
+                    onSelect={select}
+                  />
+                )
+              }
             />
           ))}
         </tbody>
       </table>
     </section>
   );
-}
-
-const TONES = {
-  warn: "bg-warn-soft",
-  accent: "bg-accent-soft shadow-[inset_3px_0_0_var(--accent)]",
-  // The starting style only applies to rows inserted after the first render.
-  new: "transition-[opacity,translate,background-color] duration-700 starting:-translate-y-2 starting:bg-accent-soft starting:opacity-0",
-} as const satisfies Record<Exclude<RowTone, null>, string>;
-
-function TableRow<Row>({
-  row,
-  columns,
-  tone,
-  details,
-  id,
-}: {
-  row: Row;
-  columns: readonly Column<Row>[];
-  tone: RowTone;
-  details: RowDetails<Row> | undefined;
-  id: string | undefined;
-}) {
-  const [isOpen, setOpen] = useState(false);
-  const detailsId = useId();
-  return (
-    <>
-      <tr
-        id={id}
-        aria-current={tone === "accent" || undefined}
-        className={classNames(
-          "border-b border-line",
-          isOpen ? "border-b-0" : "last:border-b-0",
-          tone === null ? "hover:bg-hover" : TONES[tone],
-        )}
-      >
-        {details !== undefined && (
-          <td className="pl-2">
-            <Unfold
-              label={details.label(row)}
-              isOpen={isOpen}
-              controls={detailsId}
-              onClick={() => setOpen(!isOpen)}
-            />
-          </td>
-        )}
-        {columns.map((column) => (
-          <td
-            key={column.id ?? column.name}
-            className={classNames(
-              "h-10 px-2 py-1.5 align-middle first:pl-4 last:pr-4 md:px-3",
-              column.isNumber && "text-right",
-              column.isWide ? "min-w-40" : "whitespace-nowrap",
-              column.hidesWhenNarrow && "max-md:hidden",
-            )}
-          >
-            {column.cell(row)}
-          </td>
-        ))}
-      </tr>
-      {details !== undefined && isOpen && (
-        <tr id={detailsId} className="border-b border-line bg-sunken last:border-b-0">
-          <td colSpan={columns.length + 1} className="px-4 py-4">
-            <Unfolded>{details.show(row)}</Unfolded>
-          </td>
-        </tr>
-      )}
-    </>
-  );
-}
-
-function Unfold({
-  label,
-  isOpen,
-  controls,
-  onClick,
-}: {
-  label: string;
-  isOpen: boolean;
-  controls: string;
-  onClick: () => void;
-}) {
-  return (
-    <button
-      type="button"
-      aria-label={label}
-      aria-expanded={isOpen}
-      aria-controls={isOpen ? controls : undefined}
-      onClick={onClick}
-      className="inline-flex size-7 items-center justify-center rounded-md text-muted hover:bg-hover hover:text-ink"
-    >
-      <ChevronRight
-        className={classNames("size-4 transition-transform", isOpen && "rotate-90")}
-        aria-hidden
-      />
-    </button>
-  );
-}
-
-/** Stays visible when the table scrolls sideways. */
-function Unfolded({ children }: { children: ReactNode }) {
-  return <div className="sticky left-4 max-w-[min(100%,calc(100vw-4rem))] whitespace-normal">{children}</div>;
 }
 
 export type Pages = {
@@ -200,17 +127,20 @@ export function More({
   pages: { hasNextPage, isFetchingNextPage, isFetchNextPageError, error, fetchNextPage },
   shown,
   what,
+  tools,
 }: {
   pages: Pages;
   shown: number;
   /** Plural noun: "customers". */
   what: string;
+  tools?: ReactNode;
 }) {
   return (
     <footer className="border-t border-line px-4 py-2">
       {isFetchNextPageError && <ProblemCallout error={error} />}
-      <div className="flex items-center justify-between gap-4 text-caption text-muted">
-        <span>{listEnd({ shown, what, hasMore: hasNextPage })}</span>
+      <div className="flex flex-wrap items-center gap-x-2 text-caption text-muted">
+        <span className="mr-auto">{listEnd({ shown, what, hasMore: hasNextPage })}</span>
+        {tools}
         {hasNextPage && (
           <Button tone="quiet" isBusy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
             Show more
@@ -221,18 +151,94 @@ export function More({
   );
 }
 
-/** A table read page by page, or `empty` if there are no rows. */
+/** Reads all rows of the list, with the current filters and order. Reports how many it has read. */
+type ReadAll<Row> = (onProgress: (count: number) => void) => Promise<readonly Row[]>;
+
+/** A table read page by page, or `empty` if there are no rows. People can hide its columns and download it. */
 export function PagedTable<Row>({
   pages,
   what,
   empty,
+  readAll,
+  columns,
   ...table
-}: TableProps<Row> & { pages: Pages; what: string; empty?: ReactNode }) {
+}: TableProps<Row> & { pages: Pages; what: string; empty?: ReactNode; readAll?: ReadAll<Row> }) {
+  const [hidden, setHidden] = useHiddenColumns(table.label);
   if (table.rows.length === 0 && empty !== undefined) return empty;
+  const offered = columns.filter(({ isShown = true }) => isShown);
+  const shown = offered.filter(({ name }, index) => index === 0 || !hidden.has(name));
+  const hideable = offered.slice(1).filter(({ isNameHidden, isCsvOnly }) => !isNameHidden && !isCsvOnly);
   return (
     <>
-      <Table {...table} />
-      <More pages={pages} shown={table.rows.length} what={what} />
+      <Table {...table} columns={shown} />
+      <More
+        pages={pages}
+        shown={table.rows.length}
+        what={what}
+        tools={
+          <>
+            <CsvButton
+              columns={shown}
+              rows={table.rows}
+              what={what}
+              isWhole={!pages.hasNextPage}
+              {...(readAll === undefined ? {} : { readAll })}
+            />
+            {hideable.length > 1 && (
+              <ColumnMenu names={hideable.map(({ name }) => name)} hidden={hidden} onChange={setHidden} />
+            )}
+          </>
+        }
+      />
     </>
   );
+}
+
+/** Downloads the columns that are shown, of all rows if they can be read, and otherwise of the rows that are shown. */
+function CsvButton<Row>({
+  columns,
+  rows,
+  what,
+  isWhole,
+  readAll,
+}: {
+  columns: readonly Column<Row>[];
+  rows: readonly Row[];
+  what: string;
+  isWhole: boolean;
+  readAll?: ReadAll<Row>;
+}) {
+  const [count, setCount] = useState<number | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  if (!columns.some(({ csv }) => csv !== undefined)) return null;
+  async function save(): Promise<void> {
+    setError(null);
+    setCount(0);
+    try {
+      const all = isWhole || readAll === undefined ? rows : await readAll(setCount);
+      saveFile(`${what.replaceAll(" ", "-")}.csv`, csvOf(columns, all), "text/csv");
+    } catch (cause) {
+      setError(cause);
+    } finally {
+      setCount(null);
+    }
+  }
+  const isAll = isWhole || readAll !== undefined;
+  return (
+    <>
+      <ProblemCallout error={error} />
+      <Button tone="quiet" icon={Download} isBusy={count !== null} onClick={() => void save()}>
+        {count !== null && count > 0
+          ? `${formatCount(count)} read`
+          : isAll
+            ? "Download CSV"
+            : `Download ${countOf(rows.length, "row")} as CSV`}
+      </Button>
+    </>
+  );
+}
+
+export function csvOf<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
+  const saved = columns.flatMap(({ name, csv }) => (csv === undefined ? [] : [{ name, csv }]));
+  return toCsv([saved.map(({ name }) => name), ...rows.map((row) => saved.map(({ csv }) => csv(row)))]);
 }

@@ -125,13 +125,14 @@ async function describeMigration(client: Client, migration: Migration, print: Pr
 const DURATION = {
   brief: "for milliseconds; waits at most 3 s for running transactions, then fails; you can repeat it",
   scan: "while it reads the table, about 1 s per 100 MB",
+  index: "while it builds an index, about 10 s per 100 MB; new customers wait for it",
 } as const;
 
 /** The tables that a migration locks against writes, as its header states them: `-- Locks: cell.events (brief)`. */
 export function readLocks(sql: string): { table: string; duration: keyof typeof DURATION }[] {
   const [, header = ""] = /^-- Locks: (.+)$/m.exec(sql) ?? [];
-  return [...header.matchAll(/([a-z_.]+) \((brief|scan)\)/g)].map(([, table = "", duration]) => ({
+  return [...header.matchAll(/([a-z_.]+) \((brief|scan|index)\)/g)].map(([, table = "", duration]) => ({
     table,
-    duration: duration === "scan" ? "scan" : "brief",
+    duration: duration === "scan" || duration === "index" ? duration : "brief",
   }));
 }

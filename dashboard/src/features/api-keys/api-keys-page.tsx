@@ -1,4 +1,5 @@
 import { useSuspenseInfiniteQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
 import { Ban, KeyRound, Plus, RefreshCw } from "lucide-react";
 import { useState } from "react";
 import type { Environment } from "../../api/answer.ts";
@@ -15,6 +16,8 @@ import { type EndingKey, endingKeysOf, type KeyState, stateOf } from "./api-key.
 import { CreateKeyDialog, RevokeKeyDialog, RotateKeyDialog } from "./key-dialogs.tsx";
 import { type ApiKey, apiKeysQuery } from "./queries.ts";
 
+const route = getRouteApi("/signed-in/projects/$projectId/$environment/api-keys");
+
 type Opened = { kind: "create" } | { kind: "rotate" | "revoke"; key: ApiKey };
 
 export function ApiKeysPage() {
@@ -22,13 +25,20 @@ export function ApiKeysPage() {
   const pages = useSuspenseInfiniteQuery(apiKeysQuery(scope));
   const keys = pages.data.pages.flatMap(({ items }) => items);
   const mayManage = useMayActAs("admin");
-  const [opened, setOpened] = useState<Opened | null>(null);
+  const [chosen, setOpened] = useState<Opened | null>(null);
+  const { do: asked } = route.useSearch();
+  const navigate = route.useNavigate();
+  const opened: Opened | null = asked === "create" && mayManage ? { kind: "create" } : chosen;
   const createButton = mayManage && (
     <Button tone="primary" icon={Plus} onClick={() => setOpened({ kind: "create" })}>
       Create key
     </Button>
   );
-  const close = (): void => setOpened(null);
+  const close = (): void => {
+    setOpened(null);
+    // Remove the parameter, so that a reload does not open the dialog again.
+    if (asked !== undefined) void navigate({ search: {}, replace: true });
+  };
   return (
     <Page
       title="API keys"

@@ -10,7 +10,7 @@ import { classNames } from "../../ui/class-names.ts";
 import { Time } from "../../ui/time.tsx";
 import type { Customer } from "../customers/queries.ts";
 import { usePlanTerms } from "../customers/use-plan-terms.ts";
-import { BULK_PATH } from "./bulk-assignment.tsx";
+import { BULK_PATH } from "./bulk-plan.tsx";
 import { lossesOf } from "./plan-losses.ts";
 
 export type AssignmentBody = Body<"assignPlan">;
@@ -164,7 +164,7 @@ function Losses({ customer, plan }: Change) {
   );
 }
 
-/** Uses the bulk preview, which searches by ID prefix. Null if the sample did not include this customer. */
+/** Uses the bulk preview, for one customer. Null if the customer no longer exists. */
 function effectQuery(
   { projectId, environment }: Scope,
   customerId: string,
@@ -179,7 +179,7 @@ function effectQuery(
           params: { path: scope },
           // Preview an earlier end too; the form asks before applying it.
           body: {
-            filter: { search: customerId },
+            filter: { customerIds: [customerId] },
             plan,
             shorten: true,
             ...(endsAt === undefined ? {} : { endsAt }),
@@ -187,7 +187,7 @@ function effectQuery(
           signal,
         }),
       );
-      return sample.find(({ before }) => before.customerId === customerId) ?? null;
+      return sample[0] ?? null;
     },
     staleTime: 0,
     gcTime: 0,

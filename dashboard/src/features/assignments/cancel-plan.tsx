@@ -2,6 +2,7 @@ import { useSuspenseQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { plansQuery } from "../../api/catalog-lists.ts";
 import { refresh, useWrite } from "../../api/use-write.ts";
+import { formatBalances } from "../../format/numbers.ts";
 import { isReplaced } from "../../format/plan-standing.ts";
 import { formatDay, formatTime } from "../../format/times.ts";
 import { useScope } from "../../frame/use-scope.ts";
@@ -10,7 +11,6 @@ import { WriteDialog } from "../../ui/dialog.tsx";
 import { useClock } from "../../ui/time.tsx";
 import { notify } from "../../ui/toast.tsx";
 import type { Customer } from "../customers/queries.ts";
-import { balancesOf } from "./bulk-assignment.tsx";
 
 type DialogProps = { customer: Customer; onClose: () => void };
 
@@ -38,7 +38,7 @@ export function CancelPlanDialog({ customer: opened, onClose }: DialogProps) {
   });
   const end = useWrite("delete", PLAN_PATH, {
     onSuccess: async ({ outcome, customer: after }) => {
-      const balance = `Balance ${balancesOf(customer)} → ${balancesOf(after)}`;
+      const balance = `Balance ${formatBalances(customer.balances)} → ${formatBalances(after.balances)}`;
       if (outcome === "ended") notify(`Ended ${name} for ${who}`, balance);
       else notify("Nothing changed", "The customer had no assigned plan");
       onClose();

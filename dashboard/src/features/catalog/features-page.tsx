@@ -95,7 +95,7 @@ function NewFeature({ tone = "plain" }: { tone?: "primary" | "plain" }) {
 }
 
 const COLUMNS: readonly Column<Feature>[] = [
-  { name: "Feature", cell: (feature) => <Name feature={feature} /> },
+  { name: "Feature", isRowLink: true, cell: (feature) => <Name feature={feature} /> },
   { name: "Cost", cell: ({ cost, unit }) => capitalize(formatCost(cost, unit)) },
   {
     name: "Unit",

@@ -99,7 +99,7 @@ function readCredits(text: string): number | null {
   return credits >= 1 && Number.isSafeInteger(credits) ? credits : null;
 }
 
-const OWN = "dashboard:";
+export const OWN = "dashboard:";
 
 /** The reference entered by a person; generated references are hidden. */
 export function givenReference(reference: string | null): string | null {

@@ -3,53 +3,82 @@ import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { FileUp, Plus, SearchX, UsersRound } from "lucide-react";
 import { useEffect, useState } from "react";
 import { plansQuery, poolsQuery } from "../../api/catalog-lists.ts";
-import { countOf, formatCount } from "../../format/numbers.ts";
-import { describeStanding, leavesAt } from "../../format/plan-standing.ts";
-import { formatDay } from "../../format/times.ts";
-import { CustomerLink } from "../../frame/links.tsx";
+import { countOf } from "../../format/numbers.ts";
 import { useMayActAs, useScope } from "../../frame/use-scope.ts";
-import { Badge } from "../../ui/badge.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { ProblemCallout } from "../../ui/callout.tsx";
 import { Select } from "../../ui/field.tsx";
 import { FilterField } from "../../ui/filter-field.tsx";
 import { Card, EmptyState, Page } from "../../ui/page.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
-import { type Column, PagedTable, type Pages } from "../../ui/table.tsx";
-import { Time, useClock } from "../../ui/time.tsx";
+import { PagedTable, type Pages } from "../../ui/table.tsx";
 import { notify } from "../../ui/toast.tsx";
-import { BulkAssignButton } from "../assignments/bulk-assign-form.tsx";
+import { BulkBar } from "./bulk-bar.tsx";
+import { nameOf } from "./bulk-run.ts";
+import { customerColumns } from "./customer-columns.tsx";
 import { CustomerDialog } from "./customer-form.tsx";
 import { ImportDialog } from "./import-form.tsx";
-import { type Customer, type CustomerFilters, customersQuery, readFilters } from "./queries.ts";
+import {
+  type Customer,
+  type CustomerFilters,
+  customersQuery,
+  readCustomers,
+  readFilters,
+} from "./queries.ts";
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers");
 
 export function CustomersPage() {
   const scope = useScope();
   const filters = route.useSearch();
+  const navigate = route.useNavigate();
+  const isOperator = useMayActAs("operator");
   const { data: pools } = useSuspenseQuery(poolsQuery(scope));
   const pages = useSuspenseInfiniteQuery(customersQuery(scope, filters));
   const customers = pages.data.pages.flatMap(({ items }) => items);
+  const { selected, select, setSelected } = useSelected(customers);
   useLoadUntilFound(pages, customers.length === 0);
+  const columns = customerColumns(pools);
+  const sort = filters.sort ?? "newest";
   return (
-    <Page
-      title="Customers"
-      actions={
-        <>
-          {/* Always rendered: its dialog shows the result even if the list is empty afterwards. */}
-          <BulkAssignButton filters={filters} isDisabled={customers.length === 0} />
-          <CustomersActions />
-        </>
-      }
-    >
+    <Page title="Customers" actions={<CustomersActions isCreating={filters.do === "create"} />}>
       <Card flush>
         <CustomerFilterBar filters={filters} />
+        {isOperator && (
+          <BulkBar
+            selected={selected}
+            shown={customers}
+            hasMore={pages.hasNextPage}
+            filters={filters}
+            columns={columns}
+            onSelect={setSelected}
+          />
+        )}
+        {sort.startsWith("balance") && (
+          <p className="border-b border-line px-4 py-2 text-caption text-muted">
+            Sorted by the balance at each customer's last change. Renewals since then are shown, but do not
+            affect the order.
+          </p>
+        )}
         <PagedTable
           label="Customers"
-          columns={columnsFor(pools)}
+          columns={columns}
           rows={customers}
           keyOf={({ customerId }) => customerId}
+          sorting={{
+            value: sort,
+            onSort: (value) => void navigate({ search: (before) => readFilters({ ...before, sort: value }) }),
+          }}
+          {...(isOperator
+            ? {
+                selection: {
+                  keys: new Set(selected.map(({ customerId }) => customerId)),
+                  labelOf: (customer: Customer) => `Select ${nameOf(customer)}`,
+                  onSelect: select,
+                },
+              }
+            : {})}
+          readAll={async (onRead) => (await readCustomers(scope, filters, { onRead })) ?? []}
           pages={pages}
           what="customers"
           empty={<NoCustomers pages={pages} pagesRead={pages.data.pages.length} filters={filters} />}
@@ -59,57 +88,24 @@ export function CustomersPage() {
   );
 }
 
-/** With one pool, the balance column needs no pool name. */
-function columnsFor(pools: readonly { key: string; name: string }[]): Column<Customer>[] {
-  return [
-    { name: "Customer", isWide: true, cell: (customer) => <Name customer={customer} /> },
-    {
-      name: "Email",
-      hidesWhenNarrow: true,
-      cell: ({ email }) => <span className="text-muted">{email}</span>,
-    },
-    {
-      name: "Plan",
-      cell: (customer) => <Plan customer={customer} />,
-    },
-    ...pools.map(
-      ({ key, name }): Column<Customer> => ({
-        name: pools.length === 1 ? "Balance" : name,
-        isNumber: true,
-        cell: ({ balances }) => formatCount(balances.find(({ pool }) => pool === key)?.balance ?? 0),
+/** Selected customers stay selected when the filter changes. Those in the list have its current values. */
+function useSelected(shown: readonly Customer[]) {
+  const [kept, setKept] = useState<ReadonlyMap<string, Customer>>(new Map());
+  const current = new Map(shown.map((customer) => [customer.customerId, customer]));
+  const setSelected = (customers: readonly Customer[]): void =>
+    setKept(new Map(customers.map((customer) => [customer.customerId, customer])));
+  return {
+    selected: [...kept.values()].map((customer) => current.get(customer.customerId) ?? customer),
+    setSelected,
+    select: (customers: readonly Customer[], isSelected: boolean): void =>
+      setKept((before) => {
+        const next = new Map(before);
+        for (const customer of customers)
+          if (isSelected) next.set(customer.customerId, customer);
+          else next.delete(customer.customerId);
+        return next;
       }),
-    ),
-    { name: "Created", hidesWhenNarrow: true, cell: ({ createdAt }) => <Time at={createdAt} as="day" /> },
-  ];
-}
-
-function Plan({ customer }: { customer: Customer }) {
-  const { plan, isBlocked } = customer;
-  const clock = useClock();
-  const { data: plans } = useSuspenseQuery(plansQuery(useScope()));
-  const fallback = plans.find(({ isDefault }) => isDefault)?.name ?? null;
-  return (
-    <>
-      <span className="flex gap-1.5">
-        {plan === null ? <span className="text-muted">No plan</span> : <Badge>{plan.name}</Badge>}
-        {isBlocked && <Badge tone="bad">Blocked</Badge>}
-      </span>
-      {leavesAt(customer) !== null && (
-        <div className="text-caption whitespace-normal text-muted">
-          {describeStanding(customer, fallback, (at) => formatDay(at, clock))}
-        </div>
-      )}
-    </>
-  );
-}
-
-function Name({ customer: { customerId, name } }: { customer: Customer }) {
-  return (
-    <div className="min-w-0">
-      <CustomerLink customerId={customerId} name={name} />
-      {name !== null && <div className="font-mono text-caption text-muted wrap-anywhere">{customerId}</div>}
-    </div>
-  );
+  };
 }
 
 const BLOCKED: Record<string, boolean> = { true: true, false: false };
@@ -166,13 +162,17 @@ function CustomerFilterBar({ filters }: { filters: CustomerFilters }) {
   );
 }
 
-function CustomersActions() {
+function CustomersActions({ isCreating }: { isCreating: boolean }) {
   const scope = useScope();
   const navigate = useNavigate();
   const isOperator = useMayActAs("operator");
-  const [act, setAct] = useState<"new" | "import" | null>(null);
+  const [chosen, setAct] = useState<"new" | "import" | null>(null);
+  const act = isCreating ? "new" : chosen;
   if (!isOperator) return null;
-  const onClose = () => setAct(null);
+  const onClose = () => {
+    setAct(null);
+    if (isCreating) void navigate({ to: ".", search: ({ do: _, ...search }) => search, replace: true });
+  };
   return (
     <>
       <Button icon={FileUp} onClick={() => setAct("import")}>
@@ -242,7 +242,8 @@ function NoCustomers({
       </>
     );
   }
-  if (Object.keys(filters).length === 0) {
+  const { sort: _, do: __, ...conditions } = filters;
+  if (Object.keys(conditions).length === 0) {
     return (
       <EmptyState
         icon={UsersRound}
@@ -271,7 +272,8 @@ function NoCustomers({
         </ButtonLink>
       }
     >
-      The search matches the start of an ID, name, email or billing reference.
+      The search matches any part of an ID, name, email or billing reference. One or two characters match only
+      the start.
     </EmptyState>
   );
 }

@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import { type Answer, type Scope, scopeOf } from "../../api/answer.ts";
 import { queryOf } from "../../api/client.ts";
-import { pagesOf } from "../../api/lists.ts";
+import { pagesOf, readList } from "../../api/lists.ts";
 import { choice, type SearchOf, searchOf, text, whole } from "../../format/search.ts";
 import { readUsageSearch, type UsageSearch } from "../../format/usage-search.ts";
 
@@ -9,9 +9,17 @@ export type Customer = Answer<"readCustomer">;
 
 export type CustomerScope = Scope & { readonly customerId: string };
 
-/** Bulk assignment uses these filters, so a value that is too long must be rejected by the API, not dropped here. */
+/** A selection uses these filters, so a value that is too long must be rejected by the API, not dropped here. */
 const narrowing = text(Number.POSITIVE_INFINITY);
-const FILTERS = { search: narrowing, plan: narrowing, blocked: choice([true, false]), balanceBelow: whole() };
+const FILTERS = {
+  search: narrowing,
+  plan: narrowing,
+  blocked: choice([true, false]),
+  balanceBelow: whole(),
+  sort: choice(["newest", "oldest", "name_asc", "name_desc", "balance_asc", "balance_desc"]),
+  /** Opens the dialog that creates a customer. */
+  do: choice(["create"]),
+};
 
 /** List filters in the URL. */
 export type CustomerFilters = SearchOf<typeof FILTERS>;
@@ -29,15 +37,37 @@ export function readCustomerUsage(search: Record<string, unknown>): Omit<UsageSe
   return { ...others, ...(groupBy === undefined || groupBy === "customer" ? {} : { groupBy }) };
 }
 
-export function customersQuery(scope: Scope, { blocked, balanceBelow, ...filters }: CustomerFilters) {
+const CUSTOMERS_PATH = "/manage/v1/projects/{projectId}/{environment}/customers";
+
+function customersRequest(scope: Scope, { blocked, balanceBelow, do: _, ...filters }: CustomerFilters) {
   const query = {
     ...filters,
     ...(blocked === undefined ? {} : { blocked: blocked ? ("true" as const) : ("false" as const) }),
     ...(balanceBelow === undefined ? {} : { balanceBelow: String(balanceBelow) }),
   };
-  return pagesOf("/manage/v1/projects/{projectId}/{environment}/customers", {
-    params: { path: scopeOf(scope), query },
-  });
+  return { params: { path: scopeOf(scope), query } };
+}
+
+export function customersQuery(scope: Scope, filters: CustomerFilters) {
+  return pagesOf(CUSTOMERS_PATH, customersRequest(scope, filters));
+}
+
+/** Reads all customers that match, page by page. Null if there are more than `max`. */
+export async function readCustomers(
+  scope: Scope,
+  filters: CustomerFilters,
+  { max = Number.POSITIVE_INFINITY, onRead }: { max?: number; onRead: (count: number) => void },
+): Promise<Customer[] | null> {
+  const { items, isWhole } = await readList(
+    CUSTOMERS_PATH,
+    customersRequest(scope, filters),
+    undefined,
+    (count) => {
+      onRead(count);
+      return count <= max;
+    },
+  );
+  return isWhole && items.length <= max ? items : null;
 }
 
 export function customerScopeOf({ projectId, environment, customerId }: CustomerScope): CustomerScope {

@@ -1,3 +1,4 @@
+import { toCsv } from "../../format/csv.ts";
 import { GRANT_NAMES, type GrantKind } from "../../format/ledger.ts";
 import type { Month } from "./queries.ts";
 
@@ -73,7 +74,7 @@ export function rollForwardCsv(month: Month): string {
   const about = ABOUT.map((name) => month[name]);
   const rows = month.lines.map((line) => [
     ...about,
-    cellOf(line.pool),
+    line.pool,
     GRANT_NAMES[line.kind],
     ...AMOUNTS.map((amount) => line[amount]),
     "",
@@ -81,18 +82,12 @@ export function rollForwardCsv(month: Month): string {
   ]);
   const overage = month.overage.map(({ pool, used, reversed }) => [
     ...about,
-    cellOf(pool),
+    pool,
     "Overage",
     ...AMOUNTS.map(() => ""),
     used,
     reversed,
   ]);
   const header = [...ABOUT, "pool", "kind", ...AMOUNTS, "overageUsed", "overageReversed"];
-  return [header, ...rows, ...overage].map((row) => `${row.join(",")}\r\n`).join("");
-}
-
-/** Quotes a cell if needed, and prefixes formulas with an apostrophe. */
-function cellOf(text: string): string {
-  const safe = /^[=+\-@\t\r\n＝＋－＠]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  return toCsv([header, ...rows, ...overage]);
 }

@@ -132,13 +132,20 @@ function addCounts(a: BulkCounts, b: BulkCounts): BulkCounts {
   };
 }
 
-/** The search text may be personal data, so the audit log only records that there was one. */
+/** IDs and the search text may be personal data, so the audit log has the number of IDs, and whether there was a text. */
 function auditBulk(
   cell: Pool,
   context: Context,
   { filter, plan, endsAt }: BulkAssignment,
   counts: BulkCounts,
 ): Promise<void> {
-  const after = { ...filter, search: filter.search !== null, endsAt: timeOrNull(endsAt ?? null), ...counts };
+  const customerIds = filter.customerIds?.length ?? null;
+  const after = {
+    ...filter,
+    customerIds,
+    search: filter.search !== null,
+    endsAt: timeOrNull(endsAt ?? null),
+    ...counts,
+  };
   return recordAudit(cell, context, { action: "plan.assigned_in_bulk", subject: plan, after });
 }

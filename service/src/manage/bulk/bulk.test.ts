@@ -72,6 +72,35 @@ test("a bulk assignment does exactly what its preview showed", async () => {
   await expectSoundBooks(database);
 });
 
+test("an explicit list of customers changes exactly these, and repeating it changes nothing", async () => {
+  const { manage, database } = await setupMany();
+  const customerIds = [...Array.from({ length: 10 }, (_, i) => `f${i * 7}`), "p1"];
+  const body = { filter: { customerIds: [...customerIds, "gone"] }, plan: "pro" };
+  const preview = await manage("POST", `${BULK}/preview`, { body });
+  expect(preview.body).toMatchObject({ matching: 11, isExact: true, changed: 10, unchanged: 1 });
+  const sample = preview.body["sample"] as Sample[];
+  expect(sample.map(({ before }) => before.customerId)).toEqual(customerIds);
+  const done = await manage("POST", BULK, { body: { ...body, expectedCount: 11 } });
+  expect(done.body).toMatchObject({ matching: 11, changed: 10, unchanged: 1, nextCursor: null });
+  const { body: again } = await manage("POST", BULK, { body: { ...body, expectedCount: 11 } });
+  expect(again).toMatchObject({ changed: 0, unchanged: 11 });
+  const audited = await database.query(
+    "select c.customer_id as id from cell.audit as a join cell.customers as c on c.number = a.customer_number " +
+      "where a.action = 'plan.assigned' and a.subject = 'pro' and c.customer_id like 'f%' order by a.id",
+  );
+  expect(audited.map(({ id }) => id).sort()).toEqual(customerIds.slice(0, 10).sort());
+  const [audit] = await database.query("select after from cell.audit where action = 'plan.assigned_in_bulk'");
+  expect(audit?.["after"]).toMatchObject({ customerIds: 12, changed: 10 });
+
+  for (const filter of [
+    { customerIds: [] },
+    { customerIds: ["f1", "f1"] },
+    { customerIds: ["f1"], search: "f" },
+    { customerIds: Array.from({ length: 1_001 }, (_, i) => `f${i}`) },
+  ])
+    expect((await manage("POST", `${BULK}/preview`, { body: { filter, plan: "pro" } })).status).toBe(400);
+});
+
 test("customers whose plan would end earlier are skipped and counted, unless `shorten` is set", async () => {
   const { manage } = await setupMany();
   const endsAt = "2099-01-01T00:00:00.000Z";

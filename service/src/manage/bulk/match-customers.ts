@@ -2,14 +2,17 @@ import type { Catalog } from "../../entitlement/catalog.ts";
 import { viewWallet } from "../../entitlement/view-wallet.ts";
 import type { Wallet } from "../../entitlement/wallet.ts";
 import type { Pool } from "../../postgres/pool.ts";
+import type { Tx } from "../../postgres/statement.ts";
 import { single } from "../../postgres/transaction.ts";
-import type { EnvironmentId, Instant } from "../../primitives/brand.ts";
+import type { CustomerId, EnvironmentId, Instant } from "../../primitives/brand.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { readClock } from "../../store/cell/clock.ts";
-import { type CustomerRecord, listCustomerRecords } from "../../store/cell/customer-list.ts";
+import { type CustomerRecord, listCustomerRecords, listRecordsById } from "../../store/cell/customer-list.ts";
 
 /** All conditions must hold. A null field is not a condition. */
 export type BulkFilter = {
+  /** Only these customers, at most CUSTOMER_IDS_MAX. */
+  readonly customerIds: readonly CustomerId[] | null;
   readonly search: string | null;
   /** Key of the current plan. */
   readonly plan: string | null;
@@ -19,6 +22,7 @@ export type BulkFilter = {
 /** Maximum number of customers checked per call. Plan and block depend on the wallet and the time, so no index can find them. */
 export const LOOKED_AT_MAX = 100_000;
 const PAGE_SIZE = 1_000;
+export const CUSTOMER_IDS_MAX = 1_000;
 
 export type MatchedPage = {
   readonly catalog: Catalog;
@@ -37,13 +41,12 @@ export async function* matchCustomers<T>(
   before: number | null,
   look: (page: MatchedPage) => T,
 ): AsyncGenerator<T, number | null> {
-  const { search } = filter;
   let next = before;
   for (let lookedAt = 0; lookedAt < LOOKED_AT_MAX; ) {
     const page = await single(cell, async (tx) => {
       const catalog = await loadCatalog(tx, environmentId);
       const clock = await readClock(tx);
-      const slice = await listCustomerRecords(tx, environmentId, { search, before: next, limit: PAGE_SIZE });
+      const slice = await readSlice(tx, environmentId, filter, next);
       const records = slice.records.filter(({ wallet }) => isMeant(filter, wallet, catalog, clock));
       return { found: look({ catalog, clock, records }), next: slice.next };
     });
@@ -54,6 +57,20 @@ export async function* matchCustomers<T>(
     lookedAt += PAGE_SIZE;
   }
   return next;
+}
+
+async function readSlice(
+  tx: Tx,
+  environmentId: EnvironmentId,
+  { customerIds, search }: BulkFilter,
+  before: number | null,
+): Promise<{ records: readonly CustomerRecord[]; next: number | null }> {
+  if (customerIds !== null)
+    return { records: await listRecordsById(tx, environmentId, customerIds), next: null };
+  const after = before === null ? null : { key: before, number: before };
+  const page = { environmentId, order: "newest", after, limit: PAGE_SIZE } as const;
+  const { records, next } = await listCustomerRecords(tx, page, search);
+  return { records, next: next?.number ?? null };
 }
 
 /** Whether the customer matches the conditions that depend on the wallet. */

@@ -2,10 +2,10 @@ import { Type } from "typebox";
 import { Problem } from "../../edge/problem.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import { assertNever } from "../../primitives/assert.ts";
-import type { EnvironmentId } from "../../primitives/brand.ts";
+import { brandAs, type CustomerId, type EnvironmentId } from "../../primitives/brand.ts";
 import { unassignablePlan } from "../catalog/problems.ts";
 import { Customer } from "../customers/describe-customer.ts";
-import { nullable, readTime, strictObject, timeField } from "../fields.ts";
+import { invalidField, nullable, readTime, strictObject, timeField } from "../fields.ts";
 import {
   contextOf,
   ENVIRONMENT_PATH,
@@ -17,7 +17,7 @@ import {
 import { cursorOf, readIdCursor } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
 import { assignInBulk } from "./assign-in-bulk.ts";
-import { LOOKED_AT_MAX } from "./match-customers.ts";
+import { CUSTOMER_IDS_MAX, LOOKED_AT_MAX } from "./match-customers.ts";
 import { type BulkAssignment, type BulkRefusal, previewAssignments } from "./preview-assignments.ts";
 import { callerOf, reportInterruption, Turns } from "./turns.ts";
 
@@ -34,6 +34,14 @@ const planField = Type.String({
 const assignmentFields = {
   filter: strictObject(
     {
+      customerIds: Type.Optional(
+        Type.Array(Type.String({ minLength: 1, maxLength: 255, examples: ["customer_42"] }), {
+          minItems: 1,
+          maxItems: CUSTOMER_IDS_MAX,
+          uniqueItems: true,
+          description: `Only these customers, at most ${CUSTOMER_IDS_MAX}. Unknown IDs are ignored. Not with \`search\` or \`cursor\`.`,
+        }),
+      ),
       plan: Type.Optional(
         Type.String({
           minLength: 1,
@@ -46,7 +54,8 @@ const assignmentFields = {
         Type.String({
           minLength: 1,
           maxLength: 255,
-          description: "Beginning of the ID, name, email or billing reference.",
+          description:
+            "A part of the ID, name, email or billing reference. One or two characters match only the beginning.",
           examples: ["acme"],
         }),
       ),
@@ -108,7 +117,7 @@ export function bulkOperations({ cellOf }: ManageParts): Operation[] {
         unchanged,
         wouldShorten,
         sample: Type.Array(Type.Object({ before: Customer, after: Customer }), {
-          description: "The first ten customers, before and after.",
+          description: "The first ten customers, before and after. With `customerIds`, all of them.",
         }),
         nextCursor,
       }),
@@ -183,7 +192,7 @@ export function bulkOperations({ cellOf }: ManageParts): Operation[] {
 }
 
 type AssignmentBody = {
-  filter: { plan?: string; search?: string; isBlocked?: boolean };
+  filter: { customerIds?: string[]; plan?: string; search?: string; isBlocked?: boolean };
   plan: string;
   endsAt?: string | null;
   shorten?: boolean;
@@ -195,8 +204,16 @@ function describeMatching(count: number): string {
 }
 
 function readAssignment({ filter, plan, endsAt, shorten = false, cursor }: AssignmentBody): BulkAssignment {
+  const { customerIds = null } = filter;
+  if (customerIds !== null && (filter.search !== undefined || cursor !== undefined))
+    throw invalidField({
+      field: "filter.customerIds",
+      code: "wrong_form",
+      message: "cannot be combined with `search` or `cursor`",
+    });
   return {
     filter: {
+      customerIds: customerIds?.map((customerId) => brandAs<CustomerId>(customerId)) ?? null,
       plan: filter.plan ?? null,
       search: filter.search ?? null,
       isBlocked: filter.isBlocked ?? null,

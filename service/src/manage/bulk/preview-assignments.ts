@@ -41,11 +41,12 @@ export async function previewAssignments(
   const refusal = await findRefusal(cell, environmentId, wanted);
   if (refusal !== null) return refusal;
   const sample: Preview["sample"][number][] = [];
+  const sampleSize = wanted.filter.customerIds?.length ?? SAMPLE_SIZE;
   let matching = 0;
   let changed = 0;
   let wouldShorten = 0;
   const pages = matchCustomers(cell, environmentId, wanted.filter, wanted.before, (page) =>
-    previewPage(page, wanted, SAMPLE_SIZE - sample.length),
+    previewPage(page, wanted, sampleSize - sample.length),
   );
   for (;;) {
     const page = await pages.next();

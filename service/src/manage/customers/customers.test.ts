@@ -64,6 +64,61 @@ test("a list pages by cursor, searches by prefix and applies its filters", async
   expect((await manage("GET", "customers?cursor=nonsense")).status).toBe(400);
 });
 
+test("each order lists every customer once, page by page, also with a search or a filter", async () => {
+  const { manage, topUp, publish, assign } = await setupManage();
+  await publish({ key: "scale", name: "Scale" });
+  const names = ["Beta", "alpha", null, "Émile", "beta", "Zulu films"];
+  for (const [index, name] of names.entries()) {
+    await manage("PUT", `customers/c${index}`, { body: { name } });
+    // Two customers have the same balance.
+    await topUp(`c${index}`, [30, 10, 20, 20, 50, 40][index] ?? 0);
+  }
+  await assign("c1", "scale");
+  const walk = async (query: string): Promise<string[]> => {
+    const seen: string[] = [];
+    for (let cursor = ""; ; ) {
+      const { body, status } = await manage("GET", `customers?limit=2&${query}${cursor}`);
+      expect(status).toBe(200);
+      seen.push(...(body["items"] as { customerId: string }[]).map(({ customerId }) => customerId));
+      if (body["nextCursor"] === null) return seen;
+      cursor = `&cursor=${body["nextCursor"]}`;
+    }
+  };
+  const byName = ["ada", "c1", "c0", "c4", "c2", "c5", "c3"];
+  // The plan has added 100 credits to c1.
+  const byBalance = ["c2", "c3", "c0", "c5", "c4", "ada", "c1"];
+  for (const [by, ascending] of Object.entries({ name: byName, balance: byBalance })) {
+    expect(await walk(`sort=${by}_asc`)).toEqual(ascending);
+    expect(await walk(`sort=${by}_desc`)).toEqual(ascending.toReversed());
+    expect(await walk(`sort=${by}_asc&search=c`)).toEqual(ascending.filter((id) => id !== "ada"));
+    expect(await walk(`sort=${by}_desc&plan=scale`)).toEqual(["c1"]);
+  }
+  expect(await walk("sort=oldest")).toEqual(["ada", "c0", "c1", "c2", "c3", "c4", "c5"]);
+  expect(await walk("sort=oldest&search=beta")).toEqual(["c0", "c4"]);
+  const { body } = await manage("GET", "customers?limit=2&sort=name_asc");
+  const foreign = `customers?sort=balance_asc&cursor=${body["nextCursor"]}`;
+  expect((await manage("GET", foreign)).status).toBe(400);
+});
+
+test("a search finds any part of three characters, and the beginning if it is shorter", async () => {
+  const { manage } = await setupManage();
+  const profile = {
+    name: "Fernweh Films",
+    email: "office@fernweh.example",
+    billingReference: "cus_NffrFeUf",
+  };
+  await manage("PUT", "customers/org-4711", { body: profile });
+  await manage("PUT", "customers/other", { body: { name: "50%_off" } });
+  const idsOf = async (search: string): Promise<unknown[]> => {
+    const { body } = await manage("GET", `customers?search=${encodeURIComponent(search)}`);
+    return (body["items"] as { customerId: string }[]).map(({ customerId }) => customerId);
+  };
+  for (const part of ["films", "WEH F", "@fern", "471", "FFRFE", "fe"])
+    expect(await idsOf(part), part).toEqual(["org-4711"]);
+  for (const missing of ["il", "fil_s", "nweh-f"]) expect(await idsOf(missing), missing).toEqual([]);
+  expect(await idsOf("%_o")).toEqual(["other"]);
+});
+
 test("text that PostgreSQL cannot store is rejected as invalid", async () => {
   const { manage } = await setupManage();
   for (const path of ["customers/a%00b", "customers?search=a%00"]) {

@@ -14,6 +14,7 @@ import {
   listCustomerRecords,
   readCustomerRecords,
 } from "../../store/cell/customer-list.ts";
+import type { NumbersPage, Position } from "../../store/cell/customer-numbers.ts";
 import { type Customer, describeCustomer } from "./describe-customer.ts";
 
 export type CustomerFilter = {
@@ -25,7 +26,7 @@ export type CustomerFilter = {
   readonly balanceBelow: number | null;
 };
 
-export type CustomerPage = { readonly customers: readonly Customer[]; readonly next: number | null };
+export type CustomerPage = { readonly customers: readonly Customer[]; readonly next: Position | null };
 
 /**
  * Rows scanned for one page. Plan and balance depend on the time, so no index can hold them. A page with few matches in this many
@@ -33,27 +34,21 @@ export type CustomerPage = { readonly customers: readonly Customer[]; readonly n
  */
 const SCANNED_MAX = 1_000;
 
-/** Lists customers, newest first, below the customer number `before`. */
-export function listCustomers(
-  cell: Pool,
-  environmentId: EnvironmentId,
-  filter: CustomerFilter,
-  page: { readonly before: number | null; readonly limit: number },
-): Promise<CustomerPage> {
+/** Lists customers in the page's order. */
+export function listCustomers(cell: Pool, filter: CustomerFilter, page: NumbersPage): Promise<CustomerPage> {
+  const { environmentId } = page;
   return single(cell, async (tx) => {
     const catalog = await loadCatalog(tx, environmentId);
     const clock = await readClock(tx);
     const isScan = filter.plan !== null || filter.isBlocked !== null || filter.balanceBelow !== null;
     const limit = isScan ? SCANNED_MAX : page.limit;
-    const { search } = filter;
-    const { before } = page;
-    const slice = await listCustomerRecords(tx, environmentId, { search, before, limit });
+    const slice = await listCustomerRecords(tx, { ...page, limit }, filter.search);
     const customers: Customer[] = [];
     for (const record of slice.records) {
       if (!matches(record, catalog, clock, filter)) continue;
       customers.push(describeCustomer(record, catalog, clock));
       const isRest = customers.length === page.limit && record !== slice.records.at(-1);
-      if (isRest) return { customers, next: record.customerNumber };
+      if (isRest) return { customers, next: slice.positionOf(record) };
     }
     return { customers, next: slice.next };
   });

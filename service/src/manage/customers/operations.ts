@@ -5,6 +5,12 @@ import type { Pool } from "../../postgres/pool.ts";
 import { assert } from "../../primitives/assert.ts";
 import { brandAs, type CustomerId } from "../../primitives/brand.ts";
 import { findCustomerRecord } from "../../store/cell/customer-list.ts";
+import {
+  COMPARED_MAX,
+  CUSTOMER_ORDERS,
+  type CustomerOrder,
+  type Position,
+} from "../../store/cell/customer-numbers.ts";
 import { type CustomerProfile, updateCustomerProfile } from "../../store/cell/customers.ts";
 import { openOrCreateWallet } from "../../store/cell/open-wallets.ts";
 import { saveEdits } from "../../store/cell/wallet-changes.ts";
@@ -19,7 +25,7 @@ import {
   operation,
   scopeOf,
 } from "../operation.ts";
-import { pageOf, pageQuery, readIdCursor, readLimit, toPage } from "../page.ts";
+import { decodeCursor, encodeCursor, pageOf, pageQuery, readIdCursor, readLimit, toPage } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
 import { walletTransaction } from "../wallet-transaction.ts";
 import { Customer } from "./describe-customer.ts";
@@ -48,9 +54,9 @@ export function customerOperations({ cellOf }: ManageParts): Operation[] {
       noun: NOUN,
       summary: "List and search customers",
       description:
-        "Newest first. `search` matches the beginning of ID, name, email and billing reference. With a filter by plan, balance or " +
-        "block, a page may hold fewer than `limit` items or none: continue while there is a `nextCursor`. With `sort=balance`, there is " +
-        "one page, of the lowest balances.",
+        "`search` matches a part of ID, name, email and billing reference, ignoring case; a text of one or two characters matches only " +
+        "the beginning. With a filter by plan, balance or block, a page may hold fewer than `limit` items or none: continue while there " +
+        "is a `nextCursor`, with the same `sort`.",
       params: Type.Object(environmentParams),
       query: strictObject({
         ...pageQuery,
@@ -71,11 +77,14 @@ export function customerOperations({ cellOf }: ManageParts): Operation[] {
           }),
         ),
         sort: Type.Optional(
-          Type.Enum(["newest", "balance"], {
+          Type.Enum([...CUSTOMER_ORDERS, "balance"], {
             description:
-              "`balance`: lowest balance in any pool first, at most `limit` customers. Needs `balanceBelow`, without `search` or `cursor`. " +
-              "Compares the stored balances of the newest 100,000 customers, and computes the balances of the lowest 5,000. With several pools: of " +
-              "the 1,000 most recently active customers.",
+              "Default: `newest`. `name_asc` and `name_desc` use the ID of a customer without a name. `balance_asc` and `balance_desc` " +
+              "use the total of all pools as of the last change to each wallet, without renewals that are due since, and list the newest " +
+              `${COMPARED_MAX} customers. ` +
+              "`balance` returns one page, of the lowest current balances in any pool: it needs `balanceBelow`, without `search` or " +
+              "`cursor`. It compares the stored balances of the same customers and computes those of the lowest 5,000; with several " +
+              "pools, of the 1,000 most recently active customers.",
           }),
         ),
       }),
@@ -99,9 +108,10 @@ export function customerOperations({ cellOf }: ManageParts): Operation[] {
           const lowest = { ...filter, balanceBelow: filter.balanceBelow };
           return toPage(await listLowest(cellOf(cell), environmentId, lowest, readLimit(limit)), null);
         }
-        const page = { before: readIdCursor(cursor), limit: readLimit(limit) };
-        const { customers, next } = await listCustomers(cellOf(cell), environmentId, filter, page);
-        return toPage(customers, next);
+        const order = sort ?? "newest";
+        const page = { environmentId, order, after: readPosition(cursor, order), limit: readLimit(limit) };
+        const { customers, next } = await listCustomers(cellOf(cell), filter, page);
+        return { items: [...customers], nextCursor: encodePosition(next, order) };
       },
     }),
     operation({
@@ -151,6 +161,32 @@ export function customerOperations({ cellOf }: ManageParts): Operation[] {
       },
     }),
   ];
+}
+
+const KEY_KINDS = {
+  newest: null,
+  oldest: null,
+  name_asc: "string",
+  name_desc: "string",
+  balance_asc: "number",
+  balance_desc: "number",
+} as const satisfies Record<CustomerOrder, "string" | "number" | null>;
+
+function readPosition(cursor: string | undefined, order: CustomerOrder): Position | null {
+  const kind = KEY_KINDS[order];
+  if (kind === null) {
+    const number = readIdCursor(cursor);
+    return number === null ? null : { key: number, number };
+  }
+  const [key = null, number = 0] = decodeCursor(cursor, [kind, "number"]) ?? [];
+  return key === null ? null : { key, number };
+}
+
+/** The number is the whole position if it is also the sort key. */
+function encodePosition(position: Position | null, order: CustomerOrder): string | null {
+  if (position === null) return null;
+  const { key, number } = position;
+  return encodeCursor(KEY_KINDS[order] === null ? [number] : [key, number]);
 }
 
 const METADATA_BYTES_MAX = 8_192;

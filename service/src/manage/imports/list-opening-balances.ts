@@ -45,13 +45,21 @@ type OpeningBalances = Static<typeof OpeningBalances>;
 export function listOpeningBalances(
   cell: Pool,
   environmentId: EnvironmentId,
-  page: { readonly before: number | null; readonly limit: number },
+  { before, limit }: { readonly before: number | null; readonly limit: number },
 ): Promise<{ readonly customers: readonly OpeningBalances[]; readonly next: number | null }> {
   return single(cell, async (tx) => {
     const catalog = await loadCatalog(tx, environmentId);
     const clock = await readClock(tx);
-    const { records, next } = await listCustomerRecords(tx, environmentId, { search: null, ...page });
-    return { customers: records.map((record) => describe(record, catalog, clock)), next };
+    const after = before === null ? null : { key: before, number: before };
+    const { records, next } = await listCustomerRecords(
+      tx,
+      { environmentId, order: "newest", after, limit },
+      null,
+    );
+    return {
+      customers: records.map((record) => describe(record, catalog, clock)),
+      next: next?.number ?? null,
+    };
   });
 }
 

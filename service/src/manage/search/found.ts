@@ -35,7 +35,8 @@ export const Found = Type.Object({
     }),
     {
       description:
-        "Customers whose ID, name, email or billing reference starts with the search text (case-insensitive).",
+        "Customers whose ID, name, email or billing reference contains the search text (case-insensitive), best matches first. A text " +
+        "of one or two characters matches only the beginning.",
     },
   ),
   grants: Type.Array(

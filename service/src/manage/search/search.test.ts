@@ -77,6 +77,17 @@ test("customers are found by prefix in all projects, the exact ID first", async 
   expect(await idsOf("%")).toEqual([]);
 });
 
+test("a part of a customer's texts is found, after those that begin with it", async () => {
+  const managed = await setupManage();
+  const { manage } = managed;
+  await manage("PUT", "customers/films-inc", { body: {} });
+  await manage("PUT", "customers/c1", { body: { name: "Fernweh Films" } });
+  await manage("PUT", "customers/c2", { body: { email: "ada@films.example" } });
+  const idsOf = async (q: string) => (await search(managed, q))["customers"]?.map((c) => c["customerId"]);
+  expect(await idsOf("FILMS")).toEqual(["films-inc", "c2", "c1"]);
+  expect(await idsOf("lm")).toEqual([]);
+});
+
 test("keys, charges, denials, events, plans and features are found", async () => {
   const managed = await setupManage();
   const { consume, record } = managed;

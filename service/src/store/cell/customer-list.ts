@@ -1,4 +1,4 @@
-import { bigints } from "../../postgres/binary-array.ts";
+import { bigints, texts } from "../../postgres/binary-array.ts";
 import { readInteger } from "../../postgres/column.ts";
 import {
   derive,
@@ -13,7 +13,9 @@ import {
   text,
 } from "../../postgres/row.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
+import { assert } from "../../primitives/assert.ts";
 import { brandAs, type CustomerId, type CustomerNumber, type EnvironmentId } from "../../primitives/brand.ts";
+import { COMPARED_MAX, findNumbers, type NumbersPage, type Position } from "./customer-numbers.ts";
 import { viewDueHolds } from "./due-holds.ts";
 import { WALLET } from "./wallets.ts";
 
@@ -33,29 +35,55 @@ export type CustomerRecord = RowOf<typeof RECORD>;
 
 export type CustomerSlice = {
   readonly records: readonly CustomerRecord[];
+  /** The place of a record, to continue after it. */
+  readonly positionOf: (record: CustomerRecord) => Position;
   /** Where the next page starts. Null if this was the last page. */
-  readonly next: number | null;
+  readonly next: Position | null;
 };
 
-/**
- * Newest first. `search` matches the start of ID, name, email or billing reference, ignoring case. If it matches very many
- * customers, a page may hold fewer than `limit` and not be the last.
- */
+/** One page of customers in order. With a `search` that matches very many, it may hold fewer than `limit` and not be the last. */
 export async function listCustomerRecords(
   tx: Tx,
-  environmentId: EnvironmentId,
-  filter: { readonly search: string | null; readonly before: number | null; readonly limit: number },
+  page: NumbersPage,
+  search: string | null,
 ): Promise<CustomerSlice> {
-  const { search, limit } = filter;
-  const before = filter.before ?? Number.MAX_SAFE_INTEGER;
-  const page = { environmentId, before, limit };
-  const { numbers, next } =
-    search === null ? await findNewest(tx, page) : await searchNumbers(tx, page, search);
-  return { records: await readCustomerRecords(tx, environmentId, numbers), next };
+  const { environmentId } = page;
+  const { found, next } = await findNumbers(tx, page, search);
+  const positions = new Map(found.map((position) => [position.number, position]));
+  const records = await readCustomerRecords(tx, environmentId, [...positions.keys()]);
+  const positionOf = ({ customerNumber }: CustomerRecord): Position => {
+    const position = positions.get(customerNumber);
+    assert(position !== undefined, "only found customers are read");
+    return position;
+  };
+  return { records, positionOf, next };
 }
 
-/** Wallets whose stored balance is compared in one call, those of the newest customers. */
-const COMPARED_MAX = 100_000;
+const LIST_NUMBERS = statement(
+  "customers.list_numbers",
+  `
+  select c.number
+  from unnest($2::text[]) with ordinality as n (customer_id, position)
+  cross join lateral (
+    select c.number
+    from cell.customers as c
+    where c.environment_id = $1
+      and c.customer_id = n.customer_id
+      and c.erased_at is null
+    limit 1
+  ) as c
+  order by n.position`,
+);
+
+/** The customers with these IDs, in the given order, without missing ones. */
+export async function listRecordsById(
+  tx: Tx,
+  environmentId: EnvironmentId,
+  customerIds: readonly CustomerId[],
+): Promise<readonly CustomerRecord[]> {
+  const { rows } = await tx.run(LIST_NUMBERS, [environmentId, texts(customerIds)]);
+  return readCustomerRecords(tx, environmentId, readNumbers(rows));
+}
 
 /** Customers with open holds that are candidates too. */
 const HOLDERS_MAX = 1_000;
@@ -151,120 +179,6 @@ const READ_RECORDS = statement(
   ) as w
   order by n.position`,
 );
-
-type NumbersPage = { readonly environmentId: EnvironmentId; readonly before: number; readonly limit: number };
-type FoundNumbers = { readonly numbers: readonly number[]; readonly next: number | null };
-
-/** `found` has up to `limit + 1` numbers. An extra number means that there is another page. */
-function cut(found: readonly number[], limit: number): FoundNumbers {
-  const numbers = found.slice(0, limit);
-  return { numbers, next: found.length > limit ? (numbers.at(-1) ?? null) : null };
-}
-
-const FIND_NEWEST = statement(
-  "customers.find_newest",
-  `
-  select c.number
-  from cell.customers as c
-  where c.environment_id = $1
-    and c.number < $2
-    and c.erased_at is null
-  order by c.number desc
-  limit $3::bigint`,
-);
-
-async function findNewest(tx: Tx, { environmentId, before, limit }: NumbersPage): Promise<FoundNumbers> {
-  const { rows } = await tx.run(FIND_NEWEST, [environmentId, before, limit + 1]);
-  return cut(readNumbers(rows), limit);
-}
-
-async function searchNumbers(tx: Tx, page: NumbersPage, search: string): Promise<FoundNumbers> {
-  const pattern = `${search.toLowerCase().replaceAll(/[\\%_]/g, "\\$&")}%`;
-  const found = await findMatching(tx, page.environmentId, pattern);
-  if (found === null) return scanNewest(tx, page, pattern);
-  return cut(
-    found.filter((number) => number < page.before),
-    page.limit,
-  );
-}
-
-const SEARCHED = ["customer_id", "name", "email", "billing_reference"] as const;
-
-/** Up to this many matches in each column are read through its index. */
-const FOUND_MAX = 1_000;
-
-// Unnamed, so that PostgreSQL plans it for the given text. Ordered by each index, so that the planner chooses that index.
-const FIND_MATCHING = {
-  name: "",
-  text: `/* customers.find_matching */ ${SEARCHED.map(
-    (column) => `
-  (
-    select c.number, '${column}'
-    from cell.customers as c
-    where c.environment_id = $1
-      and lower(c.${column}) like $2
-    order by lower(c.${column}) using ~<~
-    limit $3
-  )`,
-  ).join(" union all ")}`,
-};
-
-/** The numbers of all matches, newest first. Null if there are too many. */
-async function findMatching(
-  tx: Tx,
-  environmentId: EnvironmentId,
-  pattern: string,
-): Promise<readonly number[] | null> {
-  const { rows } = await tx.run(FIND_MATCHING, [environmentId, pattern, FOUND_MAX + 1]);
-  const byColumn = Map.groupBy(rows, ([, column]) => column);
-  if (byColumn.values().some((found) => found.length > FOUND_MAX)) return null;
-  return [...new Set(readNumbers(rows))].sort((a, b) => b - a);
-}
-
-/** If a search matches too many, one page scans up to this many of the newest customers. */
-const SCANNED_MAX = 10_000;
-
-const SCANNED = `
-    select c.number, c.customer_id, c.name, c.email, c.billing_reference, c.erased_at
-    from cell.customers as c
-    where c.environment_id = $1
-      and c.number < $2
-    order by c.number desc
-    limit $3::bigint`;
-
-const SCAN_NEWEST = statement(
-  "customers.scan_newest",
-  `
-  select w.number
-  from (${SCANNED}
-  ) as w
-  where w.erased_at is null
-    and (${SEARCHED.map((column) => `lower(w.${column}) like $4`).join(" or ")})
-  order by w.number desc
-  limit $5::bigint`,
-);
-
-const FIND_FLOOR = statement(
-  "customers.find_floor",
-  `
-  select min(w.number), count(*)
-  from (${SCANNED}
-  ) as w`,
-);
-
-async function scanNewest(
-  tx: Tx,
-  { environmentId, before, limit }: NumbersPage,
-  pattern: string,
-): Promise<FoundNumbers> {
-  const scan = [environmentId, before, SCANNED_MAX];
-  const { rows } = await tx.run(SCAN_NEWEST, [...scan, pattern, limit + 1]);
-  const found = cut(readNumbers(rows), limit);
-  if (found.next !== null) return found;
-  const { rows: floors } = await tx.run(FIND_FLOOR, scan);
-  const [floor, scanned] = floors[0] ?? [];
-  return readInteger(scanned) < SCANNED_MAX ? found : { ...found, next: readInteger(floor) };
-}
 
 function readNumbers(rows: readonly (readonly unknown[])[]): number[] {
   return rows.map(([number]) => readInteger(number));

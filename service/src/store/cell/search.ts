@@ -1,4 +1,5 @@
 import { integers } from "../../postgres/binary-array.ts";
+import { readInteger } from "../../postgres/column.ts";
 import { describeRow, id, listRows, orNull, type RowOf, text } from "../../postgres/row.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import type { CustomerNumber, EnvironmentId } from "../../primitives/brand.ts";
@@ -19,6 +20,27 @@ export type FoundCustomer = RowOf<typeof CUSTOMER>;
 
 const COLUMNS = "c.environment_id, c.number, c.customer_id, c.name, c.email, c.billing_reference";
 
+const PROFILE = ["name", "email", "billing_reference"] as const;
+const SEARCHED = ["customer_id", ...PROFILE] as const;
+
+/** A shorter text matches only the beginning: an index of trigrams cannot find it elsewhere. */
+const PART_LENGTH_MIN = 3;
+
+/** The `like` pattern of a search text. */
+export function patternOf(text: string): string {
+  const escaped = escapePattern(text.toLowerCase());
+  return isPart(text) ? `%${escaped}%` : `${escaped}%`;
+}
+
+function isPart(text: string): boolean {
+  return [...text].length >= PART_LENGTH_MIN;
+}
+
+/** Whether a customer matches a pattern. */
+export function matches(table: string, pattern: string): string {
+  return SEARCHED.map((column) => `lower(${table}.${column}) like ${pattern}`).join(" or ");
+}
+
 /** One index scan in one environment. Ordered by the index, so that the planner does not scan the whole table. */
 const prefixed = (column: string): string => `
     (
@@ -31,9 +53,54 @@ const prefixed = (column: string): string => `
       limit $4
     )`;
 
+/** IDs that one search reads. */
+const IDS_MAX = 1_000_000;
+
+/**
+ * Customers that contain the text, as `found`. Names, emails and references have an index of trigrams. IDs have none, because a
+ * customer's first request would have to update it: they are read from the index of IDs, 100,000 in some 30 ms.
+ *
+ * Materialized, so that the planner does not expect to stop early and scan the table: a rare text would then read all customers.
+ * The scans themselves stop at the limit.
+ */
+const containing = (columns: string, environment: string, pattern: string): string => `
+    with profiles as materialized (
+      select ${columns}
+      from cell.customers as c
+      where c.environment_id = ${environment}
+        and c.erased_at is null
+        and (c.name is not null or c.email is not null or c.billing_reference is not null)
+        and (${PROFILE.map((column) => `lower(c.${column}) like ${pattern}`).join(" or ")})
+    ),
+    ids as materialized (
+      select i.customer_id
+      from (
+        select c.customer_id
+        from cell.customers as c
+        where c.environment_id = ${environment}
+        order by c.customer_id
+        limit ${IDS_MAX}
+      ) as i
+      where lower(i.customer_id) like ${pattern}
+    ),
+    found as (
+      select p.* from profiles as p
+      union all
+      select c.*
+      from ids
+      cross join lateral (
+        select ${columns}
+        from cell.customers as c
+        where c.environment_id = ${environment}
+          and c.customer_id = ids.customer_id
+          and c.erased_at is null
+        limit 1
+      ) as c
+    )`;
+
 // The statements here and below are unnamed, so that PostgreSQL plans them for the actual search text. Only then can it use an
-// index to find a prefix.
-const FIND_CUSTOMERS = {
+// index to find a prefix or a part.
+const findCustomers = (isPart: boolean) => ({
   name: "",
   text: `/* search.find_customers */
   select ${CUSTOMER.list}
@@ -45,26 +112,76 @@ const FIND_CUSTOMERS = {
       and c.customer_id = $2
       and c.erased_at is null
     union all
-    ${["customer_id", "name", "email", "billing_reference"].map(prefixed).join(" union all ")}
+    ${SEARCHED.map(prefixed).join(" union all ")}${isPart ? ` union all (${containing(COLUMNS, "e.id", "$6")} select found.*, 2 from found limit 2 * $4)` : ""}
   ) as s
   order by s.rank, s.number desc
   limit $5`,
-};
+});
 
-/** First the customer with exactly this ID, then those whose ID, name, email or billing reference starts with it, ignoring case. */
+const FIND_CUSTOMERS = { prefix: findCustomers(false), part: findCustomers(true) } as const;
+
+/**
+ * First the customer with exactly this ID, then those whose ID, name, email or billing reference starts with it, then those that
+ * contain it, ignoring case. A text of one or two characters matches only the beginning.
+ */
 export async function findCustomersByText(
   tx: Tx,
   { environments, limit }: SearchScope,
-  prefix: string,
+  searched: string,
 ): Promise<FoundCustomer[]> {
-  const pattern = `${escapePattern(prefix.toLowerCase())}%`;
-  // A customer may match in each of the five branches.
-  const parameters = [integers(environments), prefix, pattern, limit, limit * 5];
+  const prefix = `${escapePattern(searched.toLowerCase())}%`;
+  // A customer may match in each of the seven branches.
+  const parameters = [integers(environments), searched, prefix, limit, limit * 7];
+  const found = isPart(searched)
+    ? await listRows(tx, FIND_CUSTOMERS.part, [...parameters, patternOf(searched)], CUSTOMER)
+    : await listRows(tx, FIND_CUSTOMERS.prefix, parameters, CUSTOMER);
   const customers = new Map<CustomerNumber, FoundCustomer>();
-  for (const customer of await listRows(tx, FIND_CUSTOMERS, parameters, CUSTOMER)) {
+  for (const customer of found) {
     if (!customers.has(customer.customerNumber)) customers.set(customer.customerNumber, customer);
   }
   return [...customers.values()].slice(0, limit);
+}
+
+/** Up to this many matches are read through an index. */
+const MATCHING_MAX = 1_000;
+
+const FIND_PART = {
+  name: "",
+  text: `/* customers.find_part */ ${containing("c.number", "$1", "$2")}
+  select found.number
+  from found
+  limit $3`,
+};
+
+// Ordered by each index, so that the planner chooses that index.
+const FIND_PREFIX = {
+  name: "",
+  text: `/* customers.find_prefix */ ${SEARCHED.map(
+    (column) => `
+  (
+    select c.number
+    from cell.customers as c
+    where c.environment_id = $1
+      and lower(c.${column}) like $2
+      and c.erased_at is null
+    order by lower(c.${column}) using ~<~
+    limit $3
+  )`,
+  ).join(" union all ")}`,
+};
+
+/** The numbers of all customers that match. Null if there are more than MATCHING_MAX. */
+export async function findMatching(
+  tx: Tx,
+  environmentId: EnvironmentId,
+  searched: string,
+): Promise<readonly number[] | null> {
+  const statement = isPart(searched) ? FIND_PART : FIND_PREFIX;
+  // A customer may match by its ID and by its profile.
+  const limit = 2 * MATCHING_MAX + 1;
+  const { rows } = await tx.run(statement, [environmentId, patternOf(searched), limit]);
+  const numbers = new Set(rows.map(([number]) => readInteger(number)));
+  return numbers.size > MATCHING_MAX ? null : [...numbers];
 }
 
 const KEY = describeRow({

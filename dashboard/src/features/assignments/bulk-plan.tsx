@@ -1,0 +1,140 @@
+import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { useForm, useWatch } from "react-hook-form";
+import type { Answer, Body, Scope } from "../../api/answer.ts";
+import { plansQuery } from "../../api/catalog-lists.ts";
+import { answerOf, api } from "../../api/client.ts";
+import { callOf } from "../../api/use-write.ts";
+import { formatBalances } from "../../format/numbers.ts";
+import { readMoment } from "../../format/times.ts";
+import { useScope } from "../../frame/use-scope.ts";
+import { useClock } from "../../ui/time.tsx";
+import { BulkDialog, type BulkDialogProps } from "../customers/bulk-dialog.tsx";
+import type { BulkChange, Effect } from "../customers/bulk-run.ts";
+import type { Customer } from "../customers/queries.ts";
+import { type AssignmentForm, EMPTY_ASSIGNMENT, PlanFields } from "./plan-fields.tsx";
+
+export const BULK_PATH = "/manage/v1/projects/{projectId}/{environment}/bulk-assignments";
+
+/** Customers per call. The API accepts more, but a preview of 1,000 customers is a large response. */
+const BATCH_SIZE = 200;
+
+/** Assigns one plan to the selected customers. */
+export function BulkPlanDialog({ customers, onChanged, onClose }: BulkDialogProps) {
+  const scope = useScope();
+  const clock = useClock();
+  const { data: plans } = useSuspenseQuery(plansQuery(scope));
+  const { register, setValue, control } = useForm<AssignmentForm>({ defaultValues: EMPTY_ASSIGNMENT });
+  const form = useWatch({ control, compute: (values: AssignmentForm) => values });
+  const endsAt = form.ending === "at" ? readMoment(form.endsAt, clock) : null;
+  const order: PlanOrder = { plan: form.plan, ...(endsAt === null ? {} : { endsAt }) };
+  const isReady = form.plan !== "" && (form.ending !== "at" || endsAt !== null);
+  const ids = customers.map(({ customerId }) => customerId);
+  const preview = useQuery({
+    queryKey: ["bulk preview", scope, order, ids],
+    queryFn: ({ signal }) => previewPlan(scope, order, ids, signal),
+    enabled: isReady,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+    retry: false,
+  });
+  const name = plans.find(({ key }) => key === form.plan)?.name ?? "plan";
+  const firstIds = ids.slice(0, BATCH_SIZE);
+  return (
+    <BulkDialog
+      title="Assign plan"
+      action={`Assign ${name} to`}
+      past={`Assigned ${name} to`}
+      same="already had the plan, or has a later end"
+      change={assignPlanTo(scope, order)}
+      onChanged={onChanged}
+      effects={isReady ? (preview.data ?? null) : null}
+      problem={preview.error}
+      call={
+        isReady
+          ? callOf("post", BULK_PATH, {
+              params: { path: scope },
+              body: { filter: { customerIds: firstIds }, ...order, expectedCount: firstIds.length },
+            })
+          : null
+      }
+      onClose={onClose}
+    >
+      <PlanFields register={register} setValue={setValue} form={form} plans={plans} customer={null} />
+      {isReady && preview.isFetching && (
+        <p role="status" className="text-muted">
+          Checking the selected customers…
+        </p>
+      )}
+    </BulkDialog>
+  );
+}
+
+type PlanOrder = Omit<Body<"previewBulkAssignment">, "filter" | "cursor">;
+type Preview = Answer<"previewBulkAssignment">["sample"][number];
+
+/** The effect on each customer, as the API decides it now. */
+async function previewPlan(
+  scope: Scope,
+  order: PlanOrder,
+  ids: readonly string[],
+  signal: AbortSignal,
+): Promise<Effect[]> {
+  const effects: Effect[] = [];
+  for (let at = 0; at < ids.length; at += BATCH_SIZE) {
+    const { sample } = await answerOf(
+      api.POST(`${BULK_PATH}/preview`, {
+        params: { path: scope },
+        body: { filter: { customerIds: ids.slice(at, at + BATCH_SIZE) }, ...order },
+        signal,
+      }),
+    );
+    effects.push(...sample.map(describeEffect));
+  }
+  return effects;
+}
+
+function describeEffect({ before, after }: Preview): Effect {
+  const [from, to] = [describeState(before), describeState(after)];
+  const isSame = from === to && before.plan?.endsAt === after.plan?.endsAt;
+  return { customer: before, before: from, after: isSame ? null : to };
+}
+
+/** "Pro, 250". */
+function describeState({ plan, balances }: Customer): string {
+  return `${plan?.name ?? "No plan"}, ${formatBalances(balances)}`;
+}
+
+function assignPlanTo(scope: Scope, order: PlanOrder): BulkChange {
+  return {
+    size: BATCH_SIZE,
+    send: async (batch, signal) => {
+      const customerIds = batch.map(({ customer }) => customer.customerId);
+      const { changed, unchanged, wouldShorten, skipped } = await assign(scope, order, customerIds, signal);
+      return {
+        changed,
+        unchanged: unchanged + wouldShorten + skipped,
+        failed: [],
+        undos: [...Map.groupBy(batch, previousPlan)].flatMap(([plan, effects]) => {
+          if (plan === null) return [];
+          const ids = effects.map(({ customer }) => customer.customerId);
+          return [{ count: ids.length, run: () => assign(scope, { plan }, ids) }];
+        }),
+      };
+    },
+  };
+}
+
+/** The plan to assign again. Null for the default plan, no plan, or a plan with an end. */
+function previousPlan({ customer: { plan } }: Effect): string | null {
+  return plan === null || plan.isDefault || plan.endsAt !== null ? null : plan.key;
+}
+
+function assign(scope: Scope, order: PlanOrder, customerIds: readonly string[], signal?: AbortSignal) {
+  return answerOf(
+    api.POST(BULK_PATH, {
+      params: { path: scope },
+      body: { filter: { customerIds: [...customerIds] }, ...order, expectedCount: customerIds.length },
+      ...(signal === undefined ? {} : { signal }),
+    }),
+  );
+}

@@ -1,0 +1,13 @@
+/** A CSV file of these rows, with CRLF as RFC 4180 asks. */
+export function toCsv(rows: readonly (readonly Cell[])[]): string {
+  return rows.map((row) => `${row.map(cellOf).join(",")}\r\n`).join("");
+}
+
+type Cell = string | number | boolean | null;
+
+/** Quotes a text if needed, and prefixes formulas with an apostrophe. Null is an empty cell. */
+function cellOf(value: Cell): string {
+  if (typeof value !== "string") return String(value ?? "");
+  const safe = /^[=+\-@\t\r\n＝＋－＠]/.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}

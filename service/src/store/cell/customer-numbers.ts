@@ -1,0 +1,215 @@
+import { bigints } from "../../postgres/binary-array.ts";
+import { boolean, describeRow, integer, listRows, type Part, text } from "../../postgres/row.ts";
+import type { Tx } from "../../postgres/statement.ts";
+import type { EnvironmentId } from "../../primitives/brand.ts";
+import { findMatching, matches, patternOf } from "./search.ts";
+
+export const CUSTOMER_ORDERS = [
+  "newest",
+  "oldest",
+  "name_asc",
+  "name_desc",
+  "balance_asc",
+  "balance_desc",
+] as const;
+
+/** `name` is the ID of a customer without a name. `balance` is the stored balance of all pools together. */
+export type CustomerOrder = (typeof CUSTOMER_ORDERS)[number];
+
+/** The place of a customer in an order. The number decides between equal keys. */
+export type Position = { readonly key: string | number; readonly number: number };
+
+export type NumbersPage = {
+  readonly environmentId: EnvironmentId;
+  readonly order: CustomerOrder;
+  /** The last customer of the previous page. */
+  readonly after: Position | null;
+  readonly limit: number;
+};
+
+export type FoundNumbers = {
+  readonly found: readonly Position[];
+  /** Where the next page starts. Null if this was the last page. */
+  readonly next: Position | null;
+};
+
+/**
+ * The customers of one page, in order. `search` matches a part of ID, name, email or billing reference. If it matches very many
+ * customers, a page may hold fewer than `limit` and not be the last.
+ */
+export async function findNumbers(tx: Tx, page: NumbersPage, search: string | null): Promise<FoundNumbers> {
+  if (search === null) return cut(await scan(tx, page, page.limit + 1, null), page.limit);
+  const matching = await findMatching(tx, page.environmentId, search);
+  if (matching !== null) return cut(await sort(tx, page, matching), page.limit);
+  return scanMatching(tx, page, patternOf(search));
+}
+
+/** If a search matches too many customers, a page scans this many in order, and then this many more if it is not full. */
+const SCANS = [1_000, 9_000] as const;
+
+async function scanMatching(tx: Tx, page: NumbersPage, pattern: string): Promise<FoundNumbers> {
+  const matching: Position[] = [];
+  let { after } = page;
+  for (const size of SCANS) {
+    const scanned = await scan(tx, { ...page, after }, size, pattern);
+    matching.push(...scanned.filter(({ isMatch }) => isMatch));
+    after = scanned.length < size ? null : (scanned.at(-1) ?? null);
+    if (after === null || matching.length > page.limit) break;
+  }
+  const { found, next } = cut(matching, page.limit);
+  return { found, next: next ?? after };
+}
+
+/** `found` has more than `limit` positions if there is another page. */
+function cut(found: readonly Position[], limit: number): FoundNumbers {
+  const shown = found.slice(0, limit);
+  return { found: shown, next: found.length > limit ? (shown.at(-1) ?? null) : null };
+}
+
+/** Wallets whose balance is compared, those of the newest customers. No index has the balance: every charge would update it. */
+export const COMPARED_MAX = 100_000;
+
+type Source = {
+  /** Rows `s` of the environment, in a form that `and` can follow. */
+  readonly rows: string;
+  /** The row of the customer `n`. */
+  readonly one: string;
+  /** The sort key, as an expression on `s`. */
+  readonly key: string;
+  /** Whether the row matches the pattern. Null if it does not have the columns. */
+  readonly isMatch: string;
+  /** Beyond a key, and from a key on. */
+  readonly compare: Readonly<Record<Direction, readonly [string, string]>>;
+  /** Before every key, and after every key. */
+  readonly ends: readonly [string | number, string | number];
+};
+
+/** As the index `customers_shown_name` has it. */
+const SHOWN_NAME = 'lower(coalesce(s.name, s.customer_id) collate "default")';
+
+const NUMBERS = { asc: [">", ">="], desc: ["<", "<="] } as const;
+
+const CUSTOMERS = {
+  rows: "cell.customers as s where s.environment_id = $1 and s.erased_at is null",
+  one: `
+    select s.number, s.name, s.customer_id, s.email, s.billing_reference
+    from cell.customers as s
+    where s.environment_id = $1
+      and s.number = n.number
+      and s.erased_at is null`,
+  // No column is null in the result: a missing name does not match.
+  isMatch: `coalesce(${matches("s", "$5")}, false)`,
+};
+
+const SOURCES = {
+  created: { ...CUSTOMERS, key: "s.number", compare: NUMBERS, ends: [-1, Number.MAX_SAFE_INTEGER] },
+  name: {
+    ...CUSTOMERS,
+    key: SHOWN_NAME,
+    // The operators of text_pattern_ops, which compare bytes.
+    compare: { asc: ["~>~", "~>=~"], desc: ["~<~", "~<=~"] },
+    // A name has at most 255 characters.
+    ends: ["", "\u{10ffff}".repeat(256)],
+  },
+  balance: {
+    rows: `(
+      select w.customer_number as number, w.balance
+      from cell.wallets as w
+      where w.environment_id = $1
+      order by w.customer_number desc
+      limit ${COMPARED_MAX}
+    ) as s where true`,
+    one: `
+    select w.customer_number as number, w.balance
+    from cell.wallets as w
+    where w.environment_id = $1
+      and w.customer_number = n.number`,
+    key: "s.balance",
+    isMatch: "null::boolean",
+    compare: NUMBERS,
+    ends: [-1, Number.MAX_SAFE_INTEGER],
+  },
+} as const satisfies Record<string, Source>;
+
+type Direction = "asc" | "desc";
+
+const ORDERS: Record<CustomerOrder, { readonly by: keyof typeof SOURCES; readonly direction: Direction }> = {
+  newest: { by: "created", direction: "desc" },
+  oldest: { by: "created", direction: "asc" },
+  name_asc: { by: "name", direction: "asc" },
+  name_desc: { by: "name", direction: "desc" },
+  balance_asc: { by: "balance", direction: "asc" },
+  balance_desc: { by: "balance", direction: "desc" },
+};
+
+/** The condition is in two parts: the first is a range of the index, the second skips equal keys. */
+function afterKey({ key, compare }: Source, direction: Direction): string {
+  const [beyond, from] = compare[direction];
+  const [next] = NUMBERS[direction];
+  return `${key} ${from} $2 and (${key} ${beyond} $2 or s.number ${next} $3)`;
+}
+
+function orderBy({ compare }: Source, direction: Direction, key: string, number: string): string {
+  // Ascending is "less than first".
+  const [using] = compare[direction === "asc" ? "desc" : "asc"];
+  return `${key} using ${using}, ${number} ${direction}`;
+}
+
+// Unnamed, so that PostgreSQL plans each order for its parameters.
+function statementOf(rows: string, source: Source, direction: Direction) {
+  return {
+    name: "",
+    text: `/* customers.in_order */
+  select p.number, p.key,
+    $5::text is null or coalesce(p.is_match, exists (
+      select
+      from cell.customers as c
+      where c.environment_id = $1
+        and c.number = p.number
+        and (${matches("c", "$5")})
+    ))
+  from (
+    select s.number, ${source.key} as key, ${source.isMatch} as is_match
+    from ${rows}
+      and ${afterKey(source, direction)}
+    order by ${orderBy(source, direction, source.key, "s.number")}
+    limit $4::bigint
+  ) as p
+  order by ${orderBy(source, direction, "p.key", "p.number")}`,
+  };
+}
+
+type InOrder = Position & { readonly isMatch: boolean };
+
+const inOrder = (key: Part<string | number>): Part<InOrder> =>
+  describeRow({ number: integer("p.number"), key, isMatch: boolean("p.is_match") });
+
+const IN_ORDER = {
+  created: inOrder(integer("p.key")),
+  name: inOrder(text("p.key")),
+  balance: inOrder(integer("p.key")),
+} as const satisfies Record<keyof typeof SOURCES, Part<InOrder>>;
+
+/** Up to `limit` customers of the environment, in order, and whether each matches the pattern. */
+function scan(tx: Tx, page: NumbersPage, limit: number, pattern: string | null): Promise<InOrder[]> {
+  const { by, direction } = ORDERS[page.order];
+  const source: Source = SOURCES[by];
+  const parameters = [page.environmentId, ...startOf(page), limit, pattern];
+  return listRows(tx, statementOf(source.rows, source, direction), parameters, IN_ORDER[by]);
+}
+
+/** Those of `numbers` that belong to the page or to a later one, in order. */
+function sort(tx: Tx, page: NumbersPage, numbers: readonly number[]): Promise<InOrder[]> {
+  const { by, direction } = ORDERS[page.order];
+  const source: Source = SOURCES[by];
+  const rows = `unnest($6::bigint[]) as n (number) cross join lateral (${source.one} limit 1) as s where true`;
+  const parameters = [page.environmentId, ...startOf(page), page.limit + 1, null, bigints(numbers)];
+  return listRows(tx, statementOf(rows, source, direction), parameters, IN_ORDER[by]);
+}
+
+function startOf({ order, after }: NumbersPage): [string | number, number] {
+  if (after !== null) return [after.key, after.number];
+  const { by, direction } = ORDERS[order];
+  const [first, last] = SOURCES[by].ends;
+  return direction === "asc" ? [first, -1] : [last, Number.MAX_SAFE_INTEGER];
+}
