@@ -114,7 +114,7 @@ const FIND_REFERENCED = statement(
   from unnest($2::text[]) as r (reference)
   cross join lateral (values (r.reference), (cell.erased_reference(r.reference))) as s (stored)
   cross join lateral (
-    select f.customer_number, f.number, f.pool_id, f.kind, f.credits, f.expires_at, r.reference
+    select f.customer_number, f.number, f.pool_id, f.kind, f.credits, f.effective_at, f.expires_at, r.reference
     from cell.grants as f
     where f.environment_id = $1
       and f.reference = s.stored
