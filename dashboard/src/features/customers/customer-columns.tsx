@@ -78,7 +78,7 @@ function Plan({ customer }: { customer: Customer }) {
         {isBlocked && <Badge tone="bad">Blocked</Badge>}
       </span>
       {leavesAt(customer) !== null && (
-        <div className="min-w-28 text-caption whitespace-normal text-muted md:min-w-44">
+        <div className="text-caption whitespace-normal text-muted md:min-w-44">
           {describeStanding(customer, fallback, (at) => formatDay(at, clock))}
         </div>
       )}
