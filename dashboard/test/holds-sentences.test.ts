@@ -129,7 +129,14 @@ test("a rejected reuse of a hold's key is compared with the request, not with it
 });
 
 test("a grant whose credits are all held is neither spent nor expired", () => {
-  const grant = { kind: "allowance", pool: "credits", remaining: 0, held: 20, revokedAt: null } as Grant;
+  const grant = {
+    kind: "allowance",
+    pool: "credits",
+    remaining: 0,
+    held: 20,
+    revokedAt: null,
+    movedTo: null,
+  } as Grant;
   const expiresAt = new Date(Date.now() + 60_000).toISOString();
   const now = Date.parse(expiresAt) + 1;
   expect(stateOfGrant({ ...grant, expiresAt }, [], now)).toBe("held");
