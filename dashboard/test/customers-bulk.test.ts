@@ -32,6 +32,7 @@ test("a file is checked row by row, and valid rows are imported", async () => {
   await tabTo(page, page.getByRole("button", { name: "Import 2 rows into test" }));
   await page.keyboard.press("Enter");
   await page.getByText("Import complete. 3 rows processed.").waitFor();
+  await page.getByText("Keep the import name: second").waitFor();
   await expectAccessible(page);
   expect((await manage("GET", "customers/acme")).body).toMatchObject({
     name: "Acme GmbH",
@@ -105,6 +106,16 @@ test("ten of forty customers are selected and changed by mouse, and the other th
   await credits.getByText("Nothing changed").waitFor();
   await credits.getByText("10 customers already got these credits.").waitFor();
   expect(await manual()).toBe(10);
+  await credits.getByRole("button", { name: "Done" }).click();
+
+  // Nor does it with a larger selection, for those who have them.
+  await page.getByLabel("Select Fernweh org_10").click();
+  await bar.getByRole("button", { name: "Add credits" }).click();
+  await credits.getByLabel("Credits for each").fill("50");
+  await credits.getByRole("button", { name: "Add 50 credits to 11 customers in test" }).click();
+  await credits.getByText("Added 50 credits to 1 customer", { exact: true }).waitFor();
+  await credits.getByText("10 customers already got these credits.").waitFor();
+  expect(await manual()).toBe(11);
 });
 
 test("ten of forty customers are selected, blocked and unblocked by keyboard", async () => {
@@ -137,7 +148,8 @@ test("ten of forty customers are selected, blocked and unblocked by keyboard", a
 
 test("all customers that match a filter are counted before they are selected", async () => {
   const { service, manage } = await setupForty();
-  const csv = ["customerId", ...Array.from({ length: 60 }, (_, index) => `other_${index}`)].join("\n");
+  const sixty = (name: string) => Array.from({ length: 60 }, (_, index) => `${name}_${index}`);
+  const csv = ["customerId", ...sixty("other"), ...sixty("further")].join("\n");
   await manage("POST", "imports?name=others", { body: csv, headers: { "content-type": "text/csv" } });
   const page = await signIn(service.url, `${CUSTOMERS}?search=other`);
   await page.getByLabel("Select the 50 rows shown").click();
@@ -146,6 +158,12 @@ test("all customers that match a filter are counted before they are selected", a
   await bar.getByRole("button", { name: "Select all that match this filter…" }).click();
   await bar.getByRole("button", { name: "Select all 60 customers that match" }).click();
   await bar.getByText("60 selected").waitFor();
+  await bar.getByText("All 60 customers that match").waitFor();
+  // As many others are not the same ones.
+  await page.getByLabel("Search customers").fill("further");
+  await bar.getByText("60 not in this list").waitFor();
+  await bar.getByRole("button", { name: "Select all that match this filter…" }).click();
+  await bar.getByRole("button", { name: "Select all 60 customers that match" }).waitFor();
   await page.getByLabel("Search customers").fill("FERNWEH org_3");
   await bar.getByText("60 not in this list").waitFor();
   const download = page.waitForEvent("download");

@@ -49,15 +49,16 @@ function toRow(grant) {
     warn(`${id} becomes effective later and is skipped: add it when it does`);
     return [];
   }
-  const customer = typeof grant.customer === "string" ? grant.customer : grant.customer?.id;
+  const customer = customerOf(grant);
   if (customer == null) stop(`${id} has no customer`);
   if (amount?.type !== "monetary" || amount.monetary == null) stop(`${id} has no monetary amount`);
   const { currency, value } = amount.monetary;
   const rate = rates.get(currency);
   if (rate === undefined) stop(`${id} is in ${currency}: add --rate ${currency}=CREDITS/AMOUNT`);
-  // A grant without transactions has not been funded yet.
-  const left = remaining === null ? BigInt(value) : (remaining.get(id) ?? 0n);
-  if (left <= 0n) return [];
+  const left = remaining === null ? BigInt(value) : remaining.get(id);
+  if (left === undefined)
+    warn(`${id} has no transactions and is skipped: add those of ${customer}, unless it is not funded yet`);
+  if (left === undefined || left <= 0n) return [];
   // Rounded up: nobody loses a part of a credit.
   const credits = (left * rate.credits + rate.amount - 1n) / rate.amount;
   const kind = category === "promotional" ? "promotion" : "purchase";
@@ -66,8 +67,13 @@ function toRow(grant) {
   return [[own, customer, values.pool, credits, kind, expiry, id]];
 }
 
+function customerOf({ customer }) {
+  return typeof customer === "string" ? customer : customer?.id;
+}
+
 /** What is left of each grant: its credits minus its debits. */
 function sumTransactions(file) {
+  refuseMissingPages(file);
   const sums = new Map();
   for (const { id, type, credit, debit, credit_grant: grant, effective_at: at } of readList(
     file,
@@ -82,10 +88,24 @@ function sumTransactions(file) {
   return sums;
 }
 
+/** Debits on a missing page would be imported as credits. Each customer has a list of its own. */
+function refuseMissingPages(file) {
+  const customers = new Map(grants.map((grant) => [grant.id, customerOf(grant)]));
+  const pages = [readJson(file)].flat().filter(({ object }) => object === "list");
+  const byCustomer = Map.groupBy(pages, ({ data: [first] }) => {
+    const grant = first?.credit_grant;
+    return customers.get(typeof grant === "string" ? grant : grant?.id);
+  });
+  for (const [customer, own] of byCustomer)
+    if (customer !== undefined && own.every((page) => page.has_more === true))
+      stop(`${file} is not complete: add the last page of ${customer} (has_more is true)`);
+}
+
 /** A list as Stripe returns it, or an array of its pages or objects. */
 function readList(file, object) {
   const pages = [readJson(file)].flat();
-  if (pages.at(-1)?.has_more === true) stop(`${file} is not complete: add the next page (has_more is true)`);
+  if (pages.length > 0 && pages.every((page) => page.has_more === true))
+    stop(`${file} is not complete: add the next page (has_more is true)`);
   const items = pages.flatMap((page) => (page.object === "list" ? page.data : [page]));
   const other = items.find((item) => item.object !== object);
   if (other !== undefined) stop(`${file} has an object ${other.object}, not ${object}`);

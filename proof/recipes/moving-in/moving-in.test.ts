@@ -143,6 +143,33 @@ test("incomplete or unknown data from Stripe is rejected", async () => {
   expect([full.code, full.stderr]).toEqual([0, expect.stringContaining("without --transactions")]);
 });
 
+test("transactions that are missing are noticed, so that nobody gets used credits again or loses a grant", async () => {
+  const attempt = (transactions: object) => {
+    const grants = list([grant("credgr_1", "cus_A", 100), grant("credgr_2", "cus_B", 100)]);
+    const files = { "grants.json": grants, "transactions.json": transactions };
+    return run("stripe-credit-grants.mjs", files, [
+      ...["grants.json", "--transactions", "transactions.json", "--rate", "usd=1/1"],
+    ]);
+  };
+  const first = list([transaction("t1", "credgr_1", "credit", 100)], true);
+  const last = list([transaction("t2", "credgr_1", "debit", 100)]);
+  const other = list([transaction("t3", "credgr_2", "credit", 100)]);
+  const cut = await attempt([first, other]);
+  expect([cut.code, cut.stdout, cut.stderr]).toEqual([
+    1,
+    "",
+    expect.stringContaining("the last page of cus_A"),
+  ]);
+  const unlisted = await attempt([first, last]);
+  expect([unlisted.code, unlisted.stderr]).toEqual([
+    0,
+    expect.stringContaining("credgr_2 has no transactions"),
+  ]);
+  const whole = await attempt([last, other, first]);
+  expect([whole.code, whole.stderr]).toEqual([0, ""]);
+  expect(whole.stdout.trim().split("\n").slice(1)).toEqual(["cus_B,cus_B,credits,100,purchase,,credgr_2"]);
+});
+
 const BALANCES = `\uFEFFexternal_customer_id,plan_code,current_period_start,included_balance,credits_balance,comment
 12345678,pro_monthly,1763000000,40,10.0,"has, a comma"
 other,free,,,-3.5,

@@ -85,6 +85,18 @@ test("holds count as released, except on a plan that was left", () => {
   expect(open(customer, "2026-01-03")).toEqual({ allowances: [], credits: [["purchase", 50, null]] });
 });
 
+test("held credits that have expired are left out", () => {
+  const customer = customerOn("bare");
+  customer.topUp("2026-01-02", 50, { kind: "manual", expiresAt: at("2026-01-04") });
+  customer.topUp("2026-01-02", 30);
+  customer.hold("2026-01-03", { image: 6 }, { seconds: 7 * 86_400 });
+  expect(open(customer, "2026-01-03").credits).toEqual([
+    ["purchase", 30, null],
+    ["manual", 50, at("2026-01-04")],
+  ]);
+  expect(open(customer, "2026-01-05").credits).toEqual([["purchase", 30, null]]);
+});
+
 test("a customer without a plan has credits only", () => {
   const customer = new Timeline(catalog);
   customer.topUp("2026-01-02", 50);

@@ -1,5 +1,7 @@
 import type { Instant, PoolId } from "../primitives/brand.ts";
+import { isAhead } from "./assignment.ts";
 import { type Catalog, getPlan, getVersion, latestVersion, type Plan } from "./catalog.ts";
+import { decisionTime } from "./draft.ts";
 import { viewWallet } from "./view-wallet.ts";
 import type { Assignment, GrantKind, Wallet } from "./wallet.ts";
 
@@ -27,7 +29,10 @@ export function openingBalances(catalog: Catalog, stored: Wallet, clock: Instant
   const { assignment } = wallet;
   const totals = new Totals();
   const left = new Map<PoolId, number>();
-  for (const { number, pool, kind, remaining, expiresAt } of ownedGrants(wallet)) {
+  for (const { number, pool, kind, remaining, expiresAt } of ownedGrants(
+    wallet,
+    decisionTime(catalog, stored, clock),
+  )) {
     if (kind !== "allowance") {
       totals.add({ pool, kind, credits: remaining, expiresAt });
       continue;
@@ -47,14 +52,14 @@ export function openingBalances(catalog: Catalog, stored: Wallet, clock: Instant
   };
 }
 
-/** Grants with the credits that open holds set aside, without those that were revoked. */
-function ownedGrants({ grants, held }: Wallet) {
+/** Grants with the credits that open holds set aside, without those that were revoked or have expired. */
+function ownedGrants({ grants, held }: Wallet, now: Instant) {
   const owned = new Map(grants.map((grant) => [grant.number, { ...grant }]));
   for (const { grant: number, pool, kind, expiresAt, credits, revoked } of held) {
     const known = owned.get(number);
     if (known !== undefined) known.remaining += credits - revoked;
-    // The allowance of a plan that was left does not return to the balance.
-    else if (kind !== "allowance")
+    // Neither expired credits nor the allowance of a plan that was left return to the balance.
+    else if (kind !== "allowance" && isAhead(expiresAt, now))
       owned.set(number, { number, pool, kind, expiresAt, remaining: credits - revoked });
   }
   return owned.values();

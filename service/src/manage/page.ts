@@ -7,6 +7,8 @@ import { strictObject } from "./fields.ts";
 
 export const PAGE_SIZE_MAX = 200;
 export const PAGE_SIZE = 50;
+/** A cursor may contain a name of 255 characters: 6 bytes each in JSON, and a third more in base64. */
+const CURSOR_LENGTH_MAX = 2_500;
 
 /** Query parameters of every list. They are always strings. */
 export const pageQuery = {
@@ -18,7 +20,7 @@ export const pageQuery = {
     }),
   ),
   cursor: Type.Optional(
-    Type.String({ maxLength: 1000, description: "The `nextCursor` from the previous page." }),
+    Type.String({ maxLength: CURSOR_LENGTH_MAX, description: "The `nextCursor` from the previous page." }),
   ),
 };
 
@@ -51,7 +53,9 @@ export function decodeCursor<const K extends readonly ("string" | "number")[]>(
     Array.isArray(values) &&
     values.length === kinds.length &&
     values.every((value, index) =>
-      kinds[index] === "number" ? Number.isSafeInteger(value) : typeof value === "string",
+      kinds[index] === "number"
+        ? Number.isSafeInteger(value)
+        : typeof value === "string" && !value.includes("\0"),
     );
   if (fits) return values as unknown as CursorOf<K>;
   const message = "is not a cursor from this list";

@@ -1,4 +1,5 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import { useForm, useWatch } from "react-hook-form";
 import type { Scope } from "../../api/answer.ts";
 import { poolsQuery } from "../../api/catalog-lists.ts";
@@ -93,7 +94,9 @@ export function BulkCreditsDialog({ customers, ...dialog }: BulkDialogProps) {
     },
   });
   const form = useWatch({ control, compute: (values: CreditsForm) => values });
-  // Without a reference, the customers, the credits and the day name the change.
+  // Without a reference, the customer, the credits and the day name the change. Not the other customers: after an interruption, the
+  // selection may be another one. The day does not change until the dialog closes, so that a retry after midnight adds nothing twice.
+  const [day] = useState(() => new Date().toISOString().slice(0, 10));
   // They expire on a date or never: 30 days from now would be another change each time the dialog opens, and be added twice.
   const expiry = form.expires === "" ? "never" : "date";
   const { body, errors } = readCreditsForm({ ...form, expiry }, { clock, ownReference: "", openedAt: 0 });
@@ -104,11 +107,10 @@ export function BulkCreditsDialog({ customers, ...dialog }: BulkDialogProps) {
       title="Add credits"
       action={body === null ? "Add credits to" : `Add ${countOf(body.credits, "credit")} to`}
       past={`Added ${countOf(body?.credits ?? 0, "credit")} to`}
-      same="already got these credits. Enter another reference to add them again"
+      same="already got these credits. Enter another reference to add them again, also after an undo"
+      kept="Credits that were already spent are not taken back."
       change={eachCustomer(async ({ customerId }) =>
-        body === null
-          ? null
-          : addCredits(scope, customerId, await withReference(body, customerId, customers)),
+        body === null ? null : addCredits(scope, customerId, await withReference(body, customerId, day)),
       )}
       effects={body === null ? null : customers.map((customer) => creditsEffect(customer, body))}
       call={
@@ -151,7 +153,7 @@ export function BulkCreditsDialog({ customers, ...dialog }: BulkDialogProps) {
         />
         <TextField
           label="Reference"
-          hint="Optional. Each customer gets its credits only once. Without it: once a day for the same selection and credits."
+          hint="Optional. Each customer gets its credits only once. Without it: once a day for the same credits."
           maxLength={200}
           isMono
           {...register("reference")}
@@ -185,19 +187,10 @@ async function addCredits(
 }
 
 /** A reference for one customer. It is the same if the change is repeated after an interruption, even in another tab. */
-async function withReference(
-  body: CreditsBody,
-  customerId: string,
-  customers: readonly Customer[],
-): Promise<CreditsBody> {
+async function withReference(body: CreditsBody, customerId: string, day: string): Promise<CreditsBody> {
   if (body.reference) return { ...body, reference: `${body.reference}:${await digestOf(customerId)}` };
-  const ids = customers.map((customer) => customer.customerId).sort();
-  const day = new Date().toISOString().slice(0, 10);
   const { reference: _, ...terms } = body;
-  return {
-    ...body,
-    reference: `${OWN}bulk-${day}-${await digestOf(JSON.stringify([terms, customerId, ids]))}`,
-  };
+  return { ...body, reference: `${OWN}bulk-${day}-${await digestOf(JSON.stringify([terms, customerId]))}` };
 }
 
 async function digestOf(text: string): Promise<string> {

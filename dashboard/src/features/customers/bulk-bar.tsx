@@ -133,7 +133,8 @@ function SelectMatching({
         More than {formatCount(SELECTED_MAX)} customers match. Narrow the filter.
       </span>
     );
-  if (customers.length === selected.length)
+  const chosen = new Set(selected.map(({ customerId }) => customerId));
+  if (customers.length === chosen.size && customers.every(({ customerId }) => chosen.has(customerId)))
     return <span className="text-muted">All {countOf(customers.length, "customer")} that match</span>;
   return (
     <LinkButton onClick={() => onSelect(customers)}>

@@ -19,6 +19,7 @@ import {
   nameOf,
   runBulk,
   undoBulk,
+  withRetry,
 } from "./bulk-run.ts";
 import type { Customer } from "./queries.ts";
 
@@ -46,6 +47,7 @@ export function BulkDialog({
   action,
   past,
   same,
+  kept,
   change,
   effects,
   call,
@@ -62,6 +64,8 @@ export function BulkDialog({
   past: string;
   /** Why a customer was left unchanged: "already had the plan". */
   same: string;
+  /** What an undo does not restore. */
+  kept?: string;
   change: BulkChange;
   /** One for each selected customer. Null while the form is incomplete. */
   effects: readonly Effect[] | null;
@@ -83,7 +87,11 @@ export function BulkDialog({
   const run = useMutation({
     mutationFn: (wanted: readonly Effect[]) =>
       runBulk(wanted, change, { onProgress: setProgress, signal: begin() }),
-    onSuccess: (result) => setEnded({ kind: "changed", result }),
+    onSuccess: (result) =>
+      setEnded((before) => ({
+        kind: "changed",
+        result: before === null ? result : withRetry(before.result, result),
+      })),
     onSettled: settle,
   });
   const undo = useMutation({
@@ -106,6 +114,7 @@ export function BulkDialog({
             onRetry={(rest) => run.mutate(rest)}
             past={past}
             same={same}
+            kept={kept}
             problem={undo.error}
             onClose={onClose}
           />
@@ -190,6 +199,7 @@ function Result({
   ended: { kind, result },
   past,
   same,
+  kept,
   problem,
   onUndo,
   onRetry,
@@ -198,6 +208,7 @@ function Result({
   ended: Ended;
   past: string;
   same: string;
+  kept: string | undefined;
   problem: unknown;
   onUndo: (result: BulkResult) => void;
   onRetry: (rest: readonly Effect[]) => void;
@@ -206,6 +217,7 @@ function Result({
   const { changed, unchanged, failed, left, undos } = result;
   const rest = [...failed.map(({ effect }) => effect), ...left];
   const undoable = undos.reduce((sum, { count }) => sum + count, 0);
+  const unrestored = kind === "undone" ? undoable : 0;
   const actions = useRef<HTMLDivElement>(null);
   // The button that had the focus is gone.
   useEffect(() => actions.current?.querySelector<HTMLButtonElement>("button:last-of-type")?.focus(), []);
@@ -215,7 +227,9 @@ function Result({
   return (
     <>
       <div role="status" className="flex flex-col gap-3">
-        <Callout tone={rest.length === 0 ? "good" : "warn"} title={title}>
+        <Callout tone={rest.length + unrestored === 0 ? "good" : "warn"} title={title}>
+          {kind === "undone" && kept}
+          {unrestored > 0 && ` ${countOf(unrestored, "customer")} not restored.`}
           {unchanged > 0 && `${countOf(unchanged, "customer")} ${same}. `}
           {rest.length > 0 &&
             `${countOf(rest.length, "customer")} left. You can retry safely: completed changes are not repeated.`}
@@ -232,7 +246,7 @@ function Result({
       </div>
       <div ref={actions}>
         <DialogActions>
-          {kind === "changed" && undoable > 0 && (
+          {undoable > 0 && (
             <Button onClick={() => onUndo(result)}>Undo for {countOf(undoable, "customer")}</Button>
           )}
           {kind === "changed" && rest.length > 0 && (

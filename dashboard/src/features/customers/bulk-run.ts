@@ -57,15 +57,35 @@ export async function runBulk(
   return { ...result, left: effects.slice(at) };
 }
 
-/** Undoes the newest changes first. Stops at the first failure: what is left can be undone again. */
+/** The result of a change and of its retry, which may have left some of the same customers. Both can be undone together. */
+export function withRetry(before: BulkResult, retry: BulkResult): BulkResult {
+  return {
+    ...retry,
+    changed: before.changed + retry.changed,
+    unchanged: before.unchanged + retry.unchanged,
+    undos: [...before.undos, ...retry.undos],
+  };
+}
+
+/**
+ * Undoes the newest changes first. One that fails, for example because the customer was erased, does not keep the others from being
+ * undone. Throws the first error at the end: all of them can be undone again. If somebody stops, the result has what is left to undo.
+ */
 export async function undoBulk({ undos }: BulkResult, { onProgress, signal }: Watch): Promise<BulkResult> {
   let changed = 0;
-  for (const { count, run } of undos.toReversed()) {
-    if (signal.aborted) break;
-    await run();
-    changed += count;
+  const errors: unknown[] = [];
+  const left = [...undos];
+  for (let last = left.pop(); last !== undefined; last = left.pop()) {
+    if (signal.aborted) return { ...NOTHING_DONE, changed, undos: [...left, last] };
+    try {
+      await last.run();
+      changed += last.count;
+    } catch (error) {
+      errors.push(error);
+    }
     onProgress(changed);
   }
+  if (errors.length > 0) throw errors[0];
   return { ...NOTHING_DONE, changed };
 }
 

@@ -100,6 +100,26 @@ test("each order lists every customer once, page by page, also with a search or 
   expect((await manage("GET", foreign)).status).toBe(400);
 });
 
+test("a list by name continues after the longest names", async () => {
+  const { manage } = await setupManage();
+  const names = ["\u{1f600}", "\u0001", "\u4e00"].map((character) => character.repeat(255));
+  for (const name of names) await manage("PUT", `customers/c${names.indexOf(name)}`, { body: { name } });
+  const found: unknown[] = [];
+  let cursor: unknown = "";
+  do {
+    const { status, body } = await manage(
+      "GET",
+      `customers?limit=1&sort=name_asc${cursor && `&cursor=${cursor}`}`,
+    );
+    expect(status).toBe(200);
+    found.push(...(body["items"] as { name: string | null }[]).map(({ name }) => name));
+    cursor = body["nextCursor"];
+  } while (cursor !== null);
+  expect(found).toEqual([names[1], null, names[2], names[0]]);
+  const broken = Buffer.from(JSON.stringify(["\0", 1])).toString("base64url");
+  expect((await manage("GET", `customers?sort=name_asc&cursor=${broken}`)).status).toBe(400);
+});
+
 test("a search finds any part of three characters, and the beginning if it is shorter", async () => {
   const { manage } = await setupManage();
   const profile = {

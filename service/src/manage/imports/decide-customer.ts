@@ -3,7 +3,7 @@ import { assignPlan } from "../../entitlement/assign-plan.ts";
 import type { Catalog } from "../../entitlement/catalog.ts";
 import type { Change } from "../../entitlement/entry.ts";
 import { reduceAllowance } from "../../entitlement/reduce-allowance.ts";
-import { compareWallets } from "../../entitlement/view-wallet.ts";
+import { compareWallets, viewWallet } from "../../entitlement/view-wallet.ts";
 import type { GrantKind, Wallet } from "../../entitlement/wallet.ts";
 import type { Instant, PoolId } from "../../primitives/brand.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
@@ -166,12 +166,15 @@ function reduceAllowances(
   const given: GivenCredits[] = [];
   const reference = planReference(importing);
   const isRepeated = reference !== null && referenced.has(reference);
-  for (const { row, pool: key, remaining } of isRepeated ? [] : allowances) {
+  // Renewals that were due before are not new.
+  const { grantCount } = viewWallet(catalog, before, clock);
+  for (const { row, pool: key, remaining } of allowances) {
     const pool = findPool(catalog, key);
     if (pool === undefined) return failPool(row, key);
-    const outcome = reduceAllowance(catalog, wallet, { pool, remaining }, clock);
     const current = wallet.assignment?.allowances.find((allowance) => allowance.pool === pool)?.grant;
-    const granted = change?.grants.find(({ number }) => number === current);
+    const granted = change?.grants.find(({ number }) => number === current && number > grantCount);
+    if (granted === undefined && isRepeated) continue;
+    const outcome = reduceAllowance(catalog, wallet, { pool, remaining }, clock);
     const failHere = failAt(row);
     if (outcome.kind === "no_allowance")
       return failHere(
@@ -192,7 +195,7 @@ function reduceAllowances(
         "above_allowance",
         `is more than the plan's allowance of ${outcome.remaining}`,
       );
-    marked ??= { number: granted.number, origin: { reference, price: null, note: null } };
+    if (!isRepeated) marked ??= { number: granted.number, origin: { reference, price: null, note: null } };
     if (outcome.kind === "unchanged") continue;
     ({ wallet } = outcome.change);
     edits.push({ change: outcome.change, audits: [] });

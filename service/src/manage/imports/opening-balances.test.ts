@@ -83,6 +83,28 @@ test("a repeated import changes nothing, even after charges and under the same n
   await expectVerified(managed);
 });
 
+test("a corrected plan gets what is left of its own allowance, under the same name and once", async () => {
+  const managed = await setupDuo();
+  await sendFile(managed, `${HEADER}\nc1,pro,,,40,250,purchase,,\n`);
+  expect((await readBalances(managed, "c1"))["credits"]).toBe(290);
+  const corrected = `${HEADER}\nc1,duo,,,300,250,purchase,,\nc1,,,minutes,15,,,,\n`;
+  for (const query of ["dryRun=true", ""])
+    expect((await sendFile(managed, corrected, query)).body).toMatchObject({
+      planChanged: 1,
+      creditsAdded: 0,
+      credits: [
+        { pool: "credits", allowance: 300 },
+        { pool: "minutes", allowance: 15 },
+      ],
+    });
+  expect(await readBalances(managed, "c1")).toEqual({ credits: 550, minutes: 15 });
+  await managed.consume({ customerId: "c1", feature: "image.render", idempotencyKey: "one" });
+  const charged = await readBalances(managed, "c1");
+  expect((await sendFile(managed, corrected)).body).toMatchObject({ unchanged: 1, credits: [] });
+  expect(await readBalances(managed, "c1")).toEqual(charged);
+  await expectVerified(managed);
+});
+
 test("concurrent imports of the same file reduce each allowance once", async () => {
   const managed = await setupDuo();
   const rows = Array.from({ length: 300 }, (_, i) => [
