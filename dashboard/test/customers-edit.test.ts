@@ -55,7 +55,7 @@ test("editing a customer keeps the other fields", async () => {
   await manage("PUT", "customers/ada", { body });
   const page = await signIn(service.url, ADA);
   await page.getByRole("button", { name: "More actions" }).click();
-  await page.getByRole("menuitem", { name: "Edit" }).click();
+  await page.getByRole("menuitem", { name: "Edit", exact: true }).click();
   await page.getByLabel("Name").fill("Ada Lovelace");
   await page.getByLabel("Metadata").fill("{tier: 2}");
   await page.getByRole("button", { name: "Save in test" }).click();
