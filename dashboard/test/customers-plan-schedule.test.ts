@@ -22,13 +22,12 @@ async function setup() {
   await managed.publish(BASIC);
   const read = async () => (await managed.manage("GET", "customers/ada")).body;
   const { plan } = (await read()) as { plan: { periodEndsAt: string } };
-  const day = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeZone: "UTC" });
-  return {
-    ...managed,
-    read,
-    periodEndsAt: plan.periodEndsAt,
-    periodEnd: day.format(new Date(plan.periodEndsAt)),
-  };
+  const { periodEndsAt } = plan;
+  return { ...managed, read, periodEndsAt, periodEnd: dayOf(periodEndsAt) };
+}
+
+function dayOf(at: string): string {
+  return new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeZone: "UTC" }).format(new Date(at));
 }
 
 async function choosePlan(page: Page, plan: string): Promise<void> {
@@ -132,19 +131,24 @@ test("a plan is canceled at the end of the period, and kept after all", async ()
   expect(await read()).toMatchObject({ plan: { endsAt: periodEndsAt } });
 });
 
-test("keeping a plan with a fixed end drops only the change before that end", async () => {
+test("canceling a scheduled change keeps the plan's own end, before or after that change", async () => {
   const { service, manage, read, periodEnd } = await setup();
-  const endsAt = "2998-01-31T12:00:00.000Z";
-  await manage("DELETE", "customers/ada/plan");
-  await manage("POST", "customers/ada/plan", { body: { plan: "pro", endsAt } });
-  await manage("POST", "customers/ada/plan", { body: { plan: "basic", startsAt: "period_end" } });
+  const soon = new Date(Date.now() + 3 * 86_400_000).toISOString();
   const page = await signIn(service.url, ADA);
-  await page.getByText(`Until ${periodEnd}, then Basic.`).waitFor();
-  await page.getByRole("button", { name: "Keep Pro" }).click();
-  await page.getByText("Pro continues until 31 Jan 2998.").waitFor();
-  await page.getByRole("button", { name: "Keep Pro in test" }).click();
-  await page.getByText("Until 31 Jan 2998. Then every request is denied.").waitFor();
-  expect(await read()).toMatchObject({ plan: { key: "pro", endsAt }, nextPlan: null });
+  for (const endsAt of ["2998-01-31T12:00:00.000Z", soon]) {
+    await manage("DELETE", "customers/ada/plan");
+    await manage("POST", "customers/ada/plan", { body: { plan: "pro", endsAt } });
+    await manage("POST", "customers/ada/plan", { body: { plan: "basic", startsAt: "period_end" } });
+    const day = dayOf(endsAt);
+    await page.reload();
+    await page.getByText(`Until ${endsAt === soon ? day : periodEnd}, then Basic.`).waitFor();
+    await page.getByRole("button", { name: "Cancel scheduled change" }).click();
+    await page.getByText(`Pro continues until ${day}.`).waitFor();
+    await page.getByRole("button", { name: "Cancel scheduled change in test" }).click();
+    await page.getByText(`Until ${day}. Then every request is denied.`).waitFor();
+    expect(await read()).toMatchObject({ plan: { key: "pro", endsAt }, nextPlan: null });
+    await page.getByRole("button", { name: "Keep Pro" }).waitFor();
+  }
 });
 
 test("a viewer sees what comes next, but no action", async () => {

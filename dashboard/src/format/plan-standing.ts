@@ -16,9 +16,9 @@ export function leavesAt({ plan, nextPlan }: Standing): string | null {
   return ends.sort()[0] ?? null;
 }
 
-/** Whether the pending change replaces the plan before its own end. */
-export function isReplaced({ plan, nextPlan }: Standing): boolean {
-  return nextPlan !== null && (plan === null || plan.endsAt === null || nextPlan.startsAt < plan.endsAt);
+/** The plan that lasts if what is scheduled first is canceled. Null if the customer leaves it anyway. */
+export function nameOfKept({ plan, nextPlan }: Standing): string | null {
+  return plan === null || (nextPlan !== null && plan.endsAt !== null) ? null : plan.name;
 }
 
 /** Until when the plan lasts and what comes next: "Until 8 Dec 2026, then Basic." The page shows the plan's name above. */

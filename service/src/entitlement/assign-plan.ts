@@ -18,7 +18,7 @@ import { schedulePlan, unschedulePlan } from "./next-plan.ts";
 import { findPeriodEnd, isBoundary } from "./plan-version.ts";
 import type { Assignment, NextPlan, PlanEvent, Wallet } from "./wallet.ts";
 
-/** `period_end` is the end of the current period of the active plan's longest allowance. Billing events give a time instead. */
+/** `period_end` is the end of the current period of the active plan's longest allowance, or of that plan. Billing events give a time. */
 export type PlanTime = Instant | "period_end";
 
 export type AssignmentRequest = {
@@ -93,7 +93,7 @@ function resolveStart(
   request: AssignmentRequest,
   now: Instant,
 ): Start | null {
-  const { plan, asOf = null, shorten = false } = request;
+  const { plan, asOf = null } = request;
   const { assignment } = wallet;
   const active = findActive(wallet, plan);
   const calledAt = asOf === null ? now : earlierOf(asOf, now);
@@ -103,7 +103,7 @@ function resolveStart(
     return null;
   // Without `asOf`, a later start is not scheduled if the customer will still have the plan then: the call edits that plan.
   const isScheduled = startsAt > calledAt && (asOf !== null || !runsAt(active, startsAt));
-  const end = request.endsAt === "period_end" ? cancelAt(active, periodEnd, shorten) : request.endsAt;
+  const end = request.endsAt === "period_end" ? periodEnd : request.endsAt;
   // A scheduled plan never inherits the end of the active plan.
   const endsAt = end !== undefined ? end : isScheduled ? null : (active?.endsAt ?? null);
   const isCut = active !== null && endsSooner(active, endsAt);
@@ -114,13 +114,6 @@ function resolveStart(
     isScheduled,
     event: isScheduled ? "schedule" : isCut ? "cut" : "assign",
   };
-}
-
-/** A cancellation at the end of the period does not extend a plan that ends sooner. */
-function cancelAt(active: Assignment | null, periodEnd: Instant | null, shorten: boolean): Instant | null {
-  if (!shorten || periodEnd === null || active === null || active.isDefault || active.endsAt === null)
-    return periodEnd;
-  return earlierOf(periodEnd, active.endsAt);
 }
 
 /**

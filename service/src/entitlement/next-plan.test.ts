@@ -79,6 +79,21 @@ test("`period_end` is the end of the current period of the plan's longest allowa
   expect(onTrial.assign("2026-01-02", "pro", { startsAt: "period_end" })).toBe("no_running_period");
 });
 
+test("a plan that ends before its period leaves no gap before the plan that follows at `period_end`", () => {
+  const customer = onPro(withDefault);
+  customer.assign("2026-01-02", "pro", { endsAt: at("2026-01-20"), shorten: true });
+  expect(customer.assign("2026-01-03", "basic", { startsAt: "period_end" })).toBe("changed");
+  expect(customer.wallet.next).toMatchObject({ startsAt: at("2026-01-20"), anchor: at("2026-01-20") });
+  expect(customer.check("2026-01-20", "image").before).toMatchObject({
+    balance: 20,
+    resetsAt: at("2026-02-20"),
+  });
+  const kept = onPro();
+  kept.assign("2026-01-02", "pro", { endsAt: at("2026-01-20"), shorten: true });
+  expect(kept.assign("2026-01-03", "pro", { endsAt: "period_end" })).toBe("unchanged");
+  expect(kept.wallet.assignment?.endsAt).toBe(at("2026-01-20"));
+});
+
 test("scheduling again replaces the pending change; assigning a plan, ending the plan or dropping the change removes it", () => {
   const scheduled = (): Timeline => {
     const customer = onPro();

@@ -108,10 +108,16 @@ function boundaryFrom(version: PlanVersion, anchor: Instant, from: Instant): Ins
 
 const BY_LENGTH = ["year", "month", "week", "day"] as const satisfies readonly PeriodKind[];
 
-/** The end of the running period of the longest allowance. Null if no allowance renews. */
+/**
+ * The end of the running period of the longest allowance, or of the plan if that is sooner, so that a plan that follows starts without a
+ * gap. Null if no allowance renews.
+ */
 export function findPeriodEnd(catalog: Catalog, assignment: Assignment, at: Instant): Instant | null {
-  const kind = longestAllowance(getVersion(catalog, assignment.version));
-  return kind === null ? null : periodAt(kind, assignment.anchor, at).end;
+  const { version, anchor, endsAt } = assignment;
+  const kind = longestAllowance(getVersion(catalog, version));
+  if (kind === null) return null;
+  const { end } = periodAt(kind, anchor, at);
+  return end !== null && endsAt !== null && endsAt < end ? endsAt : end;
 }
 
 /** Whether all allowances that renew do so at `at`. */

@@ -22,15 +22,12 @@ export function assign(catalog: Catalog, customer: Customer, request: Asked<"ass
   if (asOf !== null && asOf > now + 300_000) return { kind: "as_of_out_of_range" };
   const calledAt = Math.min(asOf ?? now, now);
   const periodEnd = endOfPeriod(customer);
-  const isCancelled = request.endsAt === "period_end" && shorten && active?.plan === plan;
   const startsAt = request.startsAt === "period_end" ? periodEnd : (request.startsAt ?? calledAt);
   // The end of the customer's own assignment of this plan, or 0 without one.
   const has = active?.plan === plan && !active.isDefault ? (active.endsAt ?? NEVER) : 0;
   const ownPeriodEnd = active?.plan === plan ? periodEnd : NEVER;
   const isUnknown = startsAt === NEVER || (request.endsAt === "period_end" && ownPeriodEnd === NEVER);
-  // A cancellation never extends the plan.
-  const cancelled = isCancelled && has > 0 ? Math.min(ownPeriodEnd, has) : ownPeriodEnd;
-  const namedEnd = request.endsAt === "period_end" ? cancelled : request.endsAt;
+  const namedEnd = request.endsAt === "period_end" ? ownPeriodEnd : request.endsAt;
   const isSchedule = !isUnknown && startsAt > calledAt && (asOf !== null || has <= startsAt);
   const isLater = isSchedule && startsAt > now;
   const wants = namedEnd === undefined ? (!isSchedule && has > 0 ? has : NEVER) : (namedEnd ?? NEVER);
@@ -143,7 +140,10 @@ function endOfPeriod({ plan, now }: Customer): number {
   const periods = (plan?.version.allowances ?? []).map(({ period }) => period);
   const longest = (["year", "month", "week", "day"] as const).find((period) => periods.includes(period));
   if (plan === null || longest === undefined) return NEVER;
-  return periodHolding(longest, { anchor: plan.anchor, at: now }).end ?? NEVER;
+  return Math.min(
+    periodHolding(longest, { anchor: plan.anchor, at: now }).end ?? NEVER,
+    plan.endsAt ?? NEVER,
+  );
 }
 
 export function end(catalog: Catalog, customer: Customer, { asOf }: Asked<"end">): Answer {

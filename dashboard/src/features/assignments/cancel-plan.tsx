@@ -3,7 +3,7 @@ import { useState } from "react";
 import { plansQuery } from "../../api/catalog-lists.ts";
 import { refresh, useWrite } from "../../api/use-write.ts";
 import { formatBalances } from "../../format/numbers.ts";
-import { isReplaced } from "../../format/plan-standing.ts";
+import { nameOfKept } from "../../format/plan-standing.ts";
 import { formatDay, formatTime } from "../../format/times.ts";
 import { useScope } from "../../frame/use-scope.ts";
 import { Choices } from "../../ui/choices.tsx";
@@ -134,22 +134,23 @@ export function KeepPlanDialog({ customer: opened, onClose }: DialogProps) {
   const format = (at: string): string => formatDay(at, clock);
   const who = customer.name ?? customerId;
   const params = { path: { ...scope, customerId } };
+  const keeps = nameOfKept(customer);
   const options = {
     onSuccess: async ({ outcome }: { outcome: "changed" | "unchanged" }) => {
       if (outcome === "unchanged") notify("Nothing changed", "The change was already canceled");
-      else if (plan === null) notify(`Canceled the scheduled change for ${who}`);
-      else notify(`${who} keeps ${plan.name}`);
+      else notify(keeps === null ? `Canceled the scheduled change for ${who}` : `${who} keeps ${keeps}`);
       onClose();
       await refresh("customers");
     },
   };
   const drop = useWrite("delete", `${PLAN_PATH}/next`, options);
   const extend = useWrite("post", PLAN_PATH, options);
-  const isDrop = plan === null || plan.isDefault || isReplaced(customer);
+  // The plan's own end stays. It can be removed afterwards.
+  const isDrop = plan === null || nextPlan !== null;
   const end = isDrop ? (plan?.endsAt ?? null) : null;
   const dialog = {
-    title: plan === null ? `Cancel the scheduled change for ${who}` : `Keep ${plan.name} for ${who}`,
-    action: plan === null ? "Cancel scheduled change" : `Keep ${plan.name}`,
+    title: keeps === null ? `Cancel the scheduled change for ${who}` : `Keep ${keeps} for ${who}`,
+    action: keeps === null ? "Cancel scheduled change" : `Keep ${keeps}`,
     closeName: "Close",
     onClose,
     children: (

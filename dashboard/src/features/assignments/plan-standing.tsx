@@ -1,7 +1,7 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { plansQuery } from "../../api/catalog-lists.ts";
-import { describeStanding, leavesAt } from "../../format/plan-standing.ts";
+import { describeStanding, leavesAt, nameOfKept } from "../../format/plan-standing.ts";
 import { formatDay } from "../../format/times.ts";
 import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { LinkButton } from "../../ui/button.tsx";
@@ -12,6 +12,7 @@ import { CancelPlanDialog, KeepPlanDialog } from "./cancel-plan.tsx";
 /** Until when the customer has the plan, what comes next, and the action to change that. */
 export function PlanStanding({ customer }: { customer: Customer }) {
   const { plan } = customer;
+  const keeps = nameOfKept(customer);
   const isOperator = useMayActAs("operator");
   const clock = useClock();
   const { data: plans } = useSuspenseQuery(plansQuery(useScope()));
@@ -25,7 +26,7 @@ export function PlanStanding({ customer }: { customer: Customer }) {
       {describeStanding(customer, fallback, (at) => formatDay(at, clock))}{" "}
       {isOperator && (isLeaving || isCancelable) && (
         <LinkButton onClick={() => setOpened(isLeaving ? "keep" : "cancel")}>
-          {!isLeaving ? "Cancel plan" : plan === null ? "Cancel scheduled change" : `Keep ${plan.name}`}
+          {!isLeaving ? "Cancel plan" : keeps === null ? "Cancel scheduled change" : `Keep ${keeps}`}
         </LinkButton>
       )}
       {opened === "keep" && <KeepPlanDialog {...dialog} />}

@@ -47,13 +47,13 @@ const AssignmentBody = strictObject({
   ),
   startsAt: planTimeOf(
     "Default: now. A plan that starts in the future is the pending change: it replaces an earlier one, and the current plan " +
-      "stays until then. `period_end` is the end of the current period of the active plan's longest allowance; if the new plan " +
+      "stays until then. `period_end` is the end of the current period of the active plan's longest allowance, or of that plan if it ends sooner; if the new plan " +
       "renews then too, its `anchor` is that of the current plan. A time in the past means now, with periods counted from it. " +
       "With `asOf`, send a time.",
   ),
   endsAt: planTimeOf(
     "Null for no end. If omitted, the current end stays, and a scheduled plan has none. An end earlier than the current one returns 409 `would_shorten`, unless " +
-      "`shorten`. `period_end` is the end of the current period of the longest allowance; the customer must have the plan. With `asOf`, send a time.",
+      "`shorten`. `period_end` is the end of the current period of the longest allowance, or the current end if that is sooner; the customer must have the plan. With `asOf`, send a time.",
   ),
   shorten: Type.Optional(
     Type.Boolean({
