@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import type { Locator, Page } from "playwright-core";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { seedDemo } from "../../service/src/commands/demo/seed-demo.ts";
@@ -151,6 +152,11 @@ test("Home answers who runs out this week in one click, with days and names", as
   await page.getByLabel("Runs out").selectOption("7");
   await page.waitForURL("**/running-out?days=7");
   await expect.poll(() => rows.count()).toBe(1);
+  const download = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Download CSV" }).click();
+  const [header, line, rest] = readFileSync(await (await download).path(), "utf8").split("\r\n");
+  expect(header).toMatch(/^Customer ID,Name,Plan,Pool,Balance,Used per day,Days left,Empty,Renews$/);
+  expect([line, rest]).toEqual([expect.stringMatching(/^fast,Fast Films,/), ""]);
 });
 
 test("a possible double charge is flagged on Home and on the customer's overview", async () => {

@@ -220,6 +220,9 @@ test("next steps follow the current state, not the past denial", () => {
   expect(kinds({ ...DENIAL, customerId: null, now: null })).toEqual([]);
   expect(describeWait(DENIAL, format)).toBe("Or wait until plan credits renew on 2026-12-01.");
   expect(describeWait(nowFor("limit_reached"), format)).toBe("Or wait until the limit resets on 2026-11-16.");
+  expect(describeWait({ ...nowFor("limit_reached"), quantity: 51 }, format)).toMatch(
+    /^Waiting does not help/,
+  );
   expect(describeWait(nowFor("customer_blocked"), format)).toBe(null);
 });
 

@@ -261,14 +261,15 @@ export function nextStepsOf({
   }
 }
 
-/** When the request will be allowed without any action; null if never. */
-export function describeWait({ now }: Denial, format: FormatTime): string | null {
+/** When the request will be allowed without any action; null if never, or if another sentence says so. */
+export function describeWait({ now, items, quantity }: Denial, format: FormatTime): string | null {
   if (now === null || now.allowed) return null;
   if (now.reason === "insufficient_credits" && now.resetsAt !== null) {
     return `Or wait until plan credits renew on ${format(now.resetsAt)}.`;
   }
-  const limitResetsAt = now.limit?.resetsAt ?? null;
-  return now.reason === "limit_reached" && limitResetsAt !== null
-    ? `Or wait until the limit resets on ${format(limitResetsAt)}.`
-    : null;
+  const { limit } = now;
+  if (now.reason !== "limit_reached" || limit === null || limit.resetsAt === null) return null;
+  return items === null && quantity > limit.quantity
+    ? "Waiting does not help: the request asks for more than the whole limit."
+    : `Or wait until the limit resets on ${format(limit.resetsAt)}.`;
 }

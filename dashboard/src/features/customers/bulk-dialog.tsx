@@ -149,7 +149,9 @@ export function BulkDialog({
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" tone={tone} isDisabled={changing.length === 0 || !isConfirmed}>
             {inEnvironment(
-              changing.length === 0 ? action : `${action} ${countOf(changing.length, "customer")}`,
+              changing.length === 0
+                ? action.replace(/ to$/, "")
+                : `${action} ${countOf(changing.length, "customer")}`,
               environment,
             )}
           </Button>

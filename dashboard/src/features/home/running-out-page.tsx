@@ -1,14 +1,16 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { CalendarCheck } from "lucide-react";
+import { CalendarCheck, FileDown } from "lucide-react";
 import type { Item } from "../../api/answer.ts";
+import { toCsv } from "../../format/csv.ts";
 import { FORECAST_ASSUMES } from "../../format/forecast.ts";
 import { formatCount } from "../../format/numbers.ts";
 import { NamedCustomer } from "../../frame/links.tsx";
 import { usePoolNames, useScope } from "../../frame/use-scope.ts";
-import { ButtonLink } from "../../ui/button.tsx";
+import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Select } from "../../ui/field.tsx";
 import { Card, EmptyState, Page } from "../../ui/page.tsx";
+import { saveFile } from "../../ui/save-file.ts";
 import { type Column, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { Outlook } from "./balances.tsx";
@@ -35,19 +37,31 @@ export function RunningOutPage() {
       title="Running out"
       note={`Customers by days until empty. ${FORECAST_ASSUMES}`}
       actions={
-        <div className="w-36">
-          <Select
-            label="Runs out"
-            isLabelHidden
-            options={
-              PERIODS.some(({ value }) => value === String(days ?? "")) ? PERIODS : [...PERIODS, custom(days)]
-            }
-            value={String(days ?? "")}
-            onChange={({ target: { value } }) =>
-              void navigate({ search: value === "" ? {} : { days: Number(value) }, replace: true })
-            }
-          />
-        </div>
+        <>
+          {data.items.length > 0 && (
+            <Button
+              icon={FileDown}
+              onClick={() => saveFile(`running-out-${scope.environment}.csv`, toFile(data.items), "text/csv")}
+            >
+              Download CSV
+            </Button>
+          )}
+          <div className="w-36">
+            <Select
+              label="Runs out"
+              isLabelHidden
+              options={
+                PERIODS.some(({ value }) => value === String(days ?? ""))
+                  ? PERIODS
+                  : [...PERIODS, custom(days)]
+              }
+              value={String(days ?? "")}
+              onChange={({ target: { value } }) =>
+                void navigate({ search: value === "" ? {} : { days: Number(value) }, replace: true })
+              }
+            />
+          </div>
+        </>
       }
     >
       <Card flush>
@@ -81,6 +95,23 @@ function custom(days: number | undefined) {
 }
 
 type CustomerForecast = Item<"listForecasts">;
+
+/** The list with exact times, for a spreadsheet. */
+function toFile(items: readonly CustomerForecast[]): string {
+  return toCsv([
+    ["Customer ID", "Name", "Plan", "Pool", "Balance", "Used per day", "Days left", "Empty", "Renews"],
+    ...items.flatMap(({ customerId, customerName, plan, pools: [pool] }) =>
+      pool === undefined
+        ? []
+        : [
+            [
+              ...[customerId, customerName, plan?.name ?? null, pool.pool, pool.balance],
+              ...[pool.usedPerDay, pool.daysLeft, pool.emptyAt, pool.renewsAt],
+            ],
+          ],
+    ),
+  ]);
+}
 
 function useColumns(items: readonly CustomerForecast[]): Column<CustomerForecast>[] {
   const nameOfPool = usePoolNames();
