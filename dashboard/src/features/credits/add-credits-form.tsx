@@ -5,17 +5,17 @@ import { ApiProblem } from "../../api/api-problem.ts";
 import { poolsQuery } from "../../api/catalog-lists.ts";
 import { queryClient } from "../../api/query-client.ts";
 import { refresh, useWrite } from "../../api/use-write.ts";
-import { GRANT_NAMES } from "../../format/ledger.ts";
 import { countOf, formatCount, formatPrice } from "../../format/numbers.ts";
 import { formatTime, nameOfClock } from "../../format/times.ts";
 import { useScope } from "../../frame/use-scope.ts";
 import { ProblemCallout } from "../../ui/callout.tsx";
 import { Segments } from "../../ui/choices.tsx";
 import { WriteDialog } from "../../ui/dialog.tsx";
-import { Select, TextField } from "../../ui/field.tsx";
+import { TextField } from "../../ui/field.tsx";
 import { useClock } from "../../ui/time.tsx";
 import { notify } from "../../ui/toast.tsx";
 import type { Customer } from "../customers/queries.ts";
+import { AmountFields } from "./amount-fields.tsx";
 import {
   type CreditsBody,
   type CreditsErrors,
@@ -196,26 +196,7 @@ function CreditsFields({
   const clock = useClock();
   return (
     <div className="grid gap-4 sm:grid-cols-2">
-      <TextField
-        label="Credits"
-        inputMode="numeric"
-        autoComplete="off"
-        autoFocus
-        error={errors.credits}
-        {...register("credits")}
-      />
-      <Select
-        label="Kind"
-        options={KINDS.map((kind) => ({ value: kind, label: GRANT_NAMES[kind] }))}
-        {...register("kind")}
-      />
-      {pools.length > 1 && (
-        <Select
-          label="Pool"
-          options={pools.map(({ key, name }) => ({ value: key, label: name }))}
-          {...register("pool")}
-        />
-      )}
+      <AmountFields label="Credits" kinds={KINDS} pools={pools} error={errors.credits} register={register} />
       <div className="flex flex-col items-start gap-1 sm:col-span-2">
         <span aria-hidden className="text-form font-medium">
           Expires

@@ -6,12 +6,12 @@ import { poolsQuery } from "../../api/catalog-lists.ts";
 import { answerOf, api } from "../../api/client.ts";
 import { callOf } from "../../api/use-write.ts";
 import { toHex } from "../../format/hex.ts";
-import { GRANT_NAMES } from "../../format/ledger.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
 import { nameOfClock } from "../../format/times.ts";
 import { useScope } from "../../frame/use-scope.ts";
-import { Select, TextField } from "../../ui/field.tsx";
+import { TextField } from "../../ui/field.tsx";
 import { useClock } from "../../ui/time.tsx";
+import { AmountFields } from "../credits/amount-fields.tsx";
 import { type CreditsBody, type CreditsForm, OWN, readCreditsForm } from "../credits/credits-form.ts";
 import { BulkDialog, type BulkDialogProps } from "./bulk-dialog.tsx";
 import { type Effect, eachCustomer } from "./bulk-run.ts";
@@ -124,26 +124,13 @@ export function BulkCreditsDialog({ customers, ...dialog }: BulkDialogProps) {
       {...dialog}
     >
       <div className="grid gap-4 sm:grid-cols-2">
-        <TextField
+        <AmountFields
           label="Credits for each"
-          inputMode="numeric"
-          autoComplete="off"
-          autoFocus
+          kinds={KINDS}
+          pools={pools}
           error={shown.credits}
-          {...register("credits")}
+          register={register}
         />
-        <Select
-          label="Kind"
-          options={KINDS.map((kind) => ({ value: kind, label: GRANT_NAMES[kind] }))}
-          {...register("kind")}
-        />
-        {pools.length > 1 && (
-          <Select
-            label="Pool"
-            options={pools.map(({ key, name }) => ({ value: key, label: name }))}
-            {...register("pool")}
-          />
-        )}
         <TextField
           label="Expires"
           type="datetime-local"
