@@ -48,7 +48,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
         ? customersFor(action, data, scope)
         : findingsOf(data);
   const actions = actionsAsFound(text.trim(), scope, may);
-  // Who types the beginning of an action means it, and need not wait for the search.
+  // Text that starts an action selects it at once, without waiting for the search.
   const isAction = actions.some(({ items }) =>
     items.some(({ title }) => title.toLowerCase().startsWith(text.trim().toLowerCase())),
   );

@@ -9,18 +9,17 @@ import {
   type PoolId,
 } from "../../../primitives/brand.ts";
 import { formatTimestamp } from "../../../primitives/timestamp.ts";
+import { COMPARED_MAX } from "../customer-numbers.ts";
 import { daysOf, usedOn, utcDate } from "./customer-days.ts";
 import { METER_KIND_NUMBER } from "./rows.ts";
 
-/** Charges, and what was used beyond all credits. */
+/** Charges and overage. */
 const METERS = `
       select m.id, m.pool_id
       from cell.meters as m
       where m.environment_id = $1
         and m.kind in (${METER_KIND_NUMBER.charges}, ${METER_KIND_NUMBER.overage})`;
 
-/** Wallets that are compared in one call, those of the newest customers. */
-const COMPARED_MAX = 100_000;
 /** With so few customers, the use of all days is read. */
 const FEW_MAX = 10_000;
 
