@@ -46,8 +46,10 @@ export function customerPages({ project, customers, cursors }: World): Page[] {
     search("by id that matches all", () => "c"),
     search("by email that matches all", () => "billing"),
     search("that matches a tenth", (call) => `customer_${1 + (call % 9)}`),
-    page("search that matches all, deep page", (call) => `search=customer&cursor=${cursor(call)}`),
-    page("search that matches a tenth, deep page", (call) => `search=company%201&cursor=${cursor(call)}`),
+    ...[
+      page("search that matches all, deep page", (call) => `search=customer&cursor=${cursor(call)}`),
+      page("search that matches a tenth, deep page", (call) => `search=company%201&cursor=${cursor(call)}`),
+    ].map((deep) => ({ ...deep, ...SCAN })),
     page("on a common plan", () => "plan=pro"),
     page("on a rare plan", () => "plan=free"),
     page("on a rare plan, deep page", (call) => `plan=free&cursor=${cursor(call)}`),
