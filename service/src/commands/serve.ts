@@ -116,7 +116,7 @@ function isHopeless(error: unknown): boolean {
 export function stopOnSignal(
   service: Service,
   log: Logger,
-  afterwards = async (): Promise<void> => {},
+  afterward = async (): Promise<void> => {},
 ): void {
   const stop = (signal: string): void => {
     const startedAtMs = performance.now();
@@ -124,7 +124,7 @@ export function stopOnSignal(
     setTimeout(() => process.exit(1), STOP_MAX_MS).unref();
     service
       .stop()
-      .then(afterwards)
+      .then(afterward)
       .then(
         () => {
           log.info({ durationMs: Math.round(performance.now() - startedAtMs) }, "stopped");

@@ -81,7 +81,7 @@ test("after a cancellation, an event with the same time cannot start or extend a
   const customer = new Timeline(catalog);
   const asOf = at("2026-01-02");
   customer.assign("2026-01-02", "pro", { endsAt: at("2026-02-01"), asOf });
-  // Not cancelled yet: events with the same time are applied.
+  // Not canceled yet: events with the same time are applied.
   expect(customer.assign("2026-01-02", "pro", { endsAt: null, asOf })).toBe("changed");
   const shortened = { endsAt: at("2026-03-01"), shorten: true, asOf };
   expect(customer.assign("2026-01-02", "pro", shortened)).toBe("changed");

@@ -5,7 +5,7 @@ import { type Managed, setupManage } from "../../../test/manage.ts";
 
 const BULK = "bulk-assignments";
 
-/** Creates 300 customers "f…" on the plan "free", 20 "p…" on "pro", 5 "n…" without a plan, and "ada" on "pro". */
+/** Creates 300 customers "f…" on the "free" plan, 20 "p…" on "pro", 5 "n…" without a plan, and "ada" on "pro". */
 async function setupMany(): Promise<Managed> {
   const managed = await setupManage();
   const { publish, here, service, tokens } = managed;

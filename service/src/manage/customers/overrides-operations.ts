@@ -95,7 +95,7 @@ function refuse(outcome: Exclude<SetOverridesOutcome, { kind: "changed" | "uncha
       return new Problem("ends_in_the_past", { detail: "`endsAt` must be in the future." });
     case "feature_archived":
       return new Problem("unknown_key", {
-        detail: `The feature \`${outcome.feature}\` is archived and can no longer be included.`,
+        detail: `The \`${outcome.feature}\` feature is archived and can no longer be included.`,
       });
     case "period_unknown":
       return invalidField({

@@ -37,7 +37,7 @@ export async function closeMonth(
   const asOf = await single(cell, readSettledClock);
   const until = brandAs<Instant>(Math.min(to, asOf));
   if (until <= from) return null;
-  // The statement is computed backwards from now. If a month in between were missing, its figures would be wrong.
+  // The statement is computed backward from now. If a month in between were missing, its figures would be wrong.
   await single(cell, (tx) => refuseDetachedLedger(tx, from));
   const roll = new RollForward({ from, until });
   for (let after: number | null = 0; after !== null; ) {

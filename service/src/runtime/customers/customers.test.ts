@@ -118,7 +118,7 @@ test("a blocked customer, a pending plan and an unknown feature", async () => {
   expect((await read("ada?feature=export")).status).toBe(400);
 });
 
-test("the scope `check` is needed, and sufficient", async () => {
+test("the `check` scope is required, and sufficient", async () => {
   const { read, database, project } = await setup();
   const allow = (scopes: string) =>
     database.query("update control.api_keys set scopes = $1 where id = $2", [scopes, project.test.key.id]);

@@ -72,7 +72,7 @@ export const COMPARED_MAX = 100_000;
 type Source = {
   /** Rows `s` of the environment, in a form that `and` can follow. */
   readonly rows: string;
-  /** The row of the customer `n`. */
+  /** The row of customer `n`. */
   readonly one: string;
   /** The sort key, as an expression on `s`. */
   readonly key: string;
