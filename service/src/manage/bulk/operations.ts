@@ -39,7 +39,7 @@ const assignmentFields = {
           minItems: 1,
           maxItems: CUSTOMER_IDS_MAX,
           uniqueItems: true,
-          description: `Only these customers, at most ${CUSTOMER_IDS_MAX}. Unknown IDs are ignored. Not with \`search\` or \`cursor\`.`,
+          description: `Only these customers, at most ${CUSTOMER_IDS_MAX}. Unknown IDs are ignored. Cannot be combined with \`search\` or \`cursor\`.`,
         }),
       ),
       plan: Type.Optional(
@@ -55,7 +55,7 @@ const assignmentFields = {
           minLength: 1,
           maxLength: 255,
           description:
-            "A part of the ID, name, email or billing reference. One or two characters match only the beginning.",
+            "Part of the ID, name, email or billing reference. One or two characters match only the beginning.",
           examples: ["acme"],
         }),
       ),
@@ -142,7 +142,7 @@ export function bulkOperations({ cellOf }: ManageParts): Operation[] {
       noun: NOUN,
       summary: "Assign a plan to many customers",
       description:
-        "Send the body you previewed, and the `matching` of the preview as `expectedCount`. If the number of matching " +
+        "Send the body you previewed, and the preview's `matching` value as `expectedCount`. If the number of matching " +
         `customers has changed by more than 1%, nothing is done. Checks up to ${LOOKED_AT_MAX} customers. Safe to repeat: an ` +
         "active plan is unchanged. The call stops soon after you disconnect or lose access; preview again to continue.",
       params: Type.Object(environmentParams),

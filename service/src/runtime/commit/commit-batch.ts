@@ -133,8 +133,8 @@ async function numberNewcomers(
 }
 
 /**
- * Whether the request may create its customer. A request that would be rejected whoever the customer is reserves no number,
- * because numbers are limited.
+ * Whether the request may create its customer. A request that would be rejected for any customer reserves no number, because
+ * numbers are limited.
  */
 function mayCreate(
   request: ConsumeRequest,
