@@ -113,11 +113,7 @@ function isHopeless(error: unknown): boolean {
 }
 
 /** On SIGTERM and SIGINT, finishes accepted requests and exits within 25 s. */
-export function stopOnSignal(
-  service: Service,
-  log: Logger,
-  afterward = async (): Promise<void> => {},
-): void {
+export function stopOnSignal(service: Service, log: Logger, afterward = async (): Promise<void> => {}): void {
   const stop = (signal: string): void => {
     const startedAtMs = performance.now();
     log.info({ signal }, "stopping");

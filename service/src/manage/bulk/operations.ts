@@ -17,7 +17,7 @@ import {
 import { cursorOf, readIdCursor } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
 import { assignInBulk } from "./assign-in-bulk.ts";
-import { CUSTOMER_IDS_MAX, LOOKED_AT_MAX } from "./match-customers.ts";
+import { CHECKED_MAX, CUSTOMER_IDS_MAX } from "./match-customers.ts";
 import { type BulkAssignment, type BulkRefusal, previewAssignments } from "./preview-assignments.ts";
 import { callerOf, reportInterruption, Turns } from "./turns.ts";
 
@@ -104,7 +104,7 @@ export function bulkOperations({ cellOf }: ManageParts): Operation[] {
       id: "previewBulkAssignment",
       noun: NOUN,
       summary: "Preview assigning a plan to many customers",
-      description: `Checks up to ${LOOKED_AT_MAX} customers, newest first, and writes nothing.`,
+      description: `Checks up to ${CHECKED_MAX} customers, newest first, and writes nothing.`,
       params: Type.Object(environmentParams),
       body: strictObject(assignmentFields),
       answer: Type.Object({
@@ -143,14 +143,14 @@ export function bulkOperations({ cellOf }: ManageParts): Operation[] {
       summary: "Assign a plan to many customers",
       description:
         "Send the body you previewed, and the preview's `matching` value as `expectedCount`. If the number of matching " +
-        `customers has changed by more than 1%, nothing is done. Checks up to ${LOOKED_AT_MAX} customers. Safe to repeat: an ` +
+        `customers has changed by more than 1%, nothing is done. Checks up to ${CHECKED_MAX} customers. Safe to repeat: an ` +
         "active plan is unchanged. The call stops soon after you disconnect or lose access; preview again to continue.",
       params: Type.Object(environmentParams),
       body: strictObject({
         ...assignmentFields,
         expectedCount: Type.Integer({
           minimum: 0,
-          maximum: LOOKED_AT_MAX,
+          maximum: CHECKED_MAX,
           description: "The value of `matching` in the preview.",
           examples: [1240],
         }),

@@ -155,8 +155,8 @@ type Present = {
 };
 
 /**
- * Who is considered, by environment and first day. Finding them reads the use of all customers, so a list of the last minute is used
- * again. Their balances and use are always read.
+ * Caches the customers to forecast, by environment and first day. Finding them reads the usage of all customers, so a list is reused
+ * for a minute. Their balances and usage are always read.
  */
 type Candidates = BoundedMap<
   string,

@@ -79,7 +79,7 @@ const RECORD = describeRow({
   /** The items as they were held first. */
   opened: derive(text("o.state"), (state) => decodeHoldState(state).items),
   firstExpiresAt: instant("o.expires_at"),
-  /** Of the request that opened the hold, as JSON text. */
+  /** The metadata of the request that opened the hold, as JSON text. */
   metadata: orNull(text("o.metadata::text")),
 });
 
