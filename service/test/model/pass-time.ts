@@ -39,7 +39,7 @@ export function nextMoment(catalog: Catalog, customer: Customer): number | null 
   return later.length === 0 ? null : Math.min(...later);
 }
 
-/** Applies everything due at the customer's `now`, in the order of the specification. */
+/** Applies everything due at the customer's `now`, in the order that the service must follow. */
 export function settle(catalog: Catalog, customer: Customer): void {
   endHolds(customer);
   endOverrides(customer);
