@@ -72,7 +72,7 @@ test("a bulk assignment does exactly what its preview showed", async () => {
   await expectSoundBooks(database);
 });
 
-test("an explicit list of customers changes exactly these, and repeating it changes nothing", async () => {
+test("an assignment with `customerIds` changes exactly those customers, and repeating it changes nothing", async () => {
   const { manage, database } = await setupMany();
   const customerIds = [...Array.from({ length: 10 }, (_, i) => `f${i * 7}`), "p1"];
   const body = { filter: { customerIds: [...customerIds, "gone"] }, plan: "pro" };
