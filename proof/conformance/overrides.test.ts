@@ -4,7 +4,7 @@ import { setupManage } from "../../service/test/manage.ts";
 import { DAY_MS, windBack } from "../../service/test/wind-back.ts";
 import { changedTables } from "./changed-tables.ts";
 
-// Overrides for one customer: features at once, allowances from the next period, entries priced by what was in force.
+// Overrides change features immediately and allowances from the next period. Ledger entries keep the price at their time.
 
 const RENDER = { customerId: "ada", feature: "image.render" };
 

@@ -36,7 +36,7 @@ async function call(path: string, body: Body, deadlineMs = 10_000): Promise<Answ
     const leftMs = Math.max(1, Math.ceil(deadline - performance.now()));
     const signal = AbortSignal.timeout(Math.min(ATTEMPT_MS, leftMs));
     const response = await fetch(`${PURSER_URL}/v1/${path}`, { ...request, signal }).catch(note);
-    // Undefined if the connection broke, or if a proxy responded with something else than JSON.
+    // Undefined if the connection broke, or if a proxy responded with something other than JSON.
     const answer = (await response?.json().catch(note)) as Answer | undefined;
     if (response?.ok && answer !== undefined) return answer;
     const { code = null, detail = "no response from Purser" }: Answer = answer ?? {};

@@ -145,7 +145,7 @@ function findDenial(
   const left = balanceOf(wallet, pool) + overageLeftIn(catalog, wallet, pool);
   const credits = sumOf(parts) + sumOf(overage) + left;
   const byCredits = cost.credits === 0 ? Number.POSITIVE_INFINITY : unitsFor(cost, credits);
-  // What is held already stays affordable, even if other use has exceeded the limit meanwhile.
+  // What is held already stays affordable, even if other use has exceeded the limit in the meantime.
   const affordableQuantity = Math.max(item.quantity, Math.min(byLimit, byCredits));
   if (total > byLimit) return { reason: "limit_reached", affordableQuantity };
   if (chargeFor(cost, total) > credits) return { reason: "insufficient_credits", affordableQuantity };

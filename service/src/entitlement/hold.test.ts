@@ -194,7 +194,7 @@ test("revoked credits that are held can be used by the hold, but the rest is rev
   ]);
 });
 
-test("a hold counts against a limit at once, and settling corrects the count in the period it was opened in", () => {
+test("a hold counts against a limit immediately, and settling corrects the count in the period it was opened in", () => {
   const customer = customerOn();
   const used = (when: string) => customer.check(when, "export").before?.limit?.used;
   const hold = customer.hold("2026-01-31T23:50:00", { export: 4 });

@@ -55,14 +55,14 @@ test("a top-up does not repay overage, and a new period starts at 0", () => {
   expect(overageOf(customer, "2026-02-01")).toMatchObject({ used: 0 });
 });
 
-test("a change of the plan's overage applies at once, also below what is used", () => {
+test("a change of the plan's overage applies immediately, even below what is used", () => {
   const customer = customerOn();
   customer.consume("2026-01-03", "image", 13);
   expect(overageOf(customer, "2026-01-21")).toEqual({ credits: 20, used: 30, held: 0, remaining: 0 });
   expect(customer.check("2026-01-21", "image").reason).toBe("insufficient_credits");
 });
 
-test("the customer's own overage replaces that of the plan at once, and can be unlimited", () => {
+test("a customer's override replaces the plan's overage immediately, and can be unlimited", () => {
   const customer = customerOn("plain");
   customer.override("2026-01-02", {}, { overage: null });
   expect(customer.consume("2026-01-03", "image", 100_000)).toMatchObject({

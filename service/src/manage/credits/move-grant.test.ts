@@ -16,7 +16,7 @@ import {
 import { DAY_MS } from "../../../test/wind-back.ts";
 import { movedReference } from "./move-grant.ts";
 
-test("a payment moves to the right customer, and the response shows what was spent meanwhile", async () => {
+test("a payment moves to the right customer, and the response shows what was already spent", async () => {
   const managed = await setupMove();
   await render(managed, 22, "spent");
   expect((await preview(managed)).body).toEqual({
