@@ -46,7 +46,7 @@ const PoolForecast = Type.Object({
   outlook: Type.Enum(["runs_out", "empty", "renews", "not_used", "lasts", "unlimited"], {
     description:
       "`runs_out`: the credits are used up at `emptyAt`. `empty`: no credits are left. `renews`: the plan grants new credits before. " +
-      `\`not_used\`: nothing was charged lately. \`lasts\`: more than ${FORECAST_DAYS_MAX} days. \`unlimited\`: overage is unlimited.`,
+      `\`not_used\`: nothing was charged recently. \`lasts\`: more than ${FORECAST_DAYS_MAX} days. \`unlimited\`: overage is unlimited.`,
   }),
   daysLeft: nullable(Type.Number({ description: "Days until `emptyAt`.", examples: [2.9] })),
   emptyAt: nullable(timeOf("When the credits, and the overage that the plan allows, are used up.")),
@@ -79,7 +79,7 @@ export function forecastOperations({ control, cellOf }: ManageParts): Operation[
       noun: "Customers",
       summary: "List customers by days until empty",
       description:
-        `Customers whose credits run out, soonest first. Assumes that use continues at the average of the last ${OBSERVED_DAYS} days, or since ` +
+        `Customers whose credits run out, soonest first. Assumes that usage continues at the average of the last ${OBSERVED_DAYS} days, or since ` +
         "the customer was created, and that nobody adds credits. Expiries, renewals, pending plan changes and overage are taken into " +
         `account. With more than 10,000 customers, considers those of the newest 100,000 who were charged today or yesterday (UTC). With \`sort=balance\`: the lowest ` +
         "balances first, however long they last.",
@@ -107,7 +107,7 @@ export function forecastOperations({ control, cellOf }: ManageParts): Operation[
         ),
       }),
       answer: Type.Object({
-        since: timeOf("Start of the use that the average is taken from."),
+        since: timeOf("Start of the usage from which the average is calculated."),
         completeTo: completeToField,
         items: Type.Array(CustomerForecast),
       }),

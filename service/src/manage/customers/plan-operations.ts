@@ -40,7 +40,7 @@ const AssignmentBody = strictObject({
   anchor: Type.Optional(
     nullable(
       timeOf(
-        "Start of the periods. Default: the start of the plan. Fixed while the plan runs: another value returns 409 `anchor_fixed`.",
+        "Start of the periods. Default: the start of the plan. Fixed while the plan is active: another value returns 409 `anchor_fixed`.",
         "2026-11-15T00:00:00Z",
       ),
     ),
@@ -53,7 +53,7 @@ const AssignmentBody = strictObject({
   ),
   endsAt: planTimeOf(
     "Null for no end. If omitted, the current end stays, and a scheduled plan has none. An end earlier than the current one returns 409 `would_shorten`, unless " +
-      "`shorten`. `period_end` is the end of the current period of the longest allowance, or the current end if that is sooner; the customer must have the plan. With `asOf`, send a time.",
+      "`shorten` is true. `period_end` is the end of the current period of the longest allowance, or the current end if that is sooner; the customer must have the plan. With `asOf`, send a time.",
   ),
   shorten: Type.Optional(
     Type.Boolean({

@@ -77,7 +77,7 @@ export function importOperations({ cellOf }: ManageParts): Operation[] {
       access: { role: "viewer", in: "environment" },
       id: "listOpeningBalances",
       noun: "Exports",
-      summary: "List customers as an import takes them",
+      summary: "List customers in the format of an import",
       description:
         "Newest customer first. `purser export` writes these customers to an import file. Each page shows the customers at the " +
         "moment it is read. Credits of open holds count as released. Credits of an allowance that the plan's latest version would " +

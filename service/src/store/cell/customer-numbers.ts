@@ -34,7 +34,7 @@ export type FoundNumbers = {
 };
 
 /**
- * The customers of one page, in order. `search` matches a part of ID, name, email or billing reference. If it matches very many
+ * The customers of one page, in order. `search` matches part of the ID, name, email or billing reference. If it matches very many
  * customers, a page may hold fewer than `limit` and not be the last.
  */
 export async function findNumbers(tx: Tx, page: NumbersPage, search: string | null): Promise<FoundNumbers> {
