@@ -236,7 +236,7 @@ function runsAt(active: Assignment | null, at: Instant): boolean {
   return active !== null && !active.isDefault && isAhead(active.endsAt, at);
 }
 
-/** The active or paused assignment of the plan, if it still runs at `at`. */
+/** The active or paused assignment of the plan, if it has not ended at `at`. */
 function findRunning(wallet: Wallet, plan: PlanId, at: Instant): Assignment | undefined {
   const active = findActive(wallet, plan);
   if (active !== null && isAhead(active.endsAt, at)) return active;

@@ -169,7 +169,7 @@ test("the overage of a hold belongs to the period in which it was opened", () =>
   });
 });
 
-test("extending a hold takes overage too, and a release frees it", () => {
+test("extending a hold takes overage too, and a release returns it", () => {
   const customer = customerOn();
   const hold = customer.hold("2026-01-03T12:00:00", { image: 9 });
   const during = "2026-01-03T12:01:00";

@@ -86,7 +86,7 @@ test("an operator releases a hold by hand, and a settlement that comes later is 
   await expectVerified(database);
 });
 
-test("a release by hand frees the overage of a hold, and the audit log says so", async () => {
+test("a manual release returns the overage of a hold, and the audit log shows it", async () => {
   const { open, manage, database } = await setupOverage(50);
   const holdId = await open({ feature: "image.render", quantity: 12 });
   const balances = async () => (await manage("GET", "customers/ada")).body["balances"];
