@@ -66,7 +66,7 @@ async function handle({ type, livemode, data: { object } }) {
  * reads last, so outdated data is always replaced.
  */
 async function settlePlans(stripeCustomer, ended = []) {
-  // Ends only plans that this event ended or this call assigned. A plan that was assigned by hand stays.
+  // Ends only plans that this event ended or this call assigned. A plan that was assigned manually stays.
   const mayEnd = new Set(ended);
   for (let written = null; ; ) {
     const wanted = await readWantedPlans(stripeCustomer);

@@ -28,11 +28,11 @@ import type { ManageParts } from "../parts.ts";
 import { completeToField, DAY_MS } from "../usage/range.ts";
 import { findLowest } from "./list-customers.ts";
 
-/** Days of use that the average is taken from, before today. */
+/** Number of days before today that the average covers. */
 const OBSERVED_DAYS = 14;
-/** With many customers, those who were charged today or on this many days before are considered. */
+/** With many customers, only those charged today or in this many days before are included. */
 const ACTIVE_DAYS = 1;
-/** Customers considered, and how many are read at a time. */
+/** Maximum number of customers included, and how many are read at a time. */
 const CANDIDATES_MAX = 600;
 const CHUNK = 300;
 
@@ -180,7 +180,7 @@ async function findCandidates(
   return numbers;
 }
 
-/** A UTC day's start, or the next full 15 minutes in the history window. */
+/** The start of a UTC day, or the next full 15 minutes in the history window. */
 function sinceOf(clock: Instant, start: Instant | null): Instant {
   const today = Math.floor(clock / DAY_MS) * DAY_MS;
   const since = notBefore(start, brandAs<Instant>(today - OBSERVED_DAYS * DAY_MS));

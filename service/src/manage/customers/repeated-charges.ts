@@ -15,7 +15,7 @@ import { DAY_MS } from "../usage/range.ts";
 
 const DAYS = 7;
 const WITHIN_MS = 60_000;
-/** Longer runs are normal use, not duplicates. */
+/** Longer runs are normal usage, not duplicates. */
 const RUN_MAX = 5;
 const ITEMS_MAX = 50;
 

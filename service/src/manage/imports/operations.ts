@@ -44,7 +44,7 @@ export const ImportAnswer = Type.Object({
         examples: [1000],
       }),
       purchase: Type.Integer({ description: "Purchased credits.", examples: [250] }),
-      manual: Type.Integer({ description: "Credits added by hand.", examples: [0] }),
+      manual: Type.Integer({ description: "Credits added manually.", examples: [0] }),
       promotion: Type.Integer({ description: "Promotional credits.", examples: [0] }),
     }),
     {

@@ -44,7 +44,7 @@ export async function closeMonth(
     if (!isWanted()) return null;
     after = await addPage({ cell, environmentId, roll, from, until, asOf }, after);
   }
-  // A month may have been detached meanwhile.
+  // A month may have been detached in the meantime.
   await single(cell, (tx) => refuseDetachedLedger(tx, from));
   const names = new CatalogNames(await single(cell, (tx) => loadCatalog(tx, environmentId)));
   const lines = roll.lines().sort((a, b) => a.pool - b.pool || a.kind.localeCompare(b.kind));

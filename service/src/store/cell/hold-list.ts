@@ -57,7 +57,7 @@ const FIND_LATEST = statement(
   ) as h`,
 );
 
-/** The transaction must have locked the wallets before, so that no hold changes meanwhile. */
+/** The transaction must have locked the wallets before, so that no hold changes in the meantime. */
 export function findLatestHolds(tx: Tx, names: readonly HoldName[]): Promise<LatestHold[]> {
   const parameters = [
     integers(names.map(({ environmentId }) => environmentId)),

@@ -42,7 +42,7 @@ export async function openOrCreateWallet(
   customerId: CustomerId,
 ): Promise<OpenWallet & { readonly isNew: boolean }> {
   let isNew = false;
-  // Another request may create the customer meanwhile, and an erasure may remove it again.
+  // Another request may create the customer in the meantime, and an erasure may remove it again.
   for (let inserts = 0; ; inserts++) {
     const open = await openWallet(tx, { environmentId }, customerId);
     if (open !== null) return { ...open, isNew };
