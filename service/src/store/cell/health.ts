@@ -41,7 +41,7 @@ const LIST_LARGEST = statement(
   limit $1`,
 );
 
-/** The largest tables in the schemas `control` and `cell`, with their size including indexes. */
+/** The largest tables in the `control` and `cell` schemas, with their size including indexes. */
 export async function listLargestTables(tx: Tx, limit: number): Promise<TableSize[]> {
   const { rows } = await tx.run(LIST_LARGEST, [limit]);
   return rows.map(([table, bytes]) => ({ table: readText(table), bytes: readInteger(bytes) }));
