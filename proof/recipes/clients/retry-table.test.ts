@@ -41,7 +41,7 @@ test.each(CLIENTS)("%s retries exactly what the guide says", async (client) => {
   expect(wrong).toEqual([]);
 });
 
-test("the service answers as the guide says, and an error leaves the idempotency key free", async () => {
+test("the service responds as the guide says, and an error leaves the idempotency key free", async () => {
   const chat = await openChat(100);
   const { url } = chat.service;
   const { secret } = chat.project.test.key;

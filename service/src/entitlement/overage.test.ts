@@ -91,7 +91,7 @@ test("a reversal undoes overage first, while its period runs", () => {
   expect(customer.check("2026-01-05", "image").before).toMatchObject({ balance: 100, overage: { used: 0 } });
 });
 
-test("in a later period, a reversal says how much overage it undoes, but no count changes", () => {
+test("in a later period, a reversal reports how much overage it undoes, but no count changes", () => {
   const customer = customerOn();
   const { entry } = customer.consume("2026-01-03", "image", 12);
   customer.consume("2026-02-03", "image", 11);
@@ -120,7 +120,7 @@ test("use beyond a hold becomes overage up to the limit, and the rest is uncover
   });
 });
 
-test("use beyond a hold takes only the overage that neither it nor others have set aside", () => {
+test("usage beyond a hold takes only the overage that neither it nor others have set aside", () => {
   const customer = customerOn();
   customer.consume("2026-01-03", "image", 12);
   const hold = customer.hold("2026-01-03T12:00:00", { image: 2 });

@@ -120,7 +120,7 @@ test.each(["viewer"] as const)("a %s cannot move credits", async (role) => {
   expect(await countRows(managed.database)).toEqual(rows);
 });
 
-test("nothing moves if nothing is left, and the error says why", async () => {
+test("nothing moves if nothing is left, and the error gives the reason", async () => {
   const managed = await setupMove();
   const { manage, database } = managed;
   const soon = new Date(Date.now() + 2_000).toISOString();

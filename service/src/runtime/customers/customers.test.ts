@@ -72,7 +72,7 @@ test("a customer's plan, credits and features are shown, and nothing changes", a
   expect(await database.query("select decided_at from cell.wallets")).toEqual(decided);
 });
 
-test("each feature says what a check of one unit says", async () => {
+test("each feature has the result of a check for one unit", async () => {
   const { read, check, consume } = await setup();
   await consume({ customerId: "ada", feature: "image.render", quantity: 10, idempotencyKey: "all" });
   await consume({ customerId: "ada", feature: "export", quantity: 5, idempotencyKey: "exports" });

@@ -207,7 +207,7 @@ test("a batch can be up to 1 MiB, and any other runtime request up to 64 KiB", a
   }
 });
 
-test("the same batch through two processes at once stores each event once, and both get the same IDs", async () => {
+test("the same batch sent to two processes concurrently stores each event once, and both get the same IDs", async () => {
   const parts = await setup();
   const { service, project, database } = parts;
   const second = await startTestService(database);

@@ -81,7 +81,7 @@ test("settle and release at the moment of expiry: charged once, or not at all", 
   await expectVerified(database);
 });
 
-test("an extension and a settlement at the same moment: the settlement wins, and nothing stays held", {
+test("if an extension and a settlement arrive at the same time, the settlement wins and nothing stays held", {
   timeout: 600_000,
 }, async () => {
   const { at, assign, open, balance, database } = await setupTwo();

@@ -71,7 +71,7 @@ test("without a quantity, all that was held is charged; a quantity of 0 charges 
   await expectVerified(database);
 });
 
-test("use beyond the hold takes other credits, and what no credits cover is uncovered", async () => {
+test("usage beyond the hold takes other credits, and what no credits cover is uncovered", async () => {
   const { open, settle, balance, consume, database } = await setupHolds();
   const beyond = await settle(await open(TEXT), { quantity: 20_000 });
   expect(beyond.body).toMatchObject({ creditsCharged: 60, creditsBeyondHold: 30, creditsUncovered: 0 });
@@ -138,7 +138,7 @@ test("after 35 days, a hold that expired can no longer be settled", async () => 
   expect((await settle(rename(holdId))).body).toMatchObject({ status: 409, code: "hold_expired" });
 });
 
-test("a hold with onExpiry charge is charged in full when it ends by itself", async () => {
+test("a hold with onExpiry charge is charged in full when it expires", async () => {
   const { open, settle, release, read, balance, database } = await setupHolds();
   const holdId = await open({ ...TEXT, onExpiry: "charge" });
   await expireHolds(database);
