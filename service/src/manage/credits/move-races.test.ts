@@ -29,7 +29,9 @@ test("only one of several concurrent moves to different customers succeeds", asy
   expect(balances.sort()).toEqual([100, 100, 100, 100, 600]);
 });
 
-test("moves in both directions during charges neither lose nor create credits", { timeout: 120_000 }, async () => {
+test("moves in both directions during charges neither lose nor create credits", {
+  timeout: 120_000,
+}, async () => {
   const managed = await setupMove();
   const customers = ["ada", "bob", "cara"] as const;
   await managed.assign("cara");
