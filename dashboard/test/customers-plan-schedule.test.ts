@@ -16,7 +16,7 @@ const BASIC = {
   features: [{ feature: "image.render", limit: null }],
 };
 
-/** The customer `ada` has the plan `pro` with 100 credits a month; `basic` has 20 and no exports. */
+/** Customer `ada` has the `pro` plan with 100 credits a month; `basic` has 20 and no exports. */
 async function setup() {
   const managed = await setupManage();
   await managed.publish(BASIC);

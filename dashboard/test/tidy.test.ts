@@ -69,7 +69,7 @@ test("no file has more than 300 lines", () => {
   expect(source.filter((file) => read(file).trimEnd().split("\n").length > 300)).toEqual([]);
 });
 
-test("colours and font sizes come from tokens.css", () => {
+test("colors and font sizes come from tokens.css", () => {
   const OWN =
     /oklch\(|\brgba?\(|["' ](?:[a-z]+:)*(?:bg|text|border|fill|stroke)-(?:white|black|\[|[a-z]+-\d{2,3})|\btext-(?:xs|sm|base|lg|xl)\b/;
   expect(findLines(OWN, () => false)).toEqual([]);

@@ -138,7 +138,7 @@ function describe(part: Compared, comparison: Comparison, pairs: readonly Pair[]
 
 /** Waits until the roll-ups of the last load are done, so that they do not slow down the next one. */
 async function untilQuiet(server: PostgresServer): Promise<void> {
-  for (let tries = 0; tries < 2 * QUIET_SECONDS_MAX; tries++) {
+  for (let attempt = 0; attempt < 2 * QUIET_SECONDS_MAX; attempt++) {
     const start = await logPosition(server);
     await pause(500);
     if ((await logPosition(server)) - start < QUIET_BYTES) return;

@@ -6,7 +6,7 @@ const LOG_FILES = 64;
 
 const SETTINGS = ["shared_buffers=1GB", "max_wal_size=8GB", "min_wal_size=2GB", "max_connections=200"];
 
-/** A new PostgreSQL server with durability on and typical memory and WAL sizes. No table is analyzed by hand. */
+/** A new PostgreSQL server with durability on and typical memory and WAL sizes. No table is analyzed manually. */
 export function openBenchServer(
   stack: AsyncDisposableStack,
   settings: readonly string[] = [],

@@ -19,7 +19,7 @@ export type ComposeFile = {
   readonly volumes: object;
 };
 
-/** Reads deploy/compose.yaml as Compose does when neither the environment nor a file `.env` sets a variable. */
+/** Reads deploy/compose.yaml as Compose does when neither the environment nor an `.env` file sets a variable. */
 export function readComposeFile(): ComposeFile {
   const source = readFileSync(join(THIS_TREE, "deploy/compose.yaml"), "utf8");
   const { services, volumes } = parse(source, (_, value) => interpolate(value), { merge: true });

@@ -97,7 +97,7 @@ async function writeUntil(caller: Caller, trial: number, crash: () => Promise<un
     const { text } = await post("api-keys", { name: "Leaked", scopes: ["check"] });
     keys.push(/"id":"?(\d+)/.exec(text)?.[1] ?? "");
   }
-  /** Each write has a name by which it is found afterwards. */
+  /** Each write has a name by which it is found afterward. */
   const write: Record<Kind, (name: string, i: number) => { name: string; reply: Promise<Reply> } | null> = {
     topUp: (name) => {
       const body = { credits: 1, kind: "manual", reference: name };

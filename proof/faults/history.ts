@@ -39,7 +39,7 @@ export type HoldRequest = Sent & {
 export type HoldChangeRequest = Sent & { readonly key: null; readonly holdId: string } & (
     | {
         readonly endpoint: "settle";
-        /** Of the hold's only feature, or of each feature. Null for everything that is held. */
+        /** The quantity of the hold's only feature, or of each feature. Null for everything that is held. */
         readonly used: number | readonly Item[] | null;
         readonly atMostHeld: boolean;
       }

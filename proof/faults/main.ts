@@ -132,7 +132,7 @@ type Prepared = {
   readonly ownerUrl: string;
   readonly serviceUrl: string;
   readonly project: Project;
-  /** Of an API key with all scopes. The project's first key cannot reverse charges. */
+  /** The secret of an API key with all scopes. The project's first key cannot reverse charges. */
   readonly secret: string;
 };
 

@@ -119,7 +119,7 @@ export type RepeatableRequest = KeyedRequest | HoldChangeRequest | ReverseReques
 export type Traffic = {
   readonly hasItems: boolean;
   readonly hasHolds?: boolean;
-  /** Needs an API key with the scope `reverse`. */
+  /** Needs an API key with the `reverse` scope. */
   readonly hasReversals?: boolean;
 };
 

@@ -54,7 +54,7 @@ export class Caller {
     this.#project = project;
   }
 
-  /** Whatever the status. A path without a leading slash is relative to the project's live environment. */
+  /** Returns the response, whatever its status. A path without a leading slash is relative to the project's live environment. */
   send(method: string, path: string, sent: Sent = {}): Promise<Reply> {
     const { here, token, apiKey } = this.#project;
     const whole = path.startsWith("/") ? path : `${here}/${path}`;

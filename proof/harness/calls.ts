@@ -5,7 +5,7 @@ export const FEATURE = "image.render";
 export type Call = {
   readonly path: string;
   readonly body: string;
-  /** A string in every successful response. Null if counting the rows afterwards also proves success. */
+  /** A string in every successful response. Null if counting the rows afterward also proves success. */
   readonly proof: string | null;
   /** For a batch: how many events each request has. `body` is one of them. */
   readonly events?: number;

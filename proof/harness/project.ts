@@ -14,7 +14,7 @@ import { PostgresServer } from "./postgres.ts";
 export type Cost = { readonly credits: number; readonly per: number };
 export type Limit = { readonly quantity: number; readonly period: "day" | "month" };
 
-/** A feature without a pool is in the pool `credits`. */
+/** A feature without a pool is in the `credits` pool. */
 export type FeatureContent = Cost & { readonly pool?: string };
 
 /** The features and plans of a project. Pools other than `credits` are created for the features that name them. */
@@ -32,7 +32,7 @@ type Allowance = {
 };
 
 export type PlanContent = {
-  /** In the pool `credits`. */
+  /** In the `credits` pool. */
   readonly allowance: Allowance;
   /** In other pools, by the key of the pool. */
   readonly otherAllowances?: Readonly<Record<string, Allowance>>;

@@ -81,7 +81,7 @@ export const MUTATIONS: readonly Mutation[] = [
         replace: 'if (earlier !== undefined && pending.request.endpoint === "events") {',
       },
     ],
-    tests: ["proof/conformance/4-consume-replay.test.ts"],
+    tests: ["proof/conformance/consume-replay.test.ts"],
   },
   {
     name: "float arithmetic",

@@ -24,7 +24,7 @@ export type Config = {
   /** How long a known API key is trusted while the database is unreachable. */
   readonly keyGraceSeconds: number;
   readonly logLevel: string;
-  /** Where spans are exported. Null for nowhere. */
+  /** Where spans are exported. Null disables tracing. */
   readonly tracing: TraceSettings | null;
   readonly trustProxy: readonly string[];
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
@@ -56,7 +56,7 @@ export const SETTINGS = {
     "URL of this installation, such as https://purser.example.com, for links and error types (default: none)",
   METRICS_HOST: "address of /metrics, /livez and /readyz (default: 127.0.0.1)",
   METRICS_PORT: "port of /metrics, /livez and /readyz (default: 9464)",
-  TLS_CERT_FILE: "serve https with this certificate chain (PEM), together with TLS_KEY_FILE",
+  TLS_CERT_FILE: "serve HTTPS with this certificate chain (PEM), together with TLS_KEY_FILE",
   TLS_KEY_FILE: "the private key of TLS_CERT_FILE (PEM)",
   TRUST_PROXY: "comma-separated addresses or CIDR ranges of proxies whose X-Forwarded headers are trusted",
   LANES:

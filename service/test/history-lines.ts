@@ -27,7 +27,7 @@ const PEOPLE = "members and access";
 const SUMS = "roll-ups within the window: manage/usage/window.test.ts";
 const EFFECTS = "management actions, not usage";
 
-/** How each reading operation applies the history window (spec 8). The test fails if an operation is missing. */
+/** How each reading operation applies the history window. The test fails if an operation is missing. */
 export const HISTORY_LINES: Readonly<Record<string, HistoryLine>> = {
   readSetup: PEOPLE,
   readSession: PEOPLE,

@@ -7,7 +7,7 @@ import { type Managed, setupManage } from "./manage.ts";
 export type Reversals = Managed & {
   /** Charges "ada" with a new key, unless the body says otherwise, and returns the consume ID. */
   charge(body: object): Promise<string>;
-  /** Reverses a charge of "ada" with an API key that has only the scope `reverse`. */
+  /** Reverses a charge of "ada" with an API key that has only the `reverse` scope. */
   reverse(consumeId: string, body?: object, url?: string): Promise<Reply>;
   /** Reverses a charge of "ada" with a management token. */
   reverseByHand(consumeId: string, body?: object): Promise<Reply>;

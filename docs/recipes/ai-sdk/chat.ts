@@ -43,7 +43,8 @@ export function chat({ customerId, messageId, prompt, signal }: Question, onText
         if (part.type === "text-delta") onText(part.text);
       }
     } finally {
-      stop.abort(); // so that the model does not go on for nobody
+      // Stop the model: no one will receive the rest.
+      stop.abort();
     }
     return undefined;
   });

@@ -8,7 +8,7 @@ import urllib.parse
 
 URL = urllib.parse.urlsplit(os.environ.get("PURSER_URL", "http://127.0.0.1:3300"))
 API_KEY = os.environ.get("PURSER_KEY", "")
-TRY_SECONDS, HOLD_SECONDS = 3, 900
+ATTEMPT_SECONDS, HOLD_SECONDS = 3, 900
 Connection = http.client.HTTPSConnection if URL.scheme == "https" else http.client.HTTPConnection
 
 class PurserError(Exception):
@@ -33,7 +33,7 @@ def call(path, body, deadline_seconds=10):
     deadline, backoff = time.monotonic() + deadline_seconds, 0.2
     while True:
         status, retry_after, answer = 0, "", {}
-        connection = Connection(URL.netloc, timeout=max(0.001, min(TRY_SECONDS, deadline - time.monotonic())))
+        connection = Connection(URL.netloc, timeout=max(0.001, min(ATTEMPT_SECONDS, deadline - time.monotonic())))
         try:
             connection.request("POST", f"{URL.path}/v1/{path}", json.dumps(body), headers)
             response = connection.getresponse()
@@ -42,7 +42,7 @@ def call(path, body, deadline_seconds=10):
             if status == 200:
                 return answer
         except (OSError, http.client.HTTPException, ValueError):
-            pass  # The connection broke, or a proxy responded with something else than JSON.
+            pass  # The connection broke, or a proxy responded with something other than JSON.
         finally:
             connection.close()
         may_retry = status in (0, 200, 429) or status >= 500

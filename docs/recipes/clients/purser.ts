@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 const { PURSER_URL = "http://127.0.0.1:3300", PURSER_KEY = "" } = process.env;
-const [TRY_MS, HOLD_SECONDS] = [3_000, 900];
+const [ATTEMPT_MS, HOLD_SECONDS] = [3_000, 900];
 
 type Body = { customerId: string; [field: string]: unknown };
 type KeyedBody = Body & { idempotencyKey: string };
@@ -34,9 +34,9 @@ async function call(path: string, body: Body, deadlineMs = 10_000): Promise<Answ
     const error = new PurserError();
     const note = (cause: unknown) => void Object.assign(error, { cause });
     const leftMs = Math.max(1, Math.ceil(deadline - performance.now()));
-    const signal = AbortSignal.timeout(Math.min(TRY_MS, leftMs));
+    const signal = AbortSignal.timeout(Math.min(ATTEMPT_MS, leftMs));
     const response = await fetch(`${PURSER_URL}/v1/${path}`, { ...request, signal }).catch(note);
-    // Undefined if the connection broke, or if a proxy responded with something else than JSON.
+    // Undefined if the connection broke, or if a proxy responded with something other than JSON.
     const answer = (await response?.json().catch(note)) as Answer | undefined;
     if (response?.ok && answer !== undefined) return answer;
     const { code = null, detail = "no response from Purser" }: Answer = answer ?? {};

@@ -59,7 +59,7 @@ function toRow(grant) {
   if (left === undefined)
     warn(`${id} has no transactions and is skipped: add those of ${customer}, unless it is not funded yet`);
   if (left === undefined || left <= 0n) return [];
-  // Rounded up: nobody loses a part of a credit.
+  // Rounded up, so that no customer loses part of a credit.
   const credits = (left * rate.credits + rate.amount - 1n) / rate.amount;
   const kind = category === "promotional" ? "promotion" : "purchase";
   const expiry = expiresAt == null ? "" : new Date(expiresAt * 1_000).toISOString();

@@ -38,7 +38,8 @@ export function chat({ customerId, messageId, prompt, signal }: Question, onText
         onText(text);
       }
     } finally {
-      completion.controller.abort(); // so that the model does not go on for nobody
+      // Stop the model: no one will receive the rest.
+      completion.controller.abort();
     }
     return undefined;
   });

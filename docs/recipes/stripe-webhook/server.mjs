@@ -66,7 +66,7 @@ async function handle({ type, livemode, data: { object } }) {
  * reads last, so outdated data is always replaced.
  */
 async function settlePlans(stripeCustomer, ended = []) {
-  // Ends only plans that this event ended or this call assigned. A plan that was assigned by hand stays.
+  // Ends only plans that this event ended or this call assigned. A plan that was assigned manually stays.
   const mayEnd = new Set(ended);
   for (let written = null; ; ) {
     const wanted = await readWantedPlans(stripeCustomer);
@@ -156,10 +156,10 @@ function startedPlan(schedule, { current_period_start: since }) {
  * if the price is not in PLANS.
  */
 function toNextPlan(current, schedule, { paidUntil, cancel_at }) {
-  const cancelled = cancel_at ?? Number.POSITIVE_INFINITY;
+  const canceled = cancel_at ?? Number.POSITIVE_INFINITY;
   for (const phase of schedule?.phases ?? []) {
     const { start_date: start } = phase;
-    const end = Math.min(start + GRACE_SECONDS, cancelled);
+    const end = Math.min(start + GRACE_SECONDS, canceled);
     if (start < paidUntil || start * 1000 <= Date.now() || start >= end) continue;
     const plan = planOf(phase);
     if (plan !== current) return { plan, startsAt: toTime(start), endsAt: toTime(end) };

@@ -70,7 +70,7 @@ export function findDecision({ request, outcome }: Call): Decision | null {
   return { allowed, reason, deniedItem, affordableQuantity, customerId, hasItems, items, consumeId, ...hold };
 }
 
-/** The response to an extension: the hold as it is afterwards. */
+/** The response to an extension: the hold as it is afterward. */
 export type Extension = {
   readonly allowed: boolean;
   readonly reason: string | null;

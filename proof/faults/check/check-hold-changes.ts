@@ -18,7 +18,7 @@ export type Held = {
   readonly charges: readonly StoredEntry[];
   readonly reversals: readonly StoredEntry[];
   readonly calls: readonly ChangeCall[];
-  /** Of the items, in the order in which it was opened. */
+  /** The feature of each item, in the order of the request that opened the hold. */
   readonly features: readonly string[];
 };
 

@@ -114,7 +114,7 @@ function describeItem(feature: string, item: HoldRow["hold"]["items"][number] | 
   return item === undefined ? "" : `${item.quantity} ${feature} for ${priceIn(item)}`;
 }
 
-/** A hold is opened once and ends once. Only one that expired and freed its credits can be settled afterwards. */
+/** A hold is opened once and ends once. Only one that expired and released its credits can be settled afterward. */
 function checkEnds({ name, rows, ends, calls }: Held): Violation[] {
   const complain = (invariant: Invariant, text: string): Violation[] => [
     { invariant, text: `${name} ${text}` },

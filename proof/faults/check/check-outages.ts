@@ -46,7 +46,7 @@ function judgeOutage(
   };
   const backAtMs = findBackAt(calls, outage.deadAtMs, untilMs);
   const recoveryMs = backAtMs === null ? null : Math.max(0, backAtMs - outage.acceptedAtMs);
-  if (recoveryMs === null) complain("I8", "no call returned 200 afterwards");
+  if (recoveryMs === null) complain("I8", "no call returned 200 afterward");
   else if (recoveryMs > RECOVERY_MS_MAX)
     complain("I8", `the first 200 came ${recoveryMs.toFixed(0)} ms later`);
 

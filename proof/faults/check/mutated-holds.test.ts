@@ -223,7 +223,7 @@ const MUTATIONS: readonly Mutation[] = [
     mutate: (run) => addChange(run, "hold-open", { kind: "expired" }),
   },
   {
-    bug: "a hold that is charged when it expires frees its credits",
+    bug: "a hold that is charged when it expires releases its credits",
     invariant: "I4",
     says: /is expired, but should be charged when it expires/,
     mutate: (run) =>

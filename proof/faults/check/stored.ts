@@ -110,7 +110,7 @@ export type StoredHoldChange = {
   readonly state: string;
   readonly keyHash: string | null;
   readonly memberId: string | null;
-  /** Of the request that opened or settled it. Other requests have no metadata. */
+  /** From the metadata of the request that opened or settled it. Other requests have none. */
   readonly marker: string | null;
   /** The response to the request that ended the hold, without its ID and customer. */
   readonly answer: string | null;

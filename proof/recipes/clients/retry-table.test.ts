@@ -13,16 +13,16 @@ const table = readRetryTable().filter(({ status }) => status !== 200);
 async function startFailing(
   status: number,
   code: string | null,
-): Promise<{ url: string; tries: () => number }> {
-  let tries = 0;
+): Promise<{ url: string; attempts: () => number }> {
+  let attempts = 0;
   const server = createServer((request, response) => {
     request.resume().on("end", () => {
-      tries += 1;
-      if (tries > 1) return void response.writeHead(200).end('{"allowed":true}');
+      attempts += 1;
+      if (attempts > 1) return void response.writeHead(200).end('{"allowed":true}');
       response.writeHead(status).end(code === null ? "<h1>error</h1>" : JSON.stringify({ status, code }));
     });
   });
-  return { url: await listen(server), tries: () => tries };
+  return { url: await listen(server), attempts: () => attempts };
 }
 
 test.each(CLIENTS)("%s retries exactly what the guide says", async (client) => {
@@ -34,14 +34,14 @@ test.each(CLIENTS)("%s retries exactly what the guide says", async (client) => {
       "consume",
       '{"customerId":"ada","idempotencyKey":"test:1"}',
     ]);
-    const isRetried = server.tries() === 2 && code === 0;
-    if (isRetried !== rule.isRetried || (!isRetried && server.tries() !== 1)) wrong.push(rule);
+    const isRetried = server.attempts() === 2 && code === 0;
+    if (isRetried !== rule.isRetried || (!isRetried && server.attempts() !== 1)) wrong.push(rule);
   }
   expect(table.length).toBeGreaterThan(20);
   expect(wrong).toEqual([]);
 });
 
-test("the service answers as the guide says, and an error leaves the idempotency key free", async () => {
+test("the service responds as the guide says, and an error leaves the idempotency key free", async () => {
   const chat = await openChat(100);
   const { url } = chat.service;
   const { secret } = chat.project.test.key;

@@ -143,7 +143,7 @@ test("incomplete or unknown data from Stripe is rejected", async () => {
   expect([full.code, full.stderr]).toEqual([0, expect.stringContaining("without --transactions")]);
 });
 
-test("transactions that are missing are noticed, so that nobody gets used credits again or loses a grant", async () => {
+test("missing transactions are detected, so that no customer gets used credits again or loses a grant", async () => {
   const attempt = (transactions: object) => {
     const grants = list([grant("credgr_1", "cus_A", 100), grant("credgr_2", "cus_B", 100)]);
     const files = { "grants.json": grants, "transactions.json": transactions };

@@ -69,7 +69,7 @@ test("a delivery that reads from Stripe before a cancellation and writes after i
 });
 
 test.each(SEEDS)(
-  "a cancelled subscription ends the plan once and keeps purchased credits (order %i)",
+  "a canceled subscription ends the plan once and keeps purchased credits (order %i)",
   async (seed) => {
     const { stripe, deliver, read, database } = await openShop();
     const pro = subscribe("price_pro");
@@ -123,14 +123,14 @@ test("repeated and reordered Stripe events always end with the current state at 
   const until = nowSeconds() + 20 * DAY_SECONDS;
   const states = {
     pro: (of: Subscription) => of,
-    cancelling: cancelAtPeriodEnd,
+    canceling: cancelAtPeriodEnd,
     basic: (of: Subscription) => ({ ...of, items: subscribe("price_basic", { until }).items }),
     downgrading: (of: Subscription) => changeAtPeriodEnd(of, "price_basic"),
     both: (of: Subscription) => cancelAtPeriodEnd(changeAtPeriodEnd(of, "price_basic")),
     gone: cancel,
   };
   type State = keyof typeof states;
-  const names: State[] = ["pro", "cancelling", "basic", "downgrading", "both", "gone"];
+  const names: State[] = ["pro", "canceling", "basic", "downgrading", "both", "gone"];
   const lives = fc.array(fc.constantFrom(...names), {
     minLength: 1,
     maxLength: 5,
@@ -160,7 +160,7 @@ test("repeated and reordered Stripe events always end with the current state at 
     const downgrade = ["basic", toTime(until), withGrace];
     const truth = {
       pro: { plan: "pro", endsAt: withGrace, next: null },
-      cancelling: { plan: "pro", endsAt: toTime(until), next: null },
+      canceling: { plan: "pro", endsAt: toTime(until), next: null },
       basic: { plan: "basic", endsAt: withGrace, next: null },
       downgrading: { plan: "pro", endsAt: withGrace, next: downgrade },
       both: { plan: "pro", endsAt: toTime(until), next: null },

@@ -6,7 +6,7 @@ import { Session } from "../postgres/session.ts";
 /** Commands run once, and must work on a busy server. */
 const CONNECT_TIMEOUT_MS = 30_000;
 
-type Patience = { readonly timeoutMs?: number };
+type ConnectOptions = { readonly timeoutMs?: number };
 
 /** There is no usable connection, so nothing was changed. The message gives the reason. */
 export class NoConnection extends Error {
@@ -20,7 +20,7 @@ export class NoConnection extends Error {
 /** Connects a command to the primary, without a statement timeout. */
 export async function connect(
   databaseUrl: string,
-  { timeoutMs = CONNECT_TIMEOUT_MS }: Patience = {},
+  { timeoutMs = CONNECT_TIMEOUT_MS }: ConnectOptions = {},
 ): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: timeoutMs });
   client.on("error", () => {});
@@ -39,7 +39,7 @@ export async function connect(
 export async function withPool<T>(
   databaseUrl: string,
   work: (pool: Pool) => Promise<T>,
-  { timeoutMs = CONNECT_TIMEOUT_MS }: Patience = {},
+  { timeoutMs = CONNECT_TIMEOUT_MS }: ConnectOptions = {},
 ): Promise<T> {
   const pool = openPool({
     url: databaseUrl,

@@ -113,18 +113,14 @@ function isHopeless(error: unknown): boolean {
 }
 
 /** On SIGTERM and SIGINT, finishes accepted requests and exits within 25 s. */
-export function stopOnSignal(
-  service: Service,
-  log: Logger,
-  afterwards = async (): Promise<void> => {},
-): void {
+export function stopOnSignal(service: Service, log: Logger, afterward = async (): Promise<void> => {}): void {
   const stop = (signal: string): void => {
     const startedAtMs = performance.now();
     log.info({ signal }, "stopping");
     setTimeout(() => process.exit(1), STOP_MAX_MS).unref();
     service
       .stop()
-      .then(afterwards)
+      .then(afterward)
       .then(
         () => {
           log.info({ durationMs: Math.round(performance.now() - startedAtMs) }, "stopped");

@@ -89,7 +89,7 @@ export function admitManagers(
 function refuseLesser(principal: Principal, access: Exclude<Access, string>): void {
   if (!mayActAs(principal.role, access.role)) {
     throw new Problem("role_missing", {
-      detail: `This needs the role \`${access.role}\`, and you have \`${principal.role}\`.`,
+      detail: `This needs the \`${access.role}\` role, and you have \`${principal.role}\`.`,
     });
   }
   if (access.managesAccess === true && !principal.managesAccess) {

@@ -67,7 +67,7 @@ function scopeOf(request: FastifyRequest): KeyScope {
 function authenticate(request: FastifyRequest, keys: ApiKeyCache): ApiKey | Promise<ApiKey> {
   const secret = BEARER.exec(request.headers.authorization ?? "")?.[1];
   if (secret === undefined) {
-    throw new Problem("api_key_missing", { detail: "Send the header `Authorization: Bearer <API key>`." });
+    throw new Problem("api_key_missing", { detail: "Send the `Authorization: Bearer <API key>` header." });
   }
   // Recognized by its prefix alone, so this reveals nothing about the token.
   if (secret.startsWith(MANAGEMENT_TOKEN_PREFIX)) {
@@ -108,7 +108,7 @@ function limitRate(
 
 function requireScope(key: ApiKey, scope: KeyScope): void {
   if (key.scopes.has(scope)) return;
-  throw new Problem("scope_missing", { detail: `This API key lacks the scope \`${scope}\`.` });
+  throw new Problem("scope_missing", { detail: `This API key lacks the \`${scope}\` scope.` });
 }
 
 function orNotValid(key: ApiKey | null): ApiKey {

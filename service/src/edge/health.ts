@@ -3,7 +3,7 @@ import type { FastifyInstance } from "fastify";
 import type { Metrics } from "./metrics.ts";
 
 /**
- * Ready until the process stops. By default it does not depend on the database, because an outage affects every replica alike.
+ * Ready until the process stops. By default it does not depend on the database, because an outage affects every replica equally.
  * With `?database=10` the process also needs a successful round trip to the database within the last 10 seconds.
  */
 export class Readiness {

@@ -58,7 +58,9 @@ export const HoldView = Type.Object({
   onExpiry: Type.Enum(["release", "charge"]),
   memberId: nullable(Type.String({ examples: ["user_7"] })),
   metadata: nullable(
-    Type.Record(Type.String(), Type.Unknown(), { description: "Of the request that opened the hold." }),
+    Type.Record(Type.String(), Type.Unknown(), {
+      description: "The metadata of the request that opened the hold.",
+    }),
   ),
   creditsHeld: credits("Credits that the hold sets aside, or set aside until it ended.", 20),
   creditsCharged: closingFields.creditsCharged,

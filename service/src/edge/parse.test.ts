@@ -121,7 +121,7 @@ test.each<[string, string, string]>([
   const { record, database } = await setup();
   const reply = await record(body);
   expect([reply.status, reply.body["code"]]).toEqual([400, "invalid_json"]);
-  expect(reply.body["detail"]).toContain(`the member \`${member}\` more than once`);
+  expect(reply.body["detail"]).toContain(`the \`${member}\` member more than once`);
   expect(await database.count("cell.customers")).toBe(0);
 });
 

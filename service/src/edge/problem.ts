@@ -163,7 +163,7 @@ export function problemSchema(
     status: status === null ? Type.Integer() : Type.Literal(status),
     detail: Type.String({ description: "A message for people. Do not parse it." }),
     code: Type.Enum([...codes], { description: "A stable code for programs." }),
-    requestId: Type.String({ description: "The request ID, which is also in the header X-Request-Id." }),
+    requestId: Type.String({ description: "The request ID, which is also in the `X-Request-Id` header." }),
     ...(codes.includes("invalid_request")
       ? {
           errors: Type.Optional(

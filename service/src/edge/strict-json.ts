@@ -35,7 +35,7 @@ export function parseStrictJson(text: string): StrictJson {
   return refuse(
     name === null
       ? "An object in the body contains the same member more than once."
-      : `The body contains the member \`${name.slice(0, NAME_LENGTH_MAX).toWellFormed()}\` more than once in the same object.`,
+      : `The body contains the \`${name.slice(0, NAME_LENGTH_MAX).toWellFormed()}\` member more than once in the same object.`,
   );
 }
 

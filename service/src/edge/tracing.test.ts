@@ -169,7 +169,7 @@ test("without an endpoint no part of the SDK is loaded; with one, a failing coll
     return output;
   };
   const without = await loadedBy({ OTEL_TRACES_SAMPLER: "always_on" });
-  // The metrics library itself loads the package `api`.
+  // The metrics library itself loads the `api` package.
   expect(new Set(without().match(/loaded [a-z-]+/g) ?? [])).toEqual(new Set(["loaded api"]));
   const collector = await startCollector(400);
   const output = await loadedBy({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });

@@ -30,7 +30,7 @@ test("adding an end to a plan without one requires `shorten`, and the plan then 
   expect(customer.assignments.map(({ kind }) => kind)).toEqual(["started", "shortened"]);
 });
 
-test("billing events give the same plan in every order and with repeats", () => {
+test("billing events give the same plan in any order, even when repeated", () => {
   const events = [
     { asOf: at("2026-01-01"), plan: "pro", endsAt: at("2026-03-01") },
     { asOf: at("2026-01-02"), plan: "scale", endsAt: at("2026-05-01") },
@@ -54,7 +54,7 @@ test("billing events give the same plan in every order and with repeats", () => 
   );
 });
 
-test("among billing events with the same time, a cancellation wins, in any order and with repeats", () => {
+test("among billing events with the same time, a cancellation wins, in any order, even when repeated", () => {
   const asOf = at("2026-01-01");
   const renewal = { plan: "pro", endsAt: at("2026-03-01") };
   const cuts = [
@@ -81,7 +81,7 @@ test("after a cancellation, an event with the same time cannot start or extend a
   const customer = new Timeline(catalog);
   const asOf = at("2026-01-02");
   customer.assign("2026-01-02", "pro", { endsAt: at("2026-02-01"), asOf });
-  // Not cancelled yet: events with the same time are applied.
+  // Not canceled yet: events with the same time are applied.
   expect(customer.assign("2026-01-02", "pro", { endsAt: null, asOf })).toBe("changed");
   const shortened = { endsAt: at("2026-03-01"), shorten: true, asOf };
   expect(customer.assign("2026-01-02", "pro", shortened)).toBe("changed");

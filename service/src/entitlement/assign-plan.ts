@@ -37,7 +37,7 @@ export type AssignmentRequest = {
 
 export type AssignmentOutcome =
   | { kind: "changed"; change: Change }
-  /** The call repeats the current state, or is older than an applied event. The change holds only due changes and a new `asOf`. */
+  /** The call repeats the current state, or is older than an applied event. The change contains only due changes and a new `asOf`. */
   | { kind: "unchanged"; change: Change | null }
   | { kind: "ends_in_the_past" | "as_of_out_of_range" | "no_running_period" }
   /** An archived plan renews for its customers, but cannot be assigned. */
@@ -48,7 +48,7 @@ export type AssignmentOutcome =
 
 /**
  * Assigning the active plan again is safe. Every field is applied or rejected, never ignored: a later end extends
- * the plan, an earlier one needs `shorten`, and the anchor of a running period cannot change. A call that changes the current plan
+ * the plan, an earlier one needs `shorten`, and the anchor of the current period cannot change. A call that changes the current plan
  * drops the pending change. A billing event that is older than the latest one changes nothing (event-mark.ts).
  */
 export function assignPlan(
@@ -86,7 +86,7 @@ type Start = {
   readonly event: PlanEvent;
 };
 
-/** Null if the call uses `period_end` and no period is running, or if `endsAt` is `period_end` and the plan is not active. */
+/** Null if the call uses `period_end` and there is no current period, or if `endsAt` is `period_end` and the plan is not active. */
 function resolveStart(
   catalog: Catalog,
   wallet: Wallet,
@@ -236,7 +236,7 @@ function runsAt(active: Assignment | null, at: Instant): boolean {
   return active !== null && !active.isDefault && isAhead(active.endsAt, at);
 }
 
-/** The active or paused assignment of the plan, if it still runs at `at`. */
+/** The active or paused assignment of the plan, if it has not ended at `at`. */
 function findRunning(wallet: Wallet, plan: PlanId, at: Instant): Assignment | undefined {
   const active = findActive(wallet, plan);
   if (active !== null && isAhead(active.endsAt, at)) return active;

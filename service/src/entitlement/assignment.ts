@@ -34,7 +34,7 @@ export function endsSooner(active: Assignment, endsAt: Instant | null): boolean 
   return active.endsAt === null || endsAt < active.endsAt;
 }
 
-/** Starts a plan, or resumes it if the customer left it and one of its periods is still running. */
+/** Starts a plan, or resumes it if the customer left it and one of its periods has not ended. */
 export function startPlan(catalog: Catalog, draft: Draft, start: Start): void {
   const earlier = findPaused(draft.wallet, start.plan, draft.at);
   const paused = draft.wallet.paused.filter(
@@ -111,7 +111,7 @@ function resume(catalog: Catalog, draft: Draft, paused: PausedPlan, start: Start
   if (missed !== null) switchVersion(draft, missed);
 }
 
-/** Whether a plan that was left still has credits, a running allowance, or a limit of which something is used. */
+/** Whether a plan that was left still has credits, an allowance whose period has not ended, or a limit that is partly used. */
 function isAlive(left: PausedPlan, at: Instant): boolean {
   return (
     hasCredits(left, at) || left.assignment.counters.some(({ used, end }) => used > 0 && isAhead(end, at))

@@ -16,12 +16,12 @@ import { balanceOf, type HeldItem, type Hold, type LimitCounter, type Wallet } f
 
 /** A hold lasts at most this long, with all extensions. */
 export const HOLD_MS_MAX = 7 * 86_400_000;
-/** A hold that freed its credits when it expired can still be settled for this long. */
+/** A hold that released its credits when it expired can still be settled for this long. */
 export const LATE_MS_MAX = 35 * 86_400_000;
 
 type Settlement = {
   readonly hold: Hold;
-  /** The quantities really used, in the order of the hold's items. Null for all that was held. */
+  /** The quantities actually used, in the order of the hold's items. Null for all that was held. */
   readonly quantities: readonly number[] | null;
   readonly atMostHeld: boolean;
 };
@@ -33,8 +33,8 @@ export type SettleOutcome =
   | { kind: "settled_too_late" };
 
 /**
- * Charges what was really used and frees the rest. Never denied, because the work is done: what no credits cover is uncovered. The
- * caller makes sure that no request has settled or released the hold.
+ * Charges what was actually used and releases the rest. Never denied, because the work is done: what no credits cover is uncovered.
+ * The caller makes sure that no request has settled or released the hold.
  */
 export function settleHold(
   catalog: Catalog,
@@ -50,7 +50,7 @@ export function settleHold(
   if (isLate && hold.expiresAt + LATE_MS_MAX < now) return { kind: "settled_too_late" };
   const items = closeHold(catalog, draft, hold, {
     quantities: quantities ?? hold.items.map(({ quantity }) => quantity),
-    // A blocked customer pays with nothing but what was held before.
+    // A blocked customer pays only with what was held before.
     atMostHeld: atMostHeld || draft.wallet.isBlocked,
     isLate,
   });
@@ -60,10 +60,10 @@ export function settleHold(
 
 export type ReleaseOutcome =
   | { kind: "released"; items: readonly SettledItem[]; change: Change }
-  /** The hold has ended by itself, and freed or charged its credits. */
+  /** The hold has expired, and its credits were released or charged. */
   | { kind: "hold_expired"; change: Change | null };
 
-/** Frees everything. */
+/** Releases everything. */
 export function releaseHold(catalog: Catalog, wallet: Wallet, hold: Hold, clock: Instant): ReleaseOutcome {
   const now = decisionTime(catalog, wallet, clock);
   const draft = new Draft(wallet);
@@ -74,7 +74,7 @@ export function releaseHold(catalog: Catalog, wallet: Wallet, hold: Hold, clock:
   return { kind: "released", items, change: finishChanged(draft, now) };
 }
 
-/** Frees all holds of a wallet that was read with all of them. */
+/** Releases all holds of a wallet that was read with all of them. */
 export function releaseAllHolds(catalog: Catalog, wallet: Wallet, clock: Instant): Change | null {
   const now = decisionTime(catalog, wallet, clock);
   const draft = new Draft(wallet);
@@ -131,7 +131,7 @@ export function extendHold(
 
 type Denial = { readonly reason: Reason; readonly affordableQuantity: number };
 
-/** The terms of the hold decide, not those of the customer's present plan. */
+/** The terms of the hold decide, not those of the customer's current plan. */
 function findDenial(
   catalog: Catalog,
   draft: Draft,
@@ -145,7 +145,7 @@ function findDenial(
   const left = balanceOf(wallet, pool) + overageLeftIn(catalog, wallet, pool);
   const credits = sumOf(parts) + sumOf(overage) + left;
   const byCredits = cost.credits === 0 ? Number.POSITIVE_INFINITY : unitsFor(cost, credits);
-  // What is held already stays affordable, even if other use has exceeded the limit meanwhile.
+  // What is held already stays affordable, even if other usage has exceeded the limit in the meantime.
   const affordableQuantity = Math.max(item.quantity, Math.min(byLimit, byCredits));
   if (total > byLimit) return { reason: "limit_reached", affordableQuantity };
   if (chargeFor(cost, total) > credits) return { reason: "insufficient_credits", affordableQuantity };

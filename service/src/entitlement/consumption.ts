@@ -28,7 +28,7 @@ export function parseItems(canonical: string): ConsumptionItem[] {
   return items.map(([feature, quantity]) => ({ feature, quantity }));
 }
 
-/** How long a hold lasts, and what happens when it ends by itself. */
+/** How long a hold lasts, and what happens when it expires. */
 export type HoldDuration = { readonly expiresInMs: number } & Pick<Hold, "onExpiry">;
 
 export const HOLD_DURATION_DEFAULT: HoldDuration = { expiresInMs: 900_000, onExpiry: "release" };

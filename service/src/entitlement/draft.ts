@@ -112,7 +112,7 @@ export class Draft {
     this.wallet = countOverage({ ...this.wallet, held: [...held.values()] }, overage, { held: 1 });
   }
 
-  /** Frees overage that was set aside. */
+  /** Releases overage that was set aside. */
   freeOverage(parts: readonly OveragePart[]): void {
     this.wallet = countOverage(this.wallet, parts, { held: -1 });
   }

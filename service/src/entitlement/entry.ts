@@ -82,7 +82,7 @@ export type NewOverrides = Overrides & { readonly effectiveAt: Instant };
 
 /**
  * - `revoked`: some of its credits were revoked. It stays open.
- * - `expired`, `charged`: it ended by itself, and freed its credits or charged them.
+ * - `expired`, `charged`: it expired, and its credits were released or charged.
  */
 export type HoldChangeKind =
   | "opened"

@@ -15,7 +15,7 @@ const plans = {
 const catalog = makeCatalog(plans);
 const withDefault = makeCatalog(plans, { defaultPlan: "free" });
 
-/** The customer has been on the plan `pro` since 1 January 2026. */
+/** The customer has been on the `pro` plan since 1 January 2026. */
 function onPro(): Timeline {
   const customer = new Timeline(catalog);
   customer.assign("2026-01-01", "pro");

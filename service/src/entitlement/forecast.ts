@@ -5,12 +5,12 @@ import { overagePosition } from "./overage.ts";
 import { allowanceCredits } from "./overrides.ts";
 import type { Assignment, Grant, Wallet } from "./wallet.ts";
 
-// When a customer's credits will be used up. Assumes that use continues at its average, that credits expire on time, that no credits
+// When a customer's credits will be used up. Assumes that usage continues at its average, that credits expire on time, that no credits
 // are added except by plans, and that all of a period's overage is used.
 
 /**
  * - `unlimited`: overage is unlimited, so no request is denied for lack of credits.
- * - `not_used`: nothing was charged lately.
+ * - `not_used`: nothing was charged recently.
  * - `empty`: no credits are left.
  * - `renews`: the plan grants new credits before the credits are used up.
  * - `lasts`: the credits last longer than a forecast can look ahead.

@@ -18,7 +18,8 @@ type Returned = { readonly parts: readonly Part[]; readonly origins: readonly Or
 
 /**
  * Returns credits to the grants they were taken from, for a reversal or for a hold that ends. `put` moves them there. They keep their
- * expiry: what expired, was revoked or was lowered in the meantime is taken again immediately, so that nothing escapes by being away.
+ * expiry. Credits that expired, were revoked or were lowered in the meantime are removed again immediately, so that credits cannot
+ * avoid expiry or revocation by being held or spent.
  */
 export function giveBack(
   catalog: Catalog,

@@ -47,7 +47,7 @@ test("a hold writes no entry, keeps the ledger's balance, and cannot be spent by
   expect([customer.balance, customer.entries.length, customer.wallet.openHolds]).toEqual([100, 1, 0]);
 });
 
-test("settling less than was held charges that, and frees the rest", () => {
+test("settling less than was held charges that, and releases the rest", () => {
   const customer = customerOn();
   const hold = customer.hold(NOON, { image: 6 });
   expect(customer.settle(LATER, hold, [2])).toMatchObject({
@@ -86,7 +86,7 @@ test("with `atMostHeld`, and for a blocked customer, a settlement takes only wha
   }
 });
 
-test("settling 0 frees everything and writes no entry", () => {
+test("settling 0 releases everything and writes no entry", () => {
   const customer = customerOn();
   const hold = customer.hold(NOON, { image: 6 });
   expect(customer.settle(LATER, hold, [0])).toMatchObject({ kind: "settled", items: [{ entry: null }] });
@@ -127,7 +127,7 @@ test("a hold that is charged on expiry charges what was held, at the time of its
   expect(customer.balance).toBe(41);
 });
 
-test("a hold that freed its credits on expiry can be settled late, for 35 days", () => {
+test("a hold that released its credits on expiry can be settled late, for 35 days", () => {
   const customer = customerOn();
   const hold = customer.hold(NOON, { image: 6 });
   customer.consume("2026-01-02", "image", 7);
@@ -194,7 +194,7 @@ test("revoked credits that are held can be used by the hold, but the rest is rev
   ]);
 });
 
-test("a hold counts against a limit at once, and settling corrects the count in the period it was opened in", () => {
+test("a hold counts against a limit immediately, and settling corrects the count in the period it was opened in", () => {
   const customer = customerOn();
   const used = (when: string) => customer.check(when, "export").before?.limit?.used;
   const hold = customer.hold("2026-01-31T23:50:00", { export: 4 });

@@ -22,7 +22,7 @@ import {
 /** What became of one item of a hold. */
 export type SettledItem = {
   readonly item: HeldItem;
-  /** The quantity that was really used. */
+  /** The quantity that was actually used. */
   readonly quantity: number;
   /** What the quantity costs: `creditsCharged + overageCredits + creditsUncovered`. */
   readonly creditsRequired: number;
@@ -38,11 +38,11 @@ export type SettledItem = {
 };
 
 type Closing = {
-  /** The quantities that were really used, in the order of the hold's items. Null frees everything. */
+  /** The quantities that were actually used, in the order of the hold's items. Null releases everything. */
   readonly quantities: readonly number[] | null;
   /** Takes no credits other than those of the hold. */
   readonly atMostHeld: boolean;
-  /** Whether the hold has ended before and freed its credits. */
+  /** Whether the hold has already ended and released its credits. */
   readonly isLate: boolean;
 };
 
@@ -229,7 +229,7 @@ export function revokeHeld(
   draft.wallet = { ...draft.wallet, held };
 }
 
-/** The hold that ends first, by `now`. Of several that end at the same time, the oldest. */
+/** The hold that ends first, by `now`. If several end at the same time, the oldest one. */
 export function findFirstEnd({ holds, holdsUntil, openHolds }: Wallet, now: Instant): Hold | null {
   assert(openHolds === 0 || now <= holdsUntil, "all holds that end before a decision are known");
   let first: Hold | null = null;
@@ -242,7 +242,7 @@ function endsBefore(a: Hold, b: Hold): boolean {
   return a.expiresAt < b.expiresAt || (a.expiresAt === b.expiresAt && a.number < b.number);
 }
 
-/** Ends a hold at its expiry: frees its credits, or charges them in full. */
+/** Ends a hold at its expiry: releases its credits, or charges them in full. */
 export function expireHold(catalog: Catalog, draft: Draft, hold: Hold): void {
   const isCharged = hold.onExpiry === "charge";
   const quantities = isCharged ? hold.items.map(({ quantity }) => quantity) : null;
@@ -250,7 +250,7 @@ export function expireHold(catalog: Catalog, draft: Draft, hold: Hold): void {
   draft.noteHold(isCharged ? "charged" : "expired", hold);
 }
 
-/** Whether the hold has not ended by itself. */
+/** Whether the hold has not expired. */
 export function isOpenAt({ expiresAt }: Hold, now: Instant): boolean {
   return expiresAt > now;
 }

@@ -8,7 +8,7 @@ const ULID_DIGITS = "0123456789abcdefghjkmnpqrstvwxyz";
 
 /**
  * The 16 bytes under which an idempotency key is stored. A UUIDv7 or ULID starts with its time, and so does its hash: 48
- * bits of time, then 80 bits of SHA-256 of the whole text. Keys from the same hour are then neighbours in the index instead
+ * bits of time, then 80 bits of SHA-256 of the whole text. Keys from the same hour are then neighbors in the index instead
  * of being spread over all pages. Any other key has 128 bits of SHA-256.
  */
 export function hashKey(key: string): ShortHash {

@@ -60,7 +60,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constant("move" as const), grant: fc.nat({ max: 20 }), who }),
 );
 
-test("a move never changes the credits of both customers together", () => {
+test("a move never changes the two customers' combined credits", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
       const customers = [customerOn("bare"), customerOn("bare")] as const;

@@ -17,7 +17,7 @@ const withDefault = makeCatalog(
   { defaultPlan: "free" },
 );
 
-/** The customer has been on the plan `pro` since 1 January 2026. */
+/** The customer has been on the `pro` plan since 1 January 2026. */
 function onPro(sold: Catalog = catalog): Timeline {
   const customer = new Timeline(sold);
   customer.assign("2026-01-01", "pro");

@@ -21,7 +21,7 @@ type OpeningCredits = {
 
 /**
  * What another installation needs to give the customer the same credits, under the latest version of the plan. Holds count as released.
- * Credits of an allowance that the latest version would not grant become manual credits with the same expiry: rolled over credits, and
+ * Credits of an allowance that the latest version would not grant become manual credits with the same expiry: credits that rolled over, and
  * those of an override or an older version.
  */
 export function openingBalances(catalog: Catalog, stored: Wallet, clock: Instant): OpeningBalances {

@@ -55,14 +55,14 @@ test("a top-up does not repay overage, and a new period starts at 0", () => {
   expect(overageOf(customer, "2026-02-01")).toMatchObject({ used: 0 });
 });
 
-test("a change of the plan's overage applies at once, also below what is used", () => {
+test("a change of the plan's overage applies immediately, even below what is used", () => {
   const customer = customerOn();
   customer.consume("2026-01-03", "image", 13);
   expect(overageOf(customer, "2026-01-21")).toEqual({ credits: 20, used: 30, held: 0, remaining: 0 });
   expect(customer.check("2026-01-21", "image").reason).toBe("insufficient_credits");
 });
 
-test("the customer's own overage replaces that of the plan at once, and can be unlimited", () => {
+test("a customer's override replaces the plan's overage immediately, and can be unlimited", () => {
   const customer = customerOn("plain");
   customer.override("2026-01-02", {}, { overage: null });
   expect(customer.consume("2026-01-03", "image", 100_000)).toMatchObject({
@@ -91,7 +91,7 @@ test("a reversal undoes overage first, while its period runs", () => {
   expect(customer.check("2026-01-05", "image").before).toMatchObject({ balance: 100, overage: { used: 0 } });
 });
 
-test("in a later period, a reversal says how much overage it undoes, but no count changes", () => {
+test("in a later period, a reversal reports how much overage it undoes, but no count changes", () => {
   const customer = customerOn();
   const { entry } = customer.consume("2026-01-03", "image", 12);
   customer.consume("2026-02-03", "image", 11);
@@ -120,7 +120,7 @@ test("use beyond a hold becomes overage up to the limit, and the rest is uncover
   });
 });
 
-test("use beyond a hold takes only the overage that neither it nor others have set aside", () => {
+test("usage beyond a hold takes only the overage that neither it nor others have set aside", () => {
   const customer = customerOn();
   customer.consume("2026-01-03", "image", 12);
   const hold = customer.hold("2026-01-03T12:00:00", { image: 2 });
@@ -169,7 +169,7 @@ test("the overage of a hold belongs to the period in which it was opened", () =>
   });
 });
 
-test("extending a hold takes overage too, and a release frees it", () => {
+test("extending a hold takes overage too, and a release returns it", () => {
   const customer = customerOn();
   const hold = customer.hold("2026-01-03T12:00:00", { image: 9 });
   const during = "2026-01-03T12:01:00";

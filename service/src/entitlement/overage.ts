@@ -3,7 +3,7 @@ import type { PoolId } from "../primitives/brand.ts";
 import { type Allowance, type Catalog, getVersion, type PlanVersion } from "./catalog.ts";
 import type { Assignment, GrantedAllowance, OveragePart, Wallet } from "./wallet.ts";
 
-// Use beyond the credits of an allowance, which the billing system invoices later. It is counted beside the granted allowance, by the
+// Usage beyond the credits of an allowance, which the billing system invoices later. It is counted beside the granted allowance, by the
 // number of its grant: a new period starts a new count, and a paused plan keeps its own.
 
 /** A customer's overage of one pool in the current period. */
@@ -42,7 +42,7 @@ export function overageLeft(position: OveragePosition | null): number {
   return position.remaining ?? Math.max(0, UNLIMITED - position.used - position.held);
 }
 
-/** How much more of a pool's overage the customer's present plan allows. */
+/** How much more of a pool's overage the customer's current plan allows. */
 export function overageLeftIn(catalog: Catalog, wallet: Wallet, pool: PoolId): number {
   const version = wallet.assignment === null ? null : getVersion(catalog, wallet.assignment.version);
   return overageLeft(overagePosition(wallet, version, pool));

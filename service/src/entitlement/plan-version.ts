@@ -38,7 +38,7 @@ export function findMissedVersion(
 
 /**
  * Switches to another version of the same plan. Anchor, counters and usage stay. The balance becomes the new allowance minus
- * the used credits. An allowance whose period ends at this moment is not adjusted: its next period is granted afterwards.
+ * the used credits. An allowance whose period ends at this moment is not adjusted: its next period is granted afterward.
  */
 export function switchVersion(draft: Draft, version: PlanVersion): void {
   const { assignment } = draft.wallet;
@@ -109,7 +109,7 @@ function boundaryFrom(version: PlanVersion, anchor: Instant, from: Instant): Ins
 const BY_LENGTH = ["year", "month", "week", "day"] as const satisfies readonly PeriodKind[];
 
 /**
- * The end of the running period of the longest allowance, or of the plan if that is sooner, so that a plan that follows starts without a
+ * The end of the current period of the longest allowance, or of the plan if that is sooner, so that the next plan starts without a
  * gap. Null if no allowance renews.
  */
 export function findPeriodEnd(catalog: Catalog, assignment: Assignment, at: Instant): Instant | null {

@@ -8,7 +8,7 @@ import type { Wallet } from "./wallet.ts";
 
 export type ReductionOutcome =
   | { kind: "reduced"; credits: number; change: Change }
-  /** The allowance already has exactly this much left. The change holds only due changes. */
+  /** The allowance already has exactly this much left. The change contains only due changes. */
   | { kind: "unchanged"; change: Change | null }
   /** The plan grants no allowance in this pool. */
   | { kind: "no_allowance" }

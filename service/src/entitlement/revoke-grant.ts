@@ -19,10 +19,10 @@ export type GrantFacts = {
 };
 
 type RevocationOutcome =
-  /** `held`: revoked credits that open holds set aside. They are taken when their hold ends. */
+  /** `held`: revoked credits that open holds set aside. They are removed when their hold ends. */
   { kind: "revoked"; credits: number; held: number; change: Change | null } | { kind: "already_revoked" };
 
-/** Revokes the credits left in a grant. Spent credits are not affected; held ones are taken when their hold ends. */
+/** Revokes the credits left in a grant. Spent credits are not affected; held ones are removed when their hold ends. */
 export function revokeGrant(
   catalog: Catalog,
   wallet: Wallet,

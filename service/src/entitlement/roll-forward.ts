@@ -44,7 +44,7 @@ export type MovedOverage = {
 type Sums = { pool: PoolId; kind: GrantKind; left: bigint; after: bigint } & Record<EntryKind, bigint>;
 
 /**
- * Computes a statement backwards from current balances: subtracts entries after the range for the closing balance, then
+ * Computes a statement backward from current balances: subtracts entries after the range for the closing balance, then
  * those within it for the opening one. Earlier entries are never read. Due changes count as if already written.
  */
 export class RollForward {

@@ -31,7 +31,7 @@ export type OverridesRequest = {
 
 export type OverridesOutcome =
   | { kind: "changed"; change: Change }
-  /** The customer has the same overrides already. The change holds only due changes. */
+  /** The customer has the same overrides already. The change contains only due changes. */
   | { kind: "unchanged"; change: Change | null }
   | { kind: "ends_in_the_past" }
   /** Plans that include an archived feature keep it, but overrides cannot add it. */

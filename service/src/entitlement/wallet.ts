@@ -121,7 +121,7 @@ export type NextPlan = {
   readonly plan: PlanId;
   readonly startsAt: Instant;
   readonly endsAt: Instant | null;
-  /** Unused if a period of the plan is running at `startsAt`: that period keeps its anchor. */
+  /** Unused if an earlier period of the plan has not ended at `startsAt`: that period keeps its anchor. */
   readonly anchor: Instant;
   /** Allows an end earlier than the one that the same plan has at `startsAt`. */
   readonly shorten: boolean;
@@ -170,11 +170,11 @@ export type HeldCredits = {
   readonly kind: GrantKind;
   readonly expiresAt: Instant | null;
   readonly credits: number;
-  /** How many of them were revoked. They are taken when their hold ends, unless it has used them. */
+  /** How many of them were revoked. Removed when the hold ends, unless the hold spends them. */
   readonly revoked: number;
 };
 
-/** Credits set aside for work whose cost is not known yet, on the terms of the moment at which the hold was opened. */
+/** Credits set aside for work whose cost is not known yet, on the terms in force when the hold was opened. */
 export type Hold = {
   readonly number: number;
   readonly openedAt: Instant;
@@ -199,7 +199,7 @@ export type HeldItem = {
   readonly limit: { readonly quantity: number; readonly own: PeriodKind | null } | null;
   /** In the order in which they are spent. */
   readonly parts: readonly HeldPart[];
-  /** What is held beyond the credits. */
+  /** Overage that is held. */
   readonly overage: readonly OveragePart[];
 };
 

@@ -21,7 +21,7 @@ const TRANSACTIONS_MAX = 1_000;
 
 export type RollUp = {
   readonly rows: number;
-  /** The roll-ups are this far behind: they include every request answered before then. */
+  /** How far the roll-ups lag. Every request answered longer ago than this is included. */
   readonly lagMs: number;
   /** False if another process had the turn, or the rest period was not over. */
   readonly tookTurn: boolean;

@@ -116,7 +116,7 @@ test.each([
 
 const CHARGED = { feature: "image.render", onExpiry: "charge" };
 
-test("a hold of overage alone is charged when it ends, though the customer has no credits", async () => {
+test("a hold of overage alone is charged when it ends, even if the customer has no credits", async () => {
   const credits = await setupOverage(50);
   const { database, consume, open } = credits;
   expect((await consume({ feature: "image.render", quantity: 10 })).body).toMatchObject({ balance: 0 });
@@ -127,7 +127,7 @@ test("a hold of overage alone is charged when it ends, though the customer has n
   await expectVerified(database);
 });
 
-test("a hold is charged when it ends, though a new period began before", async () => {
+test("a hold is charged when it ends, even if a new period has begun", async () => {
   const credits = await setupCredits();
   const { database, publish, assign } = credits;
   const allowances = [{ pool: "credits", credits: 50, period: "day" as const, rollover: 0, overage: 0 }];

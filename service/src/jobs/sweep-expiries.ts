@@ -53,7 +53,7 @@ async function expireWallets(
   const environments = [...new Set(suspects.map(({ environmentId }) => environmentId))];
   await loadCatalogs(tx, environments);
   const found = await lockSweptWallets(tx, suspects);
-  // The catalog and clock are read after the locks, as for a consume request: the catalogs may have changed meanwhile.
+  // The catalog and clock are read after the locks, as for a consume request: the catalogs may have changed in the meantime.
   const catalogs = await loadCatalogs(tx, environments);
   const clock = await readClock(tx);
   const decided = found.map(({ wallet }) => wallet);

@@ -104,7 +104,7 @@ test("after a switch to a logical replica no usage is missing, and the alert sta
   await second.stop();
 });
 
-test("a promoted standby resumes by itself", { timeout: 240_000 }, async () => {
+test("a promoted standby resumes automatically", { timeout: 240_000 }, async () => {
   const directory = await mkdtemp(join(tmpdir(), "purser-promote-"));
   await chmod(directory, 0o755);
   const dataDirectory = join(directory, "data");

@@ -178,7 +178,7 @@ function describeAccess(access: Access): string {
   if (access === "signed_in") return "Any logged-in member or valid token may call this.";
   const reach = access.in === "workspace" ? "; a token must be for the whole workspace" : "";
   const capability = access.managesAccess === true ? " and created with `managesAccess`" : "";
-  return `Needs the role \`${access.role}\`${reach}${capability}.`;
+  return `Needs the \`${access.role}\` role${reach}${capability}.`;
 }
 
 export function principalOf({ request }: Call): Principal {

@@ -60,7 +60,7 @@ async function isVisible(id: number): Promise<boolean> {
   return (await admin.query("select from notes where id = $1", [id])).rowCount === 1;
 }
 
-test("a cancelled wait for the standby gives an unknown outcome, although the server returns COMMIT", async () => {
+test("a canceled wait for the standby gives an unknown outcome, although the server returns COMMIT", async () => {
   const pool = openTestPool(url);
   onTestFinished(() => pool.end());
   const work = expect(transaction(pool, (tx) => tx.run(INSERT, [1]))).rejects.toBeInstanceOf(OutcomeUnknown);
@@ -69,7 +69,7 @@ test("a cancelled wait for the standby gives an unknown outcome, although the se
   expect(await isVisible(1)).toBe(true);
 });
 
-test("a cancelled wait in a pipelined batch gives an unknown outcome", async () => {
+test("a canceled wait in a pipelined batch gives an unknown outcome", async () => {
   const session = await openSession();
   const work = expect(send(session, 2)).rejects.toBeInstanceOf(OutcomeUnknown);
   await onWaiting("pg_cancel_backend");

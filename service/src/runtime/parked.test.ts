@@ -19,13 +19,13 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 type Ask = (environmentId: EnvironmentId) => Promise<{ readonly kind: string }>;
 
 /** One environment whose plan cannot be read during the test, and one with its whole catalog in memory. */
-async function setupMissing(): Promise<Credits & { neighbour: EnvironmentId; parts: Parts }> {
+async function setupMissing(): Promise<Credits & { neighbor: EnvironmentId; parts: Parts }> {
   const credits = await setupCredits();
   const { cell, context, database, project } = credits;
-  const neighbour = project.live.environmentId;
+  const neighbor = project.live.environmentId;
   await defineFeature(
     cell,
-    { ...context, environmentId: neighbour },
+    { ...context, environmentId: neighbor },
     { key: "image.render", name: "Render", unit: null, pool: "credits", cost: { credits: 10, per: 1 } },
   );
   const holder = await connectTo(database);
@@ -37,17 +37,17 @@ async function setupMissing(): Promise<Credits & { neighbour: EnvironmentId; par
     catalogs: new CatalogCache((work) => single(cell, work)),
     onFailure: () => {},
   };
-  return { ...credits, neighbour, parts };
+  return { ...credits, neighbor, parts };
 }
 
 type Parts = Pick<ConstructorParameters<typeof Reader>[0], "openSession" | "catalogs" | "onFailure">;
 
-async function expectNeighbourServed(
+async function expectNeighborServed(
   ask: Ask,
   missing: EnvironmentId,
-  neighbour: EnvironmentId,
+  neighbor: EnvironmentId,
 ): Promise<void> {
-  const served = (await ask(neighbour)).kind;
+  const served = (await ask(neighbor)).kind;
   const refused: string[] = [];
   const note = ({ kind }: { kind: string }): void => void refused.push(kind);
   // Sent in two halves, because all at once would exceed the queue.
@@ -55,7 +55,7 @@ async function expectNeighbourServed(
     for (const environmentId of half) void ask(environmentId).then(note);
     await pause(150);
   }
-  const kinds = await Promise.all(times(20, async () => (await ask(neighbour)).kind));
+  const kinds = await Promise.all(times(20, async () => (await ask(neighbor)).kind));
   expect(kinds).toEqual(times(20, () => served));
   // 1,000 requests wait. The others were rejected immediately, and not because of their age.
   await expect.poll(() => refused.length, { timeout: 1_000 }).toBeGreaterThanOrEqual(1_400);
@@ -63,7 +63,7 @@ async function expectNeighbourServed(
 }
 
 test("consume requests that wait for one environment's catalog do not block other environments", async () => {
-  const { project, context, neighbour, parts } = await setupMissing();
+  const { project, context, neighbor, parts } = await setupMissing();
   const lanes = new Lanes(1, { ...parts, idempotencyDays: null, onBatch: () => {} });
   let count = 0;
   const ask: Ask = (environmentId) =>
@@ -72,12 +72,12 @@ test("consume requests that wait for one environment's catalog do not block othe
       { projectId: project.projectId, environmentId },
       { feature: FEATURE, quantity: 1, key: `key-${count++}` },
     );
-  await expectNeighbourServed(ask, context.environmentId, neighbour);
+  await expectNeighborServed(ask, context.environmentId, neighbor);
   await lanes.close();
 }, 30_000);
 
 test("checks that wait for one environment's catalog do not block other environments", async () => {
-  const { context, neighbour, parts } = await setupMissing();
+  const { context, neighbor, parts } = await setupMissing();
   const reader = new Reader(parts);
   const ask: Ask = (environmentId) =>
     reader.ask({
@@ -86,6 +86,6 @@ test("checks that wait for one environment's catalog do not block other environm
       items: [{ feature: FEATURE, quantity: 1 }],
       span: null,
     });
-  await expectNeighbourServed(ask, context.environmentId, neighbour);
+  await expectNeighborServed(ask, context.environmentId, neighbor);
   await reader.close();
 }, 30_000);

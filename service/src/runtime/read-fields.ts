@@ -52,7 +52,7 @@ export function readTime(field: string, text: string | undefined, errors: FieldE
       errors.push({
         field,
         code: "wrong_form",
-        message: "has no offset: append Z if it is in UTC",
+        message: "has no UTC offset: append Z if it is in UTC",
       });
       return null;
     case "not_a_timestamp":

@@ -17,8 +17,8 @@ export function findDisagreement(script: Script): Disagreement | null {
     const { found, next } = playStep(step, book, customer);
     if (found !== null) return { step: index, ...found };
     customer = next;
-    const afterwards = checkEveryFeature(step, book, customer);
-    if (afterwards !== null) return { step: index, ...afterwards };
+    const afterward = checkEveryFeature(step, book, customer);
+    if (afterward !== null) return { step: index, ...afterward };
   }
   return null;
 }
@@ -74,7 +74,7 @@ function checkEveryFeature(step: ScriptStep, book: Book, customer: Customer | nu
     const { answer: model } = ask(step.catalog, now, request, step.clock);
     const { answer: service } = book.ask(step.catalog, request, step.clock);
     const about = items.map(({ feature }) => feature).join(" and ");
-    const found = differ(`a check of ${about} afterwards`, { model, service });
+    const found = differ(`a check of ${about} afterward`, { model, service });
     if (found !== null) return found;
   }
   return null;

@@ -39,7 +39,7 @@ export function nextMoment(catalog: Catalog, customer: Customer): number | null 
   return later.length === 0 ? null : Math.min(...later);
 }
 
-/** Applies everything due at the customer's `now`, in the order of the specification. */
+/** Applies everything due at the customer's `now`, in the order that the service must follow. */
 export function settle(catalog: Catalog, customer: Customer): void {
   endHolds(customer);
   endOverrides(customer);
@@ -183,7 +183,7 @@ function switchVersion(customer: Customer, plan: PlanTaken, version: PlanVersion
   for (const period of plan.periods) {
     if (isOver(period.end, now)) continue;
     const grant = customer.grants.find((it) => it.id === period.grant);
-    if (grant === undefined) throw new Error("the grant of a running period is missing");
+    if (grant === undefined) throw new Error("the grant of a current period is missing");
     const allowance = version.allowances.find((it) => it.pool === period.pool);
     grant.isDropped = allowance === undefined;
     if (allowance === undefined) {

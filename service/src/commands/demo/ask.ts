@@ -48,7 +48,7 @@ export function ask(world: World, known: Known, act: Asking, past: readonly Mome
     storedEvents: new Set(),
     holds: wallet.holds.map((hold) => ({ customerNumber, kind: "opened", hold, closing: null })),
     customers: [{ environmentId, customerId, number: customerNumber }],
-    newcomers: new Map(),
+    reservedNumbers: new Map(),
     catalogs: new Map([[environmentId, world.catalog]]),
     now: act.at,
     hasNewFormats: true,

@@ -91,7 +91,7 @@ const PLANS: readonly PlanInput[] = [
 
 const DEFAULT_PLAN = "free";
 
-// The dates of published versions cannot be changed afterwards, so the catalog is inserted with past dates.
+// The dates of published versions cannot be changed afterward, so the catalog is inserted with past dates.
 const BACKDATE = statement(
   "demo.backdate_catalog",
   `

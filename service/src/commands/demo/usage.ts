@@ -45,10 +45,10 @@ function useOnce(chance: Chance, at: Instant): Act[] {
   const key = `${jobId}/attempt-1`;
   const member = memberOf(jobId);
   const charge: Act = { kind: "consume", at, feature, quantity, ...member, metadata, key };
-  const afterwards = brandAs<Instant>(at + chance.between(700, 9_000));
+  const afterward = brandAs<Instant>(at + chance.between(700, 9_000));
   if (feature === "text.generate") {
     const event = "tokens.generated";
-    return [charge, { kind: "event", at: afterwards, event, quantity, ...member, metadata, ifAllowed: key }];
+    return [charge, { kind: "event", at: afterward, event, quantity, ...member, metadata, ifAllowed: key }];
   }
   const before = brandAs<Instant>(at - chance.between(20_000, 400_000));
   const opened: Act = {

@@ -28,7 +28,7 @@ export async function verifyDatabase(
     await refuseDetached(tx);
     const checked: Checked = { customers: 0, wallets: 0, entries: 0, grants: 0, reversals: 0 };
     const mismatch = (await verifyWallets(tx, checked, onProgress)) ?? (await findOrphan(tx, checked));
-    // A month may have been detached meanwhile.
+    // A month may have been detached in the meantime.
     if (mismatch !== null) await refuseDetached(tx);
     return { checked, mismatch, statementMsMax: tx.statementMsMax };
   } finally {

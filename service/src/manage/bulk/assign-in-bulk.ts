@@ -4,11 +4,11 @@ import type { Pool } from "../../postgres/pool.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { transaction } from "../../postgres/transaction.ts";
 import type { CustomerId } from "../../primitives/brand.ts";
-import { lookUpByIndex, openWallets, type Patience } from "../../store/cell/open-wallets.ts";
+import { type LockMode, lookUpByIndex, openWallets } from "../../store/cell/open-wallets.ts";
 import { saveEdits, type WalletEdit } from "../../store/cell/wallet-changes.ts";
 import { type Context, recordAudit } from "../context.ts";
 import { timeOrNull } from "../fields.ts";
-import { CHUNK_SIZE, rerunTroubled, untilDone } from "./chunks.ts";
+import { CHUNK_SIZE, untilDone, withRetries } from "./chunks.ts";
 import { isMeant, matchCustomers } from "./match-customers.ts";
 import { type BulkAssignment, type BulkRefusal, findPlan, findRefusal } from "./preview-assignments.ts";
 import type { Caller } from "./turns.ts";
@@ -48,15 +48,15 @@ export async function assignInBulk(
   let counts: BulkCounts = { changed: 0, unchanged: 0, wouldShorten: 0, skipped: 0 };
   try {
     for (let at = 0; at < matching && caller.isWaiting(); at += CHUNK_SIZE) {
-      await rerunTroubled(() => caller.admitAgain());
-      await untilDone(customers.slice(at, at + CHUNK_SIZE), async (rest, patience) => {
-        const done = await rerunTroubled(() => assignOnce(cell, context, wanted, rest, patience));
+      await withRetries(() => caller.admitAgain());
+      await untilDone(customers.slice(at, at + CHUNK_SIZE), async (rest, lockMode) => {
+        const done = await withRetries(() => assignOnce(cell, context, wanted, rest, lockMode));
         counts = addCounts(counts, done.counts);
-        return done.held;
+        return done.lockedElsewhere;
       });
     }
   } finally {
-    if (counts.changed > 0) await rerunTroubled(() => auditBulk(cell, context, wanted, counts));
+    if (counts.changed > 0) await withRetries(() => auditBulk(cell, context, wanted, counts));
   }
   return { kind: "assigned", matching, next, ...counts };
 }
@@ -77,18 +77,18 @@ async function collect(
   }
 }
 
-type Done = { readonly counts: BulkCounts; readonly held: readonly CustomerId[] };
+type Done = { readonly counts: BulkCounts; readonly lockedElsewhere: readonly CustomerId[] };
 
 function assignOnce(
   cell: Pool,
   context: Context,
   wanted: BulkAssignment,
   customers: readonly CustomerId[],
-  patience: Patience,
+  lockMode: LockMode,
 ): Promise<Done> {
   return transaction(cell, async (tx) => {
     await lookUpByIndex(tx);
-    return assignChunk(tx, context, wanted, customers, patience);
+    return assignChunk(tx, context, wanted, customers, lockMode);
   });
 }
 
@@ -97,12 +97,17 @@ async function assignChunk(
   context: Context,
   wanted: BulkAssignment,
   customers: readonly CustomerId[],
-  patience: Patience,
+  lockMode: LockMode,
 ): Promise<Done> {
-  const { catalog, clock, wallets, held } = await openWallets(tx, context.environmentId, customers, patience);
+  const { catalog, clock, wallets, lockedElsewhere } = await openWallets(
+    tx,
+    context.environmentId,
+    customers,
+    lockMode,
+  );
   const plan = findPlan(catalog, wanted.plan);
   const edits: WalletEdit[] = [];
-  let skipped = customers.length - wallets.size - held.size;
+  let skipped = customers.length - wallets.size - lockedElsewhere.size;
   let wouldShorten = 0;
   for (const { wallet, ...name } of wallets.values()) {
     if (plan === null || !isMeant(wanted.filter, wallet, catalog, clock)) {
@@ -119,8 +124,8 @@ async function assignChunk(
   }
   await saveEdits(tx, { ...context, clock }, edits);
   const changed = edits.length;
-  const unchanged = customers.length - held.size - skipped - changed - wouldShorten;
-  return { counts: { changed, unchanged, wouldShorten, skipped }, held: [...held] };
+  const unchanged = customers.length - lockedElsewhere.size - skipped - changed - wouldShorten;
+  return { counts: { changed, unchanged, wouldShorten, skipped }, lockedElsewhere: [...lockedElsewhere] };
 }
 
 function addCounts(a: BulkCounts, b: BulkCounts): BulkCounts {

@@ -5,7 +5,7 @@ import { type Managed, setupManage } from "../../../test/manage.ts";
 
 const BULK = "bulk-assignments";
 
-/** Creates 300 customers "f…" on the plan "free", 20 "p…" on "pro", 5 "n…" without a plan, and "ada" on "pro". */
+/** Creates 300 customers "f…" on the "free" plan, 20 "p…" on "pro", 5 "n…" without a plan, and "ada" on "pro". */
 async function setupMany(): Promise<Managed> {
   const managed = await setupManage();
   const { publish, here, service, tokens } = managed;
@@ -72,7 +72,7 @@ test("a bulk assignment does exactly what its preview showed", async () => {
   await expectSoundBooks(database);
 });
 
-test("an explicit list of customers changes exactly these, and repeating it changes nothing", async () => {
+test("an assignment with `customerIds` changes exactly those customers, and repeating it changes nothing", async () => {
   const { manage, database } = await setupMany();
   const customerIds = [...Array.from({ length: 10 }, (_, i) => `f${i * 7}`), "p1"];
   const body = { filter: { customerIds: [...customerIds, "gone"] }, plan: "pro" };

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { OutcomeUnknown } from "../../postgres/commit.ts";
 import { findDatabaseTrouble } from "../../postgres/sql-error.ts";
-import type { Patience } from "../../store/cell/open-wallets.ts";
+import type { LockMode } from "../../store/cell/open-wallets.ts";
 
 /** Customers per transaction. A transaction must take well under 100 ms, because charges to its customers wait for it. */
 export const CHUNK_SIZE = 250;
@@ -17,7 +17,7 @@ const ATTEMPT_PAUSE_MS = 400;
  */
 export async function untilDone<T>(
   things: readonly T[],
-  work: (rest: readonly T[], patience: Patience) => Promise<readonly T[]>,
+  work: (rest: readonly T[], lockMode: LockMode) => Promise<readonly T[]>,
 ): Promise<void> {
   let rest = things;
   for (let skips = 0; rest.length > 0; skips++) {
@@ -29,7 +29,7 @@ export async function untilDone<T>(
 /**
  * Retries after conflicts, deadlocks and lost connections. Safe even after an unknown outcome, because the work is idempotent.
  */
-export async function rerunTroubled<T>(work: () => Promise<T>): Promise<T> {
+export async function withRetries<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await work();

@@ -20,7 +20,7 @@ export type BulkFilter = {
 };
 
 /** Maximum number of customers checked per call. Plan and block depend on the wallet and the time, so no index can find them. */
-export const LOOKED_AT_MAX = 100_000;
+export const CHECKED_MAX = 100_000;
 const PAGE_SIZE = 1_000;
 export const CUSTOMER_IDS_MAX = 1_000;
 
@@ -32,7 +32,7 @@ export type MatchedPage = {
 
 /**
  * Yields the result of `look` for each page of matching customers, newest first. `look` may be called twice for a page. Stops
- * after LOOKED_AT_MAX customers and returns the customer number to continue before, or null if all customers were checked.
+ * after CHECKED_MAX customers and returns the customer number to continue before, or null if all customers were checked.
  */
 export async function* matchCustomers<T>(
   cell: Pool,
@@ -42,7 +42,7 @@ export async function* matchCustomers<T>(
   look: (page: MatchedPage) => T,
 ): AsyncGenerator<T, number | null> {
   let next = before;
-  for (let lookedAt = 0; lookedAt < LOOKED_AT_MAX; ) {
+  for (let checked = 0; checked < CHECKED_MAX; ) {
     const page = await single(cell, async (tx) => {
       const catalog = await loadCatalog(tx, environmentId);
       const clock = await readClock(tx);
@@ -54,7 +54,7 @@ export async function* matchCustomers<T>(
     if (page.next === null) return null;
     next = page.next;
     // Every slice but the last scans at least PAGE_SIZE rows, even if it returns fewer records.
-    lookedAt += PAGE_SIZE;
+    checked += PAGE_SIZE;
   }
   return next;
 }

@@ -17,7 +17,7 @@ import {
 import { cursorOf, readIdCursor } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
 import { assignInBulk } from "./assign-in-bulk.ts";
-import { CUSTOMER_IDS_MAX, LOOKED_AT_MAX } from "./match-customers.ts";
+import { CHECKED_MAX, CUSTOMER_IDS_MAX } from "./match-customers.ts";
 import { type BulkAssignment, type BulkRefusal, previewAssignments } from "./preview-assignments.ts";
 import { callerOf, reportInterruption, Turns } from "./turns.ts";
 
@@ -39,7 +39,7 @@ const assignmentFields = {
           minItems: 1,
           maxItems: CUSTOMER_IDS_MAX,
           uniqueItems: true,
-          description: `Only these customers, at most ${CUSTOMER_IDS_MAX}. Unknown IDs are ignored. Not with \`search\` or \`cursor\`.`,
+          description: `Only these customers, at most ${CUSTOMER_IDS_MAX}. Unknown IDs are ignored. Cannot be combined with \`search\` or \`cursor\`.`,
         }),
       ),
       plan: Type.Optional(
@@ -55,7 +55,7 @@ const assignmentFields = {
           minLength: 1,
           maxLength: 255,
           description:
-            "A part of the ID, name, email or billing reference. One or two characters match only the beginning.",
+            "Part of the ID, name, email or billing reference. One or two characters match only the beginning.",
           examples: ["acme"],
         }),
       ),
@@ -104,7 +104,7 @@ export function bulkOperations({ cellOf }: ManageParts): Operation[] {
       id: "previewBulkAssignment",
       noun: NOUN,
       summary: "Preview assigning a plan to many customers",
-      description: `Checks up to ${LOOKED_AT_MAX} customers, newest first, and writes nothing.`,
+      description: `Checks up to ${CHECKED_MAX} customers, newest first, and writes nothing.`,
       params: Type.Object(environmentParams),
       body: strictObject(assignmentFields),
       answer: Type.Object({
@@ -142,15 +142,15 @@ export function bulkOperations({ cellOf }: ManageParts): Operation[] {
       noun: NOUN,
       summary: "Assign a plan to many customers",
       description:
-        "Send the body you previewed, and the `matching` of the preview as `expectedCount`. If the number of matching " +
-        `customers has changed by more than 1%, nothing is done. Checks up to ${LOOKED_AT_MAX} customers. Safe to repeat: an ` +
+        "Send the body you previewed, and the preview's `matching` value as `expectedCount`. If the number of matching " +
+        `customers has changed by more than 1%, nothing is done. Checks up to ${CHECKED_MAX} customers. Safe to repeat: an ` +
         "active plan is unchanged. The call stops soon after you disconnect or lose access; preview again to continue.",
       params: Type.Object(environmentParams),
       body: strictObject({
         ...assignmentFields,
         expectedCount: Type.Integer({
           minimum: 0,
-          maximum: LOOKED_AT_MAX,
+          maximum: CHECKED_MAX,
           description: "The value of `matching` in the preview.",
           examples: [1240],
         }),

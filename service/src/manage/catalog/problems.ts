@@ -19,14 +19,14 @@ export function unassignablePlan(cell: Pool, environmentId: EnvironmentId, key: 
     if (plans.values().some((plan) => plan.key === key)) return archivedPlan(key);
     if ((await findPlanDraft(tx, environmentId, key)) === null) return unknownKey({ noun: "plan", key });
     return new Problem("unknown_key", {
-      detail: `The plan \`${key}\` has a draft, but no published version. Publish it first.`,
+      detail: `The \`${key}\` plan has a draft, but no published version. Publish it first.`,
     });
   });
 }
 
 export function archivedPlan(key: string): Problem {
   return new Problem("unknown_key", {
-    detail: `The plan \`${key}\` is archived and can no longer be assigned.`,
+    detail: `The \`${key}\` plan is archived and can no longer be assigned.`,
   });
 }
 
@@ -37,6 +37,6 @@ export function missing(noun: CatalogNoun): Problem {
 
 export function stillDefault(key: string): Problem {
   return new Problem("in_use", {
-    detail: `The plan \`${key}\` is the default plan of this environment. Choose another default plan before you archive it.`,
+    detail: `The \`${key}\` plan is the default plan of this environment. Choose another default plan before you archive it.`,
   });
 }

@@ -16,7 +16,7 @@ import {
 import { DAY_MS } from "../../../test/wind-back.ts";
 import { movedReference } from "./move-grant.ts";
 
-test("a payment moves to the right customer, and the response shows what was spent meanwhile", async () => {
+test("a payment moves to the right customer, and the response shows what was already spent", async () => {
   const managed = await setupMove();
   await render(managed, 22, "spent");
   expect((await preview(managed)).body).toEqual({
@@ -120,7 +120,7 @@ test.each(["viewer"] as const)("a %s cannot move credits", async (role) => {
   expect(await countRows(managed.database)).toEqual(rows);
 });
 
-test("nothing moves if nothing is left, and the error says why", async () => {
+test("nothing moves if nothing is left, and the error gives the reason", async () => {
   const managed = await setupMove();
   const { manage, database } = managed;
   const soon = new Date(Date.now() + 2_000).toISOString();

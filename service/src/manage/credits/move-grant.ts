@@ -25,7 +25,7 @@ export type MoveInput = {
   readonly from: CustomerId;
   readonly grant: number;
   readonly to: CustomerId;
-  /** Null for the reference of the old grant with a suffix. */
+  /** Null to use the old grant's reference plus a suffix. */
   readonly reference: string | null;
   readonly note: string | null;
 };
@@ -54,8 +54,8 @@ export type MoveOutcome =
   | MoveRefusal;
 
 /**
- * Moves the remaining credits of a grant to another customer, in one transaction: a revocation there and a grant here, linked by a row
- * in `grant_moves`. Safe to repeat.
+ * Moves the remaining credits of a grant to another customer, in one transaction: a revocation for the old customer and a grant
+ * for the new one, linked by a row in `grant_moves`. Safe to repeat.
  */
 export async function moveGrant(cell: Pool, context: Context, input: MoveInput): Promise<MoveOutcome> {
   const run = (): Promise<MoveOutcome> =>
@@ -80,7 +80,7 @@ export async function moveGrant(cell: Pool, context: Context, input: MoveInput):
 async function moveOnce(tx: Tx, context: Context, input: MoveInput): Promise<MoveOutcome> {
   const { environmentId } = context;
   const ids = sortNames(environmentId, [input.from, input.to]).map(({ customerId }) => customerId);
-  // The first lock alone, because the planner may join both names in any order.
+  // Take the first lock separately: in one statement, the planner may lock the two wallets in either order.
   const [first = input.from] = ids;
   await openWallet(tx, context, first);
   const { wallets, catalog, clock } = await openWallets(tx, environmentId, ids, "wait");
@@ -216,7 +216,7 @@ async function describeEarlier(
 const SUFFIX = "-moved";
 const REFERENCE_MAX = 255;
 
-/** Names the old reference: `pi_1` becomes `pi_1-moved`, and after another move `pi_1-moved-2`. */
+/** Derives the new reference from the old one: `pi_1` becomes `pi_1-moved`, and after another move `pi_1-moved-2`. */
 export function movedReference(reference: string | null): string | null {
   if (reference === null) return null;
   const [, base = reference, moves] = /^(.+)-moved(?:-(\d{1,3}))?$/s.exec(reference) ?? [];
@@ -224,7 +224,7 @@ export function movedReference(reference: string | null): string | null {
   return `${base.slice(0, REFERENCE_MAX - suffix.length)}${suffix}`;
 }
 
-/** Writes both wallets. Each customer's audit log has an entry; its number for the other customer is shown as an ID. */
+/** Writes both wallets. Each customer's audit log gets an entry. It stores the other customer's number and displays it as an ID. */
 async function saveMove(
   tx: Tx,
   context: Context,

@@ -101,7 +101,7 @@ function moving({ cellOf }: ManageParts): Operation {
     summary: "Move a grant to another customer",
     description:
       "For credits that were added to the wrong customer. Revokes what is left of the grant, and adds the same credits to the " +
-      "other customer, with the same kind, pool and expiry. Both happen or neither. Credits that are spent or held do not move. " +
+      "other customer, with the same kind, pool and expiry. Either both happen or neither does. Credits that are spent or held do not move. " +
       "Safe to repeat: a grant moves once. Allowances cannot move. The price stays with the old grant.",
     params: moveParams,
     body: MoveBody,

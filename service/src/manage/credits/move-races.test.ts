@@ -19,7 +19,7 @@ test("eight concurrent moves of one grant move it once", async () => {
   }
 });
 
-test("of concurrent moves to several customers, one succeeds", async () => {
+test("only one of several concurrent moves to different customers succeeds", async () => {
   const managed = await setupMove();
   const customers = ["bob", "cara", "dan", "eve"];
   for (const customer of customers) await managed.assign(customer);
@@ -29,7 +29,9 @@ test("of concurrent moves to several customers, one succeeds", async () => {
   expect(balances.sort()).toEqual([100, 100, 100, 100, 600]);
 });
 
-test("moves in both directions during charges lose and create no credits", { timeout: 120_000 }, async () => {
+test("moves in both directions during charges neither lose nor create credits", {
+  timeout: 120_000,
+}, async () => {
   const managed = await setupMove();
   const customers = ["ada", "bob", "cara"] as const;
   await managed.assign("cara");
@@ -79,7 +81,7 @@ test("a move that fails halfway leaves nothing behind, and can be repeated", asy
   await expectVerified(database);
 });
 
-test("a reference that is used elsewhere names the customer, within the history window only", async () => {
+test("the error for a used reference names the other customer only within the history window", async () => {
   const managed = await setupMove();
   const { manage, database, project } = managed;
   const reuse = (customer: string, body = {}) =>

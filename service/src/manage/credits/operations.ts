@@ -248,7 +248,7 @@ function previewingReversal({ cellOf }: ManageParts): Operation {
     summary: "Preview reversing a charge",
     description:
       "Returns what reversing the charge would do, and writes nothing: balance before and after, the grants that get credits back, " +
-      "and how much can be spent again. Of several `items`, one has to be named. Also works for charges before the workspace's history window, because they can be " +
+      "and how much can be spent again. If the request had several `items`, name one. Also works for charges before the workspace's history window, because they can be " +
       "reversed too.",
     params: consumeParams,
     body: strictObject({ item: itemField, quantity: quantityField }),

@@ -56,7 +56,7 @@ export function reverseByApiKey(
       try {
         return await walletTransaction(where.cell, context, reversal.customerId, work);
       } catch (error) {
-        // Another request stored the same key meanwhile. The next attempt finds it.
+        // Another request stored the same key in the meantime. The next attempt finds it.
         if (reruns === RERUNS_MAX || decodeSqlError(error).kind !== "conflict") throw error;
       }
     }

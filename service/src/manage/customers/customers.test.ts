@@ -64,7 +64,7 @@ test("a list pages by cursor, searches by prefix and applies its filters", async
   expect((await manage("GET", "customers?cursor=nonsense")).status).toBe(400);
 });
 
-test("each order lists every customer once, page by page, also with a search or a filter", async () => {
+test("each order lists every customer once, page by page, even with a search or a filter", async () => {
   const { manage, topUp, publish, assign } = await setupManage();
   await publish({ key: "scale", name: "Scale" });
   const names = ["Beta", "alpha", null, "Émile", "beta", "Zulu films"];

@@ -42,7 +42,7 @@ export type EraseOutcome = { kind: "erased"; rows: number } | { kind: "customer_
 type Input = { readonly customerId: CustomerId };
 
 const WRITERS_END_MS = 12_000;
-/** An erasure that hid its customer longer ago than this is no longer running. */
+/** An erasure that began longer ago than this was interrupted. */
 const HIDDEN_MS = 5 * 60_000;
 
 // Each change is a transaction of a few tens of milliseconds. No old snapshot slows down a busy wallet, and no statement comes near

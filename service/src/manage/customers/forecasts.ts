@@ -28,11 +28,11 @@ import type { ManageParts } from "../parts.ts";
 import { completeToField, DAY_MS } from "../usage/range.ts";
 import { findLowest } from "./list-customers.ts";
 
-/** Days of use that the average is taken from, before today. */
+/** Number of days before today that the average covers. */
 const OBSERVED_DAYS = 14;
-/** With many customers, those who were charged today or on this many days before are considered. */
+/** With many customers, only those charged today or in this many days before are included. */
 const ACTIVE_DAYS = 1;
-/** Customers considered, and how many are read at a time. */
+/** Maximum number of customers included, and how many are read at a time. */
 const CANDIDATES_MAX = 600;
 const CHUNK = 300;
 
@@ -46,7 +46,7 @@ const PoolForecast = Type.Object({
   outlook: Type.Enum(["runs_out", "empty", "renews", "not_used", "lasts", "unlimited"], {
     description:
       "`runs_out`: the credits are used up at `emptyAt`. `empty`: no credits are left. `renews`: the plan grants new credits before. " +
-      `\`not_used\`: nothing was charged lately. \`lasts\`: more than ${FORECAST_DAYS_MAX} days. \`unlimited\`: overage is unlimited.`,
+      `\`not_used\`: nothing was charged recently. \`lasts\`: more than ${FORECAST_DAYS_MAX} days. \`unlimited\`: overage is unlimited.`,
   }),
   daysLeft: nullable(Type.Number({ description: "Days until `emptyAt`.", examples: [2.9] })),
   emptyAt: nullable(timeOf("When the credits, and the overage that the plan allows, are used up.")),
@@ -79,7 +79,7 @@ export function forecastOperations({ control, cellOf }: ManageParts): Operation[
       noun: "Customers",
       summary: "List customers by days until empty",
       description:
-        `Customers whose credits run out, soonest first. Assumes that use continues at the average of the last ${OBSERVED_DAYS} days, or since ` +
+        `Customers whose credits run out, soonest first. Assumes that usage continues at the average of the last ${OBSERVED_DAYS} days, or since ` +
         "the customer was created, and that nobody adds credits. Expiries, renewals, pending plan changes and overage are taken into " +
         `account. With more than 10,000 customers, considers those of the newest 100,000 who were charged today or yesterday (UTC). With \`sort=balance\`: the lowest ` +
         "balances first, however long they last.",
@@ -107,7 +107,7 @@ export function forecastOperations({ control, cellOf }: ManageParts): Operation[
         ),
       }),
       answer: Type.Object({
-        since: timeOf("Start of the use that the average is taken from."),
+        since: timeOf("Start of the usage from which the average is calculated."),
         completeTo: completeToField,
         items: Type.Array(CustomerForecast),
       }),
@@ -155,8 +155,8 @@ type Present = {
 };
 
 /**
- * Who is considered, by environment and first day. Finding them reads the use of all customers, so a list of the last minute is used
- * again. Their balances and use are always read.
+ * Caches the customers to forecast, by environment and first day. Finding them reads the usage of all customers, so a list is reused
+ * for a minute. Their balances and usage are always read.
  */
 type Candidates = BoundedMap<
   string,
@@ -180,7 +180,7 @@ async function findCandidates(
   return numbers;
 }
 
-/** A UTC day's start, or the next full 15 minutes in the history window. */
+/** The start of a UTC day, or the next full 15 minutes in the history window. */
 function sinceOf(clock: Instant, start: Instant | null): Instant {
   const today = Math.floor(clock / DAY_MS) * DAY_MS;
   const since = notBefore(start, brandAs<Instant>(today - OBSERVED_DAYS * DAY_MS));

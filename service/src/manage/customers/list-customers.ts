@@ -54,7 +54,7 @@ export function listCustomers(cell: Pool, filter: CustomerFilter, page: NumbersP
   });
 }
 
-/** Stored balances looked at for a list of the lowest ones, and how many wallets are read at a time. */
+/** Stored balances checked for a list of the lowest ones, and how many wallets are read at a time. */
 const CANDIDATES_MAX = 5_000;
 const CHUNK = 500;
 
@@ -78,7 +78,7 @@ export type LowFilter = CustomerFilter & { readonly balanceBelow: number };
 type Present = { readonly environmentId: EnvironmentId; readonly catalog: Catalog; readonly clock: Instant };
 
 /**
- * The lowest balances first. Stored balances select customers; their present balances are computed, because credits may have renewed or
+ * The lowest balances first. Stored balances select customers; their current balances are computed, because credits may have renewed or
  * expired. Customers are read in order of their stored balance, until no other one can be lower.
  */
 export async function findLowest(

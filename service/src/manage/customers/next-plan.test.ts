@@ -7,7 +7,7 @@ import { DAY_MS, windBack } from "../../../test/wind-back.ts";
 const STARTS_AT = "2998-01-01T00:00:00.000Z";
 const LATER = "2999-01-01T00:00:00.000Z";
 
-/** The customer `ada` has the plan `pro` with 100 credits a month; `basic` has 20. */
+/** Customer `ada` has the `pro` plan with 100 credits a month; `basic` has 20. */
 async function setup() {
   const managed = await setupManage();
   const { manage, publish } = managed;

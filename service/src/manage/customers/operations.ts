@@ -54,7 +54,7 @@ export function customerOperations({ cellOf }: ManageParts): Operation[] {
       noun: NOUN,
       summary: "List and search customers",
       description:
-        "`search` matches a part of ID, name, email and billing reference, ignoring case; a text of one or two characters matches only " +
+        "`search` matches part of the ID, name, email or billing reference, ignoring case. A text of one or two characters matches only " +
         "the beginning. With a filter by plan, balance or block, a page may hold fewer than `limit` items or none: continue while there " +
         "is a `nextCursor`, with the same `sort`.",
       params: Type.Object(environmentParams),
@@ -79,10 +79,10 @@ export function customerOperations({ cellOf }: ManageParts): Operation[] {
         sort: Type.Optional(
           Type.Enum([...CUSTOMER_ORDERS, "balance"], {
             description:
-              "Default: `newest`. `name_asc` and `name_desc` use the ID of a customer without a name. `balance_asc` and `balance_desc` " +
-              "use the total of all pools as of the last change to each wallet, without renewals that are due since, and list the newest " +
+              "Default: `newest`. `name_asc` and `name_desc` sort a customer without a name by its ID. `balance_asc` and `balance_desc` " +
+              "use the total of all pools as of the last change to each wallet, without renewals that have become due since then, and list the newest " +
               `${COMPARED_MAX} customers. ` +
-              "`balance` returns one page, of the lowest current balances in any pool: it needs `balanceBelow`, without `search` or " +
+              "`balance` returns one page with the lowest current balances in any pool: it needs `balanceBelow`, without `search` or " +
               "`cursor`. It compares the stored balances of the same customers and computes those of the lowest 5,000; with several " +
               "pools, of the 1,000 most recently active customers.",
           }),

@@ -36,9 +36,10 @@ function setting({ cellOf }: ManageParts): Operation {
     summary: "Set a customer's overrides",
     description:
       "Gives the customer their own terms, whatever plan they have: features that are included or not, costs, limits and the credits of " +
-      "allowances. Replaces all earlier overrides; `{}` removes them. Features change from the next request on, allowances with the next " +
-      "period. A limit starts with what the plan has counted if the plan's limit has the same period, and otherwise at 0. It is counted " +
-      "for all plans; the plan's own limit is counted meanwhile, too. At most 50 features and 50 allowances. Safe to repeat.",
+      "allowances. Replaces all earlier overrides; `{}` removes them. Features change from the next request, and allowances from their " +
+      "next period. If the plan's limit has the same period, the new limit starts with the usage already counted; otherwise it starts at " +
+      "0. It keeps its count when the plan changes. Usage still counts toward the plan's limit too. At most 50 features and 50 " +
+      "allowances. Safe to repeat.",
     params: customerParams,
     body: OverridesBody,
     answer: Type.Object({ outcome: Type.Enum(["changed", "unchanged"]), customer: Customer }),
@@ -95,7 +96,7 @@ function refuse(outcome: Exclude<SetOverridesOutcome, { kind: "changed" | "uncha
       return new Problem("ends_in_the_past", { detail: "`endsAt` must be in the future." });
     case "feature_archived":
       return new Problem("unknown_key", {
-        detail: `The feature \`${outcome.feature}\` is archived and can no longer be included.`,
+        detail: `The \`${outcome.feature}\` feature is archived and can no longer be included.`,
       });
     case "period_unknown":
       return invalidField({

@@ -6,7 +6,7 @@ import { verifyDatabase } from "../../commands/verify/verify-database.ts";
 
 const RENDER = { customerId: "ada", feature: "image.render" };
 
-/** The customer `ada` has the plan `pro` with 100 credits a month. */
+/** Customer `ada` has the `pro` plan with 100 credits a month. */
 async function setup() {
   const managed = await setupManage();
   const { manage } = managed;

@@ -56,7 +56,7 @@ export const OverridesBody = strictObject({
       {
         maxProperties: OVERRIDES_MAX,
         description:
-          "By pool key: credits and overage instead of those of the plan's allowance. Credits change from its next period on, overage " +
+          "By pool key: credits and overage instead of those of the plan's allowance. Credits change from its next period, overage " +
           "immediately. They replace only those of an allowance with the same `period`. Default: the period of the current plan's " +
           "allowance in this pool; required if it has none.",
       },
@@ -74,7 +74,7 @@ export type OverridesBody = Static<typeof OverridesBody>;
 export const Overrides = Type.Object(
   {
     number: Type.Integer({
-      description: "Counts the customer's overrides. Charges and denials name it.",
+      description: "Number of these overrides, unique per customer. Charges and denials show it.",
       examples: [2],
     }),
     features: Type.Record(
@@ -88,7 +88,7 @@ export const Overrides = Type.Object(
             { pool: Type.String({ examples: ["credits"] }), cost: Cost },
             {
               description:
-                "The pool and cost of an included feature if the plan does not have it: those of the moment at which it was included. " +
+                "The pool and cost of an included feature if the plan does not have it, as of the time when it was included. " +
                 "To update them, remove the feature from the overrides and include it again.",
             },
           ),

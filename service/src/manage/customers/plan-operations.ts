@@ -40,7 +40,7 @@ const AssignmentBody = strictObject({
   anchor: Type.Optional(
     nullable(
       timeOf(
-        "Start of the periods. Default: the start of the plan. Fixed while the plan runs: another value returns 409 `anchor_fixed`.",
+        "Start of the periods. Default: the start of the plan. Fixed while the plan is active: another value returns 409 `anchor_fixed`.",
         "2026-11-15T00:00:00Z",
       ),
     ),
@@ -53,7 +53,7 @@ const AssignmentBody = strictObject({
   ),
   endsAt: planTimeOf(
     "Null for no end. If omitted, the current end stays, and a scheduled plan has none. An end earlier than the current one returns 409 `would_shorten`, unless " +
-      "`shorten`. `period_end` is the end of the current period of the longest allowance, or the current end if that is sooner; the customer must have the plan. With `asOf`, send a time.",
+      "`shorten` is true. `period_end` is the end of the current period of the longest allowance, or the current end if that is sooner; the customer must have the plan. With `asOf`, send a time.",
   ),
   shorten: Type.Optional(
     Type.Boolean({
@@ -144,21 +144,21 @@ function refuseAssignment(
     case "no_running_period":
       return new Problem("no_running_period", {
         detail:
-          "`period_end` needs a plan with an allowance that renews: for `startsAt` the current plan, for `endsAt` the named one.",
+          "`period_end` needs a plan with an allowance that renews. With `startsAt`, this is the current plan; with `endsAt`, the plan you name.",
       });
     case "as_of_out_of_range":
       return asOfOutOfRange();
     case "would_shorten": {
       const end = outcome.endsAt === null ? "has no end" : `ends at ${formatTimestamp(outcome.endsAt)}`;
       return new Problem("would_shorten", {
-        detail: `The plan \`${plan}\` ${end}. To end it earlier, send \`shorten: true\`.`,
+        detail: `The \`${plan}\` plan ${end}. To end it earlier, send \`shorten: true\`.`,
         extra: outcome.endsAt === null ? {} : { endsAt: formatTimestamp(outcome.endsAt) },
       });
     }
     case "anchor_fixed": {
       const anchor = formatTimestamp(outcome.anchor);
       return new Problem("anchor_fixed", {
-        detail: `The periods of the plan \`${plan}\` start at ${anchor}. Omit \`anchor\` to keep it.`,
+        detail: `The periods of the \`${plan}\` plan start at ${anchor}. Omit \`anchor\` to keep it.`,
         extra: { anchor },
       });
     }

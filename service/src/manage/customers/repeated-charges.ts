@@ -15,7 +15,7 @@ import { DAY_MS } from "../usage/range.ts";
 
 const DAYS = 7;
 const WITHIN_MS = 60_000;
-/** Longer runs are normal use, not duplicates. */
+/** Longer runs are normal usage, not duplicates. */
 const RUN_MAX = 5;
 const ITEMS_MAX = 50;
 
@@ -25,9 +25,9 @@ export const RepeatedCharge = Type.Object({
   feature: Type.String({ examples: ["image.render"] }),
   featureName: Type.String({ examples: ["Image rendering"] }),
   quantity: Type.Integer({ description: "The quantity of each charge.", examples: [1] }),
-  charges: Type.Integer({ description: "How many charges are alike.", examples: [2] }),
+  charges: Type.Integer({ description: "The number of similar charges.", examples: [2] }),
   credits: Type.Integer({
-    description: "Credits of all of these charges but the first, including overage.",
+    description: "The credits of these charges without the first one, including overage.",
     examples: [10],
   }),
   sequence: Type.Integer({ description: "Number of the last one in the customer's ledger.", examples: [17] }),

@@ -36,7 +36,7 @@ function blocking({ cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "Block or unblock a customer",
     description:
-      "A blocked customer is denied everything from the next request on, but keeps plan and credits.",
+      "All requests of a blocked customer are denied from the next one. The customer keeps the plan and credits.",
     params: customerParams,
     body: strictObject({ blocked: Type.Boolean({ examples: [true] }) }),
     answer: Type.Object({ outcome: Type.Enum(["changed", "unchanged"]), customer: Customer }),

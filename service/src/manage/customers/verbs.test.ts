@@ -84,14 +84,14 @@ test("a renewal or cancellation with an older billing event changes nothing", as
   const assign = (body: object) => manage("POST", "customers/bob/plan", { body: { plan: "pro", ...body } });
   const end = (asOf: string) => manage("DELETE", `customers/bob/plan?asOf=${asOf}`);
   await assign({ endsAt: EVEN_LATER, asOf: "2026-03-01T00:00:00Z" });
-  const cancelled = await assign({ endsAt: LATER, shorten: true, asOf: "2026-03-03T00:00:00Z" });
-  expect(cancelled.body).toMatchObject({
+  const canceled = await assign({ endsAt: LATER, shorten: true, asOf: "2026-03-03T00:00:00Z" });
+  expect(canceled.body).toMatchObject({
     outcome: "changed",
     customer: { planAsOf: "2026-03-03T00:00:00.000Z", plan: { endsAt: LATER } },
   });
   const late = await assign({ endsAt: null, asOf: "2026-03-02T00:00:00Z" });
-  expect(late.body).toEqual({ ...cancelled.body, outcome: "unchanged" });
-  expect((await end("2026-03-02T00:00:00Z")).body).toEqual({ ...cancelled.body, outcome: "unchanged" });
+  expect(late.body).toEqual({ ...canceled.body, outcome: "unchanged" });
+  expect((await end("2026-03-02T00:00:00Z")).body).toEqual({ ...canceled.body, outcome: "unchanged" });
   expect((await end("2026-03-04T00:00:00Z")).body).toMatchObject({
     outcome: "ended",
     customer: { plan: null },

@@ -240,7 +240,7 @@ test("the shortfall of a denied item counts the items before it, credits and ove
   });
 });
 
-test("the grants of a denial have the credits that no hold had set aside, computed forwards or backwards", async () => {
+test("the grants of a denial have the credits that no hold had set aside, computed forward or backward", async () => {
   const managed = await setupManage();
   const { database } = managed;
   await openHolds(managed).open({ feature: "image.render", quantity: 8 });

@@ -253,7 +253,7 @@ async function sumFromStart(
   return sequence > ENTRIES_MAX ? null : sumParts(tx, name, { after: 0, until: sequence });
 }
 
-/** Computes the same sums backwards from the current wallet. */
+/** Computes the same sums backward from the current wallet. */
 async function sumFromEnd(
   tx: Tx,
   name: WalletName,

@@ -194,7 +194,7 @@ const OWNERS_MAX = 500;
 
 /**
  * Splits an environment's ledgers into runs, one statement each. May yield an empty list, so that the export can be stopped
- * meanwhile.
+ * in the meantime.
  */
 export async function* entryRuns(
   { cell, environmentId, from }: { cell: Pool; environmentId: EnvironmentId; from: Instant },

@@ -39,7 +39,7 @@ export type Ends = {
  * No transaction lasts longer than a page.
  *
  * The rows of a file are fixed when it starts, in an order that never changes. A reader can resume after its last row, on any
- * process, without gaps or duplicates, whatever is written meanwhile.
+ * process, without gaps or duplicates, whatever is written in the meantime.
  */
 export async function exportFile<Row>(
   cell: Pool,

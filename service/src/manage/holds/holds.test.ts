@@ -69,7 +69,7 @@ test("the search finds a hold by its ID", async () => {
   expect(live["holds"]).toEqual([]);
 });
 
-test("an operator releases a hold by hand, and a settlement that comes later is rejected", async () => {
+test("an operator releases a hold, and a later settlement is rejected", async () => {
   const { open, settle, list, manage, tokens, balance, database } = await setup();
   const holdId = await open(TEXT);
   const path = `customers/ada/holds/${holdId}/release`;
@@ -86,7 +86,7 @@ test("an operator releases a hold by hand, and a settlement that comes later is 
   await expectVerified(database);
 });
 
-test("a release by hand frees the overage of a hold, and the audit log says so", async () => {
+test("a release by an operator returns the overage of a hold, and the audit log shows it", async () => {
   const { open, manage, database } = await setupOverage(50);
   const holdId = await open({ feature: "image.render", quantity: 12 });
   const balances = async () => (await manage("GET", "customers/ada")).body["balances"];
@@ -99,7 +99,7 @@ test("a release by hand frees the overage of a hold, and the audit log says so",
   await expectVerified(database);
 });
 
-test("a hold that has ended, or is another customer's, cannot be released by hand", async () => {
+test("a hold that has ended, or is another customer's, cannot be released by an operator", async () => {
   const { open, settle, assign, manage, database } = await setup();
   await assign("bob");
   const settled = await open(TEXT);

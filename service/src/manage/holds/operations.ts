@@ -25,7 +25,7 @@ const holdParam = Type.String({
   examples: ["hld_06fd5n0r000000000a00000001"],
 });
 
-/** Lists a customer's holds, and releases them by hand. */
+/** Lists a customer's holds, and releases them for an operator. */
 export function holdOperations(parts: ManageParts): Operation[] {
   return [listing(parts), releasing(parts)];
 }
@@ -110,7 +110,7 @@ function releasing({ cellOf }: ManageParts): Operation {
     access: { role: "operator", in: "environment" },
     id: "releaseCustomerHold",
     noun: NOUN,
-    summary: "Release a hold by hand",
+    summary: "Release a hold manually",
     description:
       "Frees the credits and the overage of an open hold, for example after the process that opened it has crashed. A settlement that arrives later is " +
       "rejected with `hold_released`, so the work is not charged.",

@@ -21,7 +21,7 @@ type ReleaseOutcome =
         | "hold_expired";
     };
 
-/** Frees the credits and the overage of a hold by hand, for example after its process has crashed. */
+/** Releases a hold for an operator, with its credits and overage, for example after its process has crashed. */
 export function releaseHold(
   cell: Pool,
   context: Context,

@@ -16,15 +16,15 @@ import {
   updateImportedProfiles,
 } from "../../store/cell/imports.ts";
 import {
+  type LockMode,
   lookUpByIndex,
   type OpenWallets,
   openWallets,
-  type Patience,
   sortNames,
 } from "../../store/cell/open-wallets.ts";
 import { saveEdits } from "../../store/cell/wallet-changes.ts";
 import { readWallets, type WalletName } from "../../store/cell/wallets.ts";
-import { rerunTroubled, untilDone } from "../bulk/chunks.ts";
+import { untilDone, withRetries } from "../bulk/chunks.ts";
 import type { Context } from "../context.ts";
 import { type Decision, decideCustomer, type Known } from "./decide-customer.ts";
 import type { RowError } from "./import-row.ts";
@@ -63,10 +63,10 @@ export async function importChunk(
 ): Promise<CustomerOutcome[]> {
   if (job.isDryRun) return cutAtFailure(job, await single(job.cell, (tx) => tryChunk(tx, job, customers)));
   const outcomes: CustomerOutcome[] = [];
-  await untilDone(customers, async (rest, patience) => {
+  await untilDone(customers, async (rest, lockMode) => {
     let wanted = rest;
     for (;;) {
-      const written = await rerunTroubled(() => writeOnce(job, wanted, patience));
+      const written = await withRetries(() => writeOnce(job, wanted, lockMode));
       if (written.kind === "written") {
         outcomes.push(...written.outcomes);
         return written.locked;
@@ -106,7 +106,7 @@ type Written =
 function writeOnce(
   job: ImportJob,
   customers: readonly ImportedCustomer[],
-  patience: Patience,
+  lockMode: LockMode,
 ): Promise<Written> {
   return transaction<Written>(
     job.cell,
@@ -115,7 +115,7 @@ function writeOnce(
       const created = await createMissing(tx, job, customers);
       const { environmentId } = job.context;
       const ids = customers.map(({ customerId }) => customerId);
-      const opened = await openWallets(tx, environmentId, ids, patience);
+      const opened = await openWallets(tx, environmentId, ids, lockMode);
       const open = customers.filter(({ customerId }) => opened.wallets.has(customerId));
       const decided = await decideCustomers(tx, job, open, opened, created);
       const failed = decided.flatMap(({ outcome }) => (outcome.kind === "failed" ? [outcome] : []));
@@ -173,7 +173,7 @@ async function tryChunk(
     tx,
     job,
     customers,
-    { catalog, clock, wallets, held: new Set() },
+    { catalog, clock, wallets, lockedElsewhere: new Set() },
     created,
   );
   return decided.map(({ outcome }) => outcome);

@@ -1,5 +1,5 @@
 import type { GrantKind } from "../../entitlement/wallet.ts";
-import { CHUNK_SIZE, rerunTroubled } from "../bulk/chunks.ts";
+import { CHUNK_SIZE, withRetries } from "../bulk/chunks.ts";
 import type { Caller } from "../bulk/turns.ts";
 import { recordAudit } from "../context.ts";
 import { type CustomerOutcome, type ImportJob, importChunk } from "./import-chunk.ts";
@@ -39,8 +39,7 @@ export async function importCustomers(
   try {
     await importAll(job, rows, tally, caller);
   } finally {
-    if (!job.isDryRun && tally.hasWritten)
-      await rerunTroubled(() => auditImport(job, tally.report("stopped")));
+    if (!job.isDryRun && tally.hasWritten) await withRetries(() => auditImport(job, tally.report("stopped")));
   }
   return tally.report(tally.isStopped ? "stopped" : "completed");
 }
@@ -58,7 +57,7 @@ async function importAll(
     chunk = [];
     chunkRows = 0;
     if (ready.length > 0) {
-      await rerunTroubled(() => caller.admitAgain());
+      await withRetries(() => caller.admitAgain());
       tally.count(await importChunk(job, ready));
     }
     if ((job.stopsOnError && tally.hasFailed) || !caller.isWaiting()) tally.isStopped = true;

@@ -143,7 +143,7 @@ class RowReader {
     if (text === null) return null;
     const parsed = parseTimestamp(text);
     if (parsed.kind === "instant") return parsed.at;
-    const message = parsed.kind === "no_offset" ? "has no offset: append Z" : "is not an RFC 3339 time";
+    const message = parsed.kind === "no_offset" ? "has no UTC offset: append Z" : "is not an RFC 3339 time";
     this.fail(column, "wrong_form", `${message}: ${quote(text)}`);
     return null;
   }

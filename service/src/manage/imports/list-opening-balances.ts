@@ -41,7 +41,7 @@ export const OpeningBalances = Type.Object({
 
 type OpeningBalances = Static<typeof OpeningBalances>;
 
-/** Lists customers as an import file has them, newest first, below the customer number `before`. */
+/** Lists customers in the format of an import file, newest first, below the customer number `before`. */
 export function listOpeningBalances(
   cell: Pool,
   environmentId: EnvironmentId,

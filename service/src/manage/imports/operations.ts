@@ -44,7 +44,7 @@ export const ImportAnswer = Type.Object({
         examples: [1000],
       }),
       purchase: Type.Integer({ description: "Purchased credits.", examples: [250] }),
-      manual: Type.Integer({ description: "Credits added by hand.", examples: [0] }),
+      manual: Type.Integer({ description: "Credits added manually.", examples: [0] }),
       promotion: Type.Integer({ description: "Promotional credits.", examples: [0] }),
     }),
     {
@@ -77,7 +77,7 @@ export function importOperations({ cellOf }: ManageParts): Operation[] {
       access: { role: "viewer", in: "environment" },
       id: "listOpeningBalances",
       noun: "Exports",
-      summary: "List customers as an import takes them",
+      summary: "List customers in the format of an import",
       description:
         "Newest customer first. `purser export` writes these customers to an import file. Each page shows the customers at the " +
         "moment it is read. Credits of open holds count as released. Credits of an allowance that the plan's latest version would " +

@@ -8,7 +8,7 @@ const DRIP_MS = 200;
 /** Uploads over its own socket, slowly, one byte at a time. Resolves with the response. */
 async function drip(managed: Managed, name: string): Promise<string> {
   const answer = await dripOnce(managed, name);
-  // The test's own imports count towards the limit too, so a rejected upload is retried.
+  // The test's own imports count toward the limit too, so a rejected upload is retried.
   return answer.startsWith("HTTP/1.1 503") ? drip(managed, name) : answer;
 }
 

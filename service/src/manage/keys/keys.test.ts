@@ -80,9 +80,9 @@ test("both keys work during a rotation, and only the new one after the overlap",
   const duringOverlap = seen.filter(([elapsedMs]) => elapsedMs < 5_500);
   expect(duringOverlap.length).toBeGreaterThan(10);
   expect(duringOverlap.filter(([, before]) => before !== 200)).toEqual([]);
-  const afterwards = seen.filter(([elapsedMs]) => elapsedMs > 11_000);
-  expect(afterwards.length).toBeGreaterThan(0);
-  expect(afterwards.filter(([, before]) => before !== 401)).toEqual([]);
+  const afterward = seen.filter(([elapsedMs]) => elapsedMs > 11_000);
+  expect(afterward.length).toBeGreaterThan(0);
+  expect(afterward.filter(([, before]) => before !== 401)).toEqual([]);
   const again = await manage("POST", `api-keys/${old.apiKey.id}/rotate`, { body });
   expect([again.status, again.body["code"]]).toEqual([404, "not_found"]);
   expect(await database.count("control.audit", "action = 'api_key.rotated'")).toBe(1);

@@ -37,14 +37,14 @@ export async function closeMonth(
   const asOf = await single(cell, readSettledClock);
   const until = brandAs<Instant>(Math.min(to, asOf));
   if (until <= from) return null;
-  // The statement is computed backwards from now. If a month in between were missing, its figures would be wrong.
+  // The statement is computed backward from now. If a month in between were missing, its figures would be wrong.
   await single(cell, (tx) => refuseDetachedLedger(tx, from));
   const roll = new RollForward({ from, until });
   for (let after: number | null = 0; after !== null; ) {
     if (!isWanted()) return null;
     after = await addPage({ cell, environmentId, roll, from, until, asOf }, after);
   }
-  // A month may have been detached meanwhile.
+  // A month may have been detached in the meantime.
   await single(cell, (tx) => refuseDetachedLedger(tx, from));
   const names = new CatalogNames(await single(cell, (tx) => loadCatalog(tx, environmentId)));
   const lines = roll.lines().sort((a, b) => a.pool - b.pool || a.kind.localeCompare(b.kind));

@@ -36,7 +36,7 @@ export async function acceptLink(
   hash: HashNew,
 ): Promise<AcceptOutcome> {
   const tokenHash = hashSecret(input.token);
-  // Checked before the expensive password hash, so that strangers cannot use up CPU. The link is used up only later, under the
+  // Checked before the expensive password hash, so that unauthenticated callers cannot use up CPU. The link is used up only later, under the
   // lock.
   const found = await single(control, (tx) => findLink(tx, tokenHash));
   if (found === null || found.purpose === "setup") return { kind: "link_invalid" };

@@ -41,7 +41,7 @@ export async function openDevelopment(
     const found = await findMemberByEmail(tx, owner.email);
     if (found === null) return insertOwner(tx, { workspaceId, email: owner.email, passwordHash });
     // Without saved credentials the old password is unknown, so it is replaced. Otherwise it is kept, because it may have been
-    // changed by hand.
+    // changed manually.
     if (last === null) await replacePassword(tx, found, passwordHash);
     return found;
   });

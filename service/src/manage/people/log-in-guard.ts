@@ -1,7 +1,7 @@
 import { Problem } from "../../edge/problem.ts";
 import { networkOf } from "../../primitives/network.ts";
 
-/** Password checks at a time. Each takes a core for 30 ms or more, so one at a time leaves CPU for the runtime API. */
+/** Number of concurrent password checks. Each takes a core for 30 ms or more, so one at a time leaves CPU for the runtime API. */
 const AT_ONCE_MAX = 1;
 /** Maximum number of waiting attempts, separately for unknown and known devices. */
 const WAITING_MAX = 10;
@@ -27,7 +27,7 @@ export type Attempt = {
  * Unknown devices are counted by account and network, by network, and by account. They can lock each other out of an account, but
  * never a known device: a known device is counted separately and served first. A member's known devices share one place in the
  * queue, and known and unknown devices alternate, so no member blocks the others. Correct passwords are counted by device,
- * session or network too, so that a thief cannot keep the account holder from changing the password.
+ * session or network too, so that an attacker cannot keep the account holder from changing the password.
  */
 export class LogInGuard {
   readonly #wrong = {
@@ -39,8 +39,8 @@ export class LogInGuard {
   readonly #right = new Counter(LOG_INS_MAX);
   readonly #malformed = new Counter(60);
   #running = 0;
-  readonly #waiting: Readonly<Record<Kind, (() => void)[]>> = { known: [], stranger: [] };
-  #lastServed: Kind = "stranger";
+  readonly #waiting: Readonly<Record<Kind, (() => void)[]>> = { known: [], unknown: [] };
+  #lastServed: Kind = "unknown";
   /** Emails with a waiting or running attempt from a known device. */
   readonly #knownAtWork = new Set<string>();
 
@@ -52,7 +52,7 @@ export class LogInGuard {
     const from = attempt.known ?? networkOf(attempt.address);
     const right = `${from} ${attempt.email}`;
     this.#right.refuse(right, nowMs);
-    const kind = attempt.known === null ? "stranger" : "known";
+    const kind = attempt.known === null ? "unknown" : "known";
     // Rejected before counting, because an unchecked attempt is not a guess.
     if (kind === "known" && this.#knownAtWork.has(attempt.email)) throw tooMany(1);
     this.#refuseFull(kind);
@@ -108,8 +108,8 @@ export class LogInGuard {
       return await work();
     } finally {
       // Passes the turn to the attempt that waits longest, so that a new attempt cannot take it.
-      const { known, stranger } = this.#waiting;
-      const [first, second] = this.#lastServed === "known" ? [stranger, known] : [known, stranger];
+      const { known, unknown } = this.#waiting;
+      const [first, second] = this.#lastServed === "known" ? [unknown, known] : [known, unknown];
       const next = first.shift() ?? second.shift();
       if (next === undefined) this.#running -= 1;
       else next();
@@ -117,7 +117,7 @@ export class LogInGuard {
   }
 }
 
-type Kind = "known" | "stranger";
+type Kind = "known" | "unknown";
 
 type Count = { count: number; readonly sinceMs: number };
 

@@ -38,7 +38,7 @@ type Opened = { kind: "open"; authority: Authority } | { kind: "author_gone" | "
 
 /**
  * Runs access changes one at a time, and checks the caller's rights under the lock. If the caller's session ended, or the caller
- * was removed or demoted meanwhile, nothing changes.
+ * was removed or demoted in the meantime, nothing changes.
  */
 export async function openMembership(tx: Tx, { principal, actor }: Author): Promise<Opened> {
   await lockMembership(tx);

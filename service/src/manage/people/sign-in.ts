@@ -131,7 +131,7 @@ export function rememberDevice(
 
 /**
  * Changes the password and ends all other sessions. Call it after checking the old password. False if the password has changed
- * meanwhile.
+ * in the meantime.
  */
 export async function changePassword(
   control: Pool,

@@ -84,7 +84,7 @@ export function tokenOperations({ control }: ManageParts): Operation[] {
         const expiresAt = readTime("expiresAt", call.body.expiresAt) ?? null;
         const scope = await findEnvironment(control, principalOf(call).workspaceId, call.body);
         if (managesAccess && (scope !== null || !mayActAs(role, "admin"))) {
-          const message = "needs the role `admin` or `owner` in the whole workspace";
+          const message = "needs the `admin` or `owner` role in the whole workspace";
           throw invalidField({ field: "managesAccess", code: "wrong_form", message });
         }
         const input = { name, role, managesAccess, environment: scope, expiresAt };

@@ -103,7 +103,7 @@ async function balancesAt(
 ): Promise<number[]> {
   const sequences = await findLastEntries(tx, number, wallet.sequence, moments);
   const known = await readBalances(tx, number, pool, [...new Set(sequences)]);
-  // Computed backwards: a moment without a known entry has the balance of the next moment.
+  // Computed backward: a moment without a known entry has the balance of the next moment.
   const balances: number[] = [];
   for (const sequence of sequences.toReversed())
     balances.push(known.get(sequence) ?? balances.at(-1) ?? balanceOf(wallet, pool) + heldIn(wallet, pool));

@@ -26,7 +26,7 @@ export type BatchFacts = {
   readonly holds: readonly LatestHold[];
   readonly customers: readonly Customer[];
   /** Numbers reserved for unknown customers, in case this batch creates them. */
-  readonly newcomers: ReadonlyMap<string, CustomerNumber>;
+  readonly reservedNumbers: ReadonlyMap<string, CustomerNumber>;
   readonly catalogs: ReadonlyMap<EnvironmentId, Catalog | MissingData>;
   readonly now: Instant;
   /** Whether responses may be stored in formats that releases before 0.2 cannot render. */

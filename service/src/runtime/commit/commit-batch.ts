@@ -106,18 +106,18 @@ export async function readFacts(
   const found = { wallets, keyedRequests, storedEvents, holds, customers };
   const facts = { ...found, catalogs: current, now, hasNewFormats };
   // The usual case: all customers exist.
-  if (wallets.length === names.length) return { ...facts, newcomers: new Map<never, never>() };
-  return { ...facts, newcomers: await numberNewcomers(session, batch, facts) };
+  if (wallets.length === names.length) return { ...facts, reservedNumbers: new Map<never, never>() };
+  return { ...facts, reservedNumbers: await reserveNumbers(session, batch, facts) };
 }
 
 /**
  * Reserves numbers for unknown customers that this batch may create. If a consume request may create one, customers named by
  * events get numbers too: a single sorted insert then creates all of them, which prevents deadlocks.
  */
-async function numberNewcomers(
+async function reserveNumbers(
   session: Session,
   batch: readonly Pending[],
-  facts: Omit<BatchFacts, "newcomers">,
+  facts: Omit<BatchFacts, "reservedNumbers">,
 ): Promise<Map<string, CustomerNumber>> {
   const known = new Set([...facts.wallets, ...facts.customers].map(customerKey));
   const answered = new Set(facts.keyedRequests.filter(({ isEnded }) => !isEnded).map(keyId));
@@ -127,14 +127,14 @@ async function numberNewcomers(
   const consumers = unknown.filter(isConsumer);
   if (consumers.length === 0) return new Map();
   const reporters = unknown.filter(({ endpoint }) => endpoint === "events");
-  const newcomers = distinctCustomers([...consumers, ...reporters]);
-  const numbers = await reserveCustomerNumbers(session, newcomers.length);
-  return new Map(numbers.map((number, index) => [nameOf(newcomers[index]), number]));
+  const created = distinctCustomers([...consumers, ...reporters]);
+  const numbers = await reserveCustomerNumbers(session, created.length);
+  return new Map(numbers.map((number, index) => [nameOf(created[index]), number]));
 }
 
 /**
- * Whether the request may create its customer. A request that would be rejected whoever the customer is reserves no number,
- * because numbers are limited.
+ * Whether the request may create its customer. A request that would be rejected for any customer reserves no number, because
+ * numbers are limited.
  */
 function mayCreate(
   request: ConsumeRequest,

@@ -94,9 +94,9 @@ function toEventRow(request: EventRequest, name: EventName, facts: BatchFacts, p
   const { environmentId, customerId, event } = request;
   const customer = { environmentId, customerId };
   const key = customerKey(customer);
-  const newcomer = facts.newcomers.get(key);
-  if (newcomer !== undefined) plan.newCustomers.set(key, { ...customer, customerNumber: newcomer });
-  const customerNumber = plan.numbers.get(key) ?? newcomer ?? null;
+  const reserved = facts.reservedNumbers.get(key);
+  if (reserved !== undefined) plan.newCustomers.set(key, { ...customer, customerNumber: reserved });
+  const customerNumber = plan.numbers.get(key) ?? reserved ?? null;
   if (customerNumber === null) plan.reporters.set(key, customer);
   return {
     ...name,

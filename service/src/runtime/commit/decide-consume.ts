@@ -42,7 +42,7 @@ export function decideConsume(
   const { hasNewFormats, now } = facts;
   if (!hasNewFormats && needsNewFormat(request)) return refuse(pending, { kind: "upgrade_unfinished" });
   const key = customerKey(request);
-  const found = plan.wallets.get(key) ?? findNewcomer(request, facts);
+  const found = plan.wallets.get(key) ?? findNewCustomer(request, facts);
   if (found !== undefined && found.readWallet === null && !found.isMissing) return LOCKED;
 
   const isKnown = plan.wallets.has(key);
@@ -72,8 +72,8 @@ export function decideConsume(
 }
 
 /** Finds the number reserved for an unknown customer who gets the default plan. The same transaction creates the customer. */
-function findNewcomer(request: ConsumeRequest, { newcomers }: BatchFacts): FoundWallet | undefined {
-  const customerNumber = newcomers.get(customerKey(request));
+function findNewCustomer(request: ConsumeRequest, { reservedNumbers }: BatchFacts): FoundWallet | undefined {
+  const customerNumber = reservedNumbers.get(customerKey(request));
   if (customerNumber === undefined) return undefined;
   const { environmentId, customerId } = request;
   const nothing = {

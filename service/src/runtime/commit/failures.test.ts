@@ -55,7 +55,7 @@ test("a lost commit that cannot be found in time is reported as unknown, and a r
   expect(await database.count("cell.events")).toBe(2);
 });
 
-test("without a database every call gets 503 with Retry-After within a second, and the service recovers afterwards", async () => {
+test("without a database every call gets 503 with Retry-After within a second, and the service recovers afterward", async () => {
   const { database, wire, record } = await setupOnWire();
   await record(EVENT);
   wire.cut({ refusing: true });

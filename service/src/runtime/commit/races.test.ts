@@ -19,12 +19,12 @@ test("a retry that overtakes its original in another process does not make other
   const send = (idempotencyKey: string): Promise<Reply> =>
     post(`${service.url}/v1/events`, project.test.key.secret, { ...EVENT, idempotencyKey });
   const contested = send("contested");
-  const neighbours = Array.from({ length: 50 }, (_, i) => send(`neighbour-${i}`));
+  const neighbors = Array.from({ length: 50 }, (_, i) => send(`neighbor-${i}`));
   await pause(300);
   await original.query("commit");
 
   expect((await contested).status).toBe(409);
-  for (const reply of await Promise.all(neighbours)) expect(reply.status).toBe(200);
+  for (const reply of await Promise.all(neighbors)) expect(reply.status).toBe(200);
   expect(await database.count("cell.events")).toBe(50);
 });
 

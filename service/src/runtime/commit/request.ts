@@ -42,7 +42,7 @@ export type ConsumeRequest = Sender & {
   readonly endpoint: "consume" | "holds";
   readonly keyed: Keyed;
   readonly consumption: Consumption;
-  /** Null for a consume request, which charges at once. */
+  /** Null for a consume request, which charges immediately. */
   readonly duration: HoldDuration | null;
 };
 
@@ -57,7 +57,7 @@ export type HoldChangeRequest = Sender & {
 export type HoldAction =
   | {
       readonly kind: "settle";
-      /** What was really used: of the hold's only feature, or of each feature. Null charges all that is held. */
+      /** The quantity actually used of the hold's only feature, or of each feature. Null charges all that is held. */
       readonly used: Quantity | readonly ConsumptionItem[] | null;
       readonly atMostHeld: boolean;
       readonly metadata: Metadata | null;

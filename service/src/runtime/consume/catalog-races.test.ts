@@ -75,7 +75,7 @@ test("a catalog edit takes effect at the next request in both processes, for con
   }
 });
 
-test("a new feature is available in both processes immediately, and is never reported missing afterwards", async () => {
+test("a new feature is available in both processes immediately, and is never reported missing afterward", async () => {
   const { cell, context, publish, consumeAt } = await setupTwo();
   for (const round of rounds(5)) {
     const key = `feature-${round}`;

@@ -64,7 +64,7 @@ test("a lost commit that cannot be found in time is reported as unknown, and a r
   expect(await database.count("cell.ledger", "kind = 2")).toBe(2);
 });
 
-test("without a database, consume and check requests are rejected within a second, and succeed again afterwards", async () => {
+test("without a database, consume and check requests are rejected within a second, and succeed again afterward", async () => {
   const { database, wire, render, check } = await setupOnWire();
   await render("warm");
   expect((await check()).status).toBe(200);

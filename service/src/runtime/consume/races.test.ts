@@ -107,7 +107,7 @@ test("when a period ends during concurrent requests, the old and the new period 
   await expectSoundBooks(database);
 });
 
-test("two processes that create a customer with the default plan at once create one customer, wallet and allowance", async () => {
+test("two processes that concurrently create a customer with the default plan create one customer, wallet and allowance", async () => {
   const { cell, context, renderAt, database } = await setupTwo();
   await setDefaultPlan(cell, context, { plan: "pro" });
   for (const round of rounds(3)) {

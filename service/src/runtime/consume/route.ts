@@ -65,7 +65,7 @@ export async function answerConsume(
 
 type AskedToConsume = {
   readonly consumption: Consumption;
-  /** Null charges at once. */
+  /** Null charges immediately. */
   readonly duration: HoldDuration | null;
   readonly idempotencyKey: string;
 };

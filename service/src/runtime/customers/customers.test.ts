@@ -72,7 +72,7 @@ test("a customer's plan, credits and features are shown, and nothing changes", a
   expect(await database.query("select decided_at from cell.wallets")).toEqual(decided);
 });
 
-test("each feature says what a check of one unit says", async () => {
+test("each feature has the result of a check for one unit", async () => {
   const { read, check, consume } = await setup();
   await consume({ customerId: "ada", feature: "image.render", quantity: 10, idempotencyKey: "all" });
   await consume({ customerId: "ada", feature: "export", quantity: 5, idempotencyKey: "exports" });
@@ -118,7 +118,7 @@ test("a blocked customer, a pending plan and an unknown feature", async () => {
   expect((await read("ada?feature=export")).status).toBe(400);
 });
 
-test("the scope `check` is needed, and sufficient", async () => {
+test("the `check` scope is required, and sufficient", async () => {
   const { read, database, project } = await setup();
   const allow = (scopes: string) =>
     database.query("update control.api_keys set scopes = $1 where id = $2", [scopes, project.test.key.id]);

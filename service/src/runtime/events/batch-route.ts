@@ -29,8 +29,8 @@ export function batchRoute({ lanesOf, publicUrl }: BatchParts) {
     description:
       "Stores each event as `POST /v1/events` does, and shares its idempotency keys. An event that is rejected does not affect the others: " +
       "the response is 200, with a result for each event in order. All accepted events are stored before the response is sent. " +
-      "If every event fails with an error of status 500 or 503, the response is that error. " +
-      "It is always safe to send the same batch again. The body may have 1 MiB. Each event counts against the rate limit.",
+      "If every event fails with status 500 or 503, the response is that error. " +
+      "It is always safe to send the same batch again. The body can be up to 1 MiB. Each event counts against the rate limit.",
     body: BatchBody,
     bodyBytesMax: BODY_BYTES_MAX,
     describedBody: DescribedBatch,

@@ -182,7 +182,7 @@ test("an empty batch, 1,001 events, another field or no list get 400, and nothin
   expect(await parts.database.count("cell.events")).toBe(0);
 });
 
-test("a batch may have 1 MiB, and no other runtime request more than 64 KiB", async () => {
+test("a batch can be up to 1 MiB, and any other runtime request up to 64 KiB", async () => {
   const parts = await setup();
   const { service, project } = parts;
   const largest = JSON.stringify({ events: [event("a")] });
@@ -207,7 +207,7 @@ test("a batch may have 1 MiB, and no other runtime request more than 64 KiB", as
   }
 });
 
-test("the same batch through two processes at once stores each event once, and both get the same IDs", async () => {
+test("the same batch sent to two processes concurrently stores each event once, and both get the same IDs", async () => {
   const parts = await setup();
   const { service, project, database } = parts;
   const second = await startTestService(database);

@@ -11,7 +11,7 @@ export function openHoldRoute(parts: ConsumeParts) {
     operationId: "openHold",
     summary: "Set credits aside for work",
     description:
-      "For work whose cost is known only afterwards. Decides like consume, but sets the credits aside instead of charging them. No other " +
+      "For work whose cost is known only afterward. Decides like consume, but sets the credits aside instead of charging them. No other " +
       "request can spend them. Settle the hold with the quantity that was actually used. A hold counts toward limits immediately, and expires at " +
       "`expiresAt`. A customer can have at most 1,000 open holds.",
     body: HoldBody,

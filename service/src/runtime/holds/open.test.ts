@@ -119,7 +119,7 @@ test("a hold lasts at most 7 days after its opening", async () => {
   expect(reply.body).toMatchObject({ status: 422, code: "hold_too_long" });
 });
 
-test("a hold counts against the limit at once, and a settlement replaces the count", async () => {
+test("a hold counts against the limit immediately, and a settlement replaces the count", async () => {
   const { open, hold, settle, check } = await setupHolds();
   const holdId = await open({ feature: "export", quantity: 5 });
   const denied = await hold({ feature: "export" });

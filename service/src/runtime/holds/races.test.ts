@@ -70,7 +70,7 @@ test("settle and release at the moment of expiry: charged once, or not at all", 
       ...times(4, (i) => at(i).release(holdId, { customerId })),
       ...times(4, (i) => at(i).hold({ customerId, feature: "text.generate", quantity: 1 })),
     ]);
-    // A hold that was charged when it expired cannot be settled again; one that was freed is settled late, and only once.
+    // A hold that was charged when it expired cannot be settled again; one that was released is settled late, and only once.
     const settled = replies.slice(0, 4);
     expect(new Set(statusesOf(settled))).toEqual(new Set([onExpiry === "charge" ? "hold_settled" : 200]));
     expect(new Set(settled.map(({ body }) => body["consumeId"])).size).toBe(1);
@@ -81,7 +81,7 @@ test("settle and release at the moment of expiry: charged once, or not at all", 
   await expectVerified(database);
 });
 
-test("an extension and a settlement at the same moment: the settlement wins, and nothing stays held", {
+test("if an extension and a settlement arrive at the same time, the settlement wins and nothing stays held", {
   timeout: 600_000,
 }, async () => {
   const { at, assign, open, balance, database } = await setupTwo();
@@ -119,7 +119,7 @@ test("holds across the end of a period: the allowance of the new period is not r
     ]),
   );
   expect(new Set(statusesOf(replies))).toEqual(new Set([200]));
-  // The settled 3 came from the old allowance. The fourth was freed and expired with it.
+  // The settled 3 came from the old allowance. The fourth was released and expired with it.
   for (const { customerId } of held) expect(await balance(customerId)).toBe(90);
   await expectVerified(database);
 });

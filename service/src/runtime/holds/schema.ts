@@ -157,7 +157,7 @@ export const ClosedAnswer = Type.Object(
         },
         closed,
       ),
-      { description: "One for each feature of the hold, in the order in which it was opened." },
+      { description: "One for each feature of the hold, in the order of the request that opened it." },
     ),
     consumeId: consumeIdField,
   },

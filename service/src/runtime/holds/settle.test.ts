@@ -4,7 +4,7 @@ import { DAY_MS } from "../../../test/wind-back.ts";
 
 const TEXT = { feature: "text.generate", quantity: 10_000 }; // 30 credits
 
-test("settling charges what was used and frees the rest", async () => {
+test("settling charges what was used and releases the rest", async () => {
   const { open, settle, balance, database } = await setupHolds();
   const holdId = await open(TEXT);
   const reply = await settle(holdId, { quantity: 4_000, metadata: { model: "small" } });
@@ -71,7 +71,7 @@ test("without a quantity, all that was held is charged; a quantity of 0 charges 
   await expectVerified(database);
 });
 
-test("use beyond the hold takes other credits, and what no credits cover is uncovered", async () => {
+test("usage beyond the hold takes other credits, and what no credits cover is uncovered", async () => {
   const { open, settle, balance, consume, database } = await setupHolds();
   const beyond = await settle(await open(TEXT), { quantity: 20_000 });
   expect(beyond.body).toMatchObject({ creditsCharged: 60, creditsBeyondHold: 30, creditsUncovered: 0 });
@@ -92,7 +92,7 @@ test("with atMostHeld, a settlement takes no other credits", async () => {
   await expectVerified(database);
 });
 
-test("releasing frees everything, and is safe to repeat", async () => {
+test("releasing returns everything, and is safe to repeat", async () => {
   const { open, release, settle, balance, database } = await setupHolds();
   const holdId = await open(TEXT);
   const first = await release(holdId);
@@ -111,7 +111,7 @@ test("releasing frees everything, and is safe to repeat", async () => {
   await expectVerified(database);
 });
 
-test("a hold ends by itself and frees its credits; it can still be settled late", async () => {
+test("a hold that expires releases its credits; it can still be settled late", async () => {
   const { open, settle, release, extend, read, balance, database } = await setupHolds();
   const holdId = await open(TEXT);
   await expireHolds(database);
@@ -138,7 +138,7 @@ test("after 35 days, a hold that expired can no longer be settled", async () => 
   expect((await settle(rename(holdId))).body).toMatchObject({ status: 409, code: "hold_expired" });
 });
 
-test("a hold with onExpiry charge is charged in full when it ends by itself", async () => {
+test("a hold with onExpiry charge is charged in full when it expires", async () => {
   const { open, settle, release, read, balance, database } = await setupHolds();
   const holdId = await open({ ...TEXT, onExpiry: "charge" });
   await expireHolds(database);

@@ -82,7 +82,7 @@ test("concurrent reversals of parts and of the whole never return more than was 
   await expectVerified(database);
 });
 
-test("one key for reversals and charges of several customers at once is used once", {
+test("one key for concurrent reversals and charges of several customers is used once", {
   timeout: 600_000,
 }, async () => {
   const { charge, reverseAt, consume, assign, balance, database } = await setupTwo();

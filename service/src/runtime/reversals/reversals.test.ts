@@ -233,7 +233,7 @@ test("until the upgrade is finished, a reversal is rejected and changes nothing"
   expect(await balance()).toBe(70);
 });
 
-test("a burst of reversals does not keep operators out: the excess is told to try again", {
+test("a burst of reversals does not keep operators out: the excess gets 503", {
   timeout: 60_000,
 }, async () => {
   const { charge, reverse, manage, database } = await setupReversals();

@@ -35,7 +35,7 @@ export type CustomerRecord = RowOf<typeof RECORD>;
 
 export type CustomerSlice = {
   readonly records: readonly CustomerRecord[];
-  /** The place of a record, to continue after it. */
+  /** The position of a record, to continue after it. */
   readonly positionOf: (record: CustomerRecord) => Position;
   /** Where the next page starts. Null if this was the last page. */
   readonly next: Position | null;

@@ -16,7 +16,7 @@ export const CUSTOMER_ORDERS = [
 /** `name` is the ID of a customer without a name. `balance` is the stored balance of all pools together. */
 export type CustomerOrder = (typeof CUSTOMER_ORDERS)[number];
 
-/** The place of a customer in an order. The number decides between equal keys. */
+/** A customer's position in a sort order. The number decides between equal keys. */
 export type Position = { readonly key: string | number; readonly number: number };
 
 export type NumbersPage = {
@@ -34,7 +34,7 @@ export type FoundNumbers = {
 };
 
 /**
- * The customers of one page, in order. `search` matches a part of ID, name, email or billing reference. If it matches very many
+ * The customers of one page, in order. `search` matches part of the ID, name, email or billing reference. If it matches very many
  * customers, a page may hold fewer than `limit` and not be the last.
  */
 export async function findNumbers(tx: Tx, page: NumbersPage, search: string | null): Promise<FoundNumbers> {
@@ -66,25 +66,25 @@ function cut(found: readonly Position[], limit: number): FoundNumbers {
   return { found: shown, next: found.length > limit ? (shown.at(-1) ?? null) : null };
 }
 
-/** Wallets whose balance is compared, those of the newest customers. No index has the balance: every charge would update it. */
+/** Sorting by balance covers only this many of the newest customers. No index has the balance: every charge would update it. */
 export const COMPARED_MAX = 100_000;
 
 type Source = {
   /** Rows `s` of the environment, in a form that `and` can follow. */
   readonly rows: string;
-  /** The row of the customer `n`. */
+  /** The row of customer `n`. */
   readonly one: string;
   /** The sort key, as an expression on `s`. */
   readonly key: string;
   /** Whether the row matches the pattern. Null if it does not have the columns. */
   readonly isMatch: string;
-  /** Beyond a key, and from a key on. */
+  /** Operators: past a key, and at or past a key. */
   readonly compare: Readonly<Record<Direction, readonly [string, string]>>;
-  /** Before every key, and after every key. */
+  /** Values below and above every key. */
   readonly ends: readonly [string | number, string | number];
 };
 
-/** As the index `customers_shown_name` has it. */
+/** Must match the expression of the `customers_shown_name` index. */
 const SHOWN_NAME = 'lower(coalesce(s.name, s.customer_id) collate "default")';
 
 const NUMBERS = { asc: [">", ">="], desc: ["<", "<="] } as const;
@@ -150,7 +150,7 @@ function afterKey({ key, compare }: Source, direction: Direction): string {
 }
 
 function orderBy({ compare }: Source, direction: Direction, key: string, number: string): string {
-  // Ascending is "less than first".
+  // `using <` sorts ascending, so take the opposite operator.
   const [using] = compare[direction === "asc" ? "desc" : "asc"];
   return `${key} using ${using}, ${number} ${direction}`;
 }

@@ -88,7 +88,7 @@ const INSERT = statement(
   from unnest($1::integer[], $2::text[], $3::bigint[]) as c (environment_id, customer_id, number)`,
 );
 
-/** Customers must be sorted. If another process created one meanwhile, the statement must fail, so that the batch reruns. */
+/** Customers must be sorted. If another process created one in the meantime, the statement must fail, so that the batch reruns. */
 export function insertCustomers(tx: Tx, customers: readonly NewCustomer[]): Promise<Rows> {
   return tx.run(INSERT, [
     integers(customers.map(({ environmentId }) => environmentId)),

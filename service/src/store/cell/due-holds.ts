@@ -8,7 +8,7 @@ import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { HOLD } from "./holds.ts";
 import type { FoundWallet, WalletName } from "./wallets.ts";
 
-// A decision needs the holds that have ended by its time. Wallets say until when none ends, so holds are read only when one may be
+// A decision needs the holds that have ended by its time. A wallet stores a time by which none ends, so holds are read only when one may be
 // due. They are read after the wallets were locked, in a statement of their own, because a statement that waits for a lock sees other
 // tables as they were before.
 
@@ -91,7 +91,7 @@ export function latestDecision(
   return brandAs<Instant>(Math.max(clock, ...decided, ...catalogs.map(({ changedAt }) => changedAt)));
 }
 
-/** Adds the holds that end by `until`, or those that are due now to wallets that are only looked at. */
+/** Adds the holds that end by `until`, or those that are due now to wallets that are only viewed. */
 export async function viewDueHolds<T extends { readonly wallet: Wallet }>(
   tx: Tx,
   rows: readonly T[],

@@ -57,7 +57,7 @@ const SEEN = describeRow({
 
 export type SeenEventKey = RowOf<typeof SEEN>;
 
-// Reads the newest events backwards, because an index on the key would cost every insert. Both limits bound the work, however many
+// Reads the newest events backward, because an index on the key would cost every insert. Both limits bound the work, however many
 // environments share the table.
 const LIST_SEEN = statement(
   "event_keys.list_seen",

@@ -21,7 +21,7 @@ export async function readCellMigration(tx: Tx): Promise<LatestMigration> {
 
 export type TableSize = { readonly table: string; readonly bytes: number };
 
-// Sizes come from the system catalog. A partition counts as part of its table. A partition that is dropped meanwhile has no size.
+// Sizes come from the system catalog. A partition counts as part of its table. A partition that is dropped in the meantime has no size.
 const LIST_LARGEST = statement(
   "health.list_largest_tables",
   `
@@ -41,7 +41,7 @@ const LIST_LARGEST = statement(
   limit $1`,
 );
 
-/** The largest tables in the schemas `control` and `cell`, with their size including indexes. */
+/** The largest tables in the `control` and `cell` schemas, with their size including indexes. */
 export async function listLargestTables(tx: Tx, limit: number): Promise<TableSize[]> {
   const { rows } = await tx.run(LIST_LARGEST, [limit]);
   return rows.map(([table, bytes]) => ({ table: readText(table), bytes: readInteger(bytes) }));

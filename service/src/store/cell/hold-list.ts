@@ -57,7 +57,7 @@ const FIND_LATEST = statement(
   ) as h`,
 );
 
-/** The transaction must have locked the wallets before, so that no hold changes meanwhile. */
+/** The transaction must have locked the wallets before, so that no hold changes in the meantime. */
 export function findLatestHolds(tx: Tx, names: readonly HoldName[]): Promise<LatestHold[]> {
   const parameters = [
     integers(names.map(({ environmentId }) => environmentId)),
@@ -79,7 +79,7 @@ const RECORD = describeRow({
   /** The items as they were held first. */
   opened: derive(text("o.state"), (state) => decodeHoldState(state).items),
   firstExpiresAt: instant("o.expires_at"),
-  /** Of the request that opened the hold, as JSON text. */
+  /** The metadata of the request that opened the hold, as JSON text. */
   metadata: orNull(text("o.metadata::text")),
 });
 

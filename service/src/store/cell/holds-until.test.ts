@@ -30,7 +30,7 @@ function reload(book: Book, latest: number, needsAll: boolean): void {
   book.wallet = { ...stored, holds: open.filter(({ expiresAt }) => expiresAt <= holdsUntil), holdsUntil };
 }
 
-test("decisions are the same with all holds and with those that a stored wallet asks for", () => {
+test("decisions are the same with all holds and with those that a stored wallet needs", () => {
   forEveryHistory(HISTORIES, (script) => {
     const all = startBook(script);
     const due = startBook(script);

@@ -142,7 +142,7 @@ test("checks, charges and pages apply the ends of holds that are due, and leave 
   await hold(credits, 1, "charge");
   expect((await check({ ...body, quantity: 6 })).body).toMatchObject({ allowed: false, balance: 50 });
   await expireHolds(credits.database);
-  // The first hold frees 30 credits, the second one charges its 10.
+  // The first hold releases 30 credits, the second one charges its 10.
   expect((await check({ ...body, quantity: 8 })).body).toMatchObject({ allowed: true, balance: 80 });
   const customer = await readCustomer(cell, context.environmentId, ADA);
   expect(customer?.balances[0]).toMatchObject({ balance: 80 });
@@ -151,7 +151,7 @@ test("checks, charges and pages apply the ends of holds that are due, and leave 
   expect(await credits.database.count("cell.open_holds")).toBe(0);
 });
 
-test("the sweep writes the charge of an expired hold, and frees the credits of one that is not charged with it", async () => {
+test("the sweep writes the charge of an expired hold, and releases the credits of the uncharged ones", async () => {
   const credits = await setupCredits();
   await hold(credits, 1);
   await hold(credits, 2, "charge");

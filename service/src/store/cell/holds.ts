@@ -110,7 +110,7 @@ export function* writeHolds(
   recordedAt: Instant,
 ): Generator<Promise<Rows>, void> {
   yield INSERT.run(tx, rows, recordedAt);
-  // Of several changes to one hold, only the last one is listed.
+  // If a hold changed several times, only the last change is listed.
   const holds = new Map<string, { isNew: boolean; last: HoldRow }>();
   for (const last of rows) {
     const id = `${last.customerNumber} ${last.change.hold.number}`;

@@ -204,7 +204,7 @@ const INSERT = new Insert<KeyedRequest>("keyed_requests.insert", "keyed_requests
     (verdict.reason !== null || verdict.details !== null || verdict.single?.position?.limit != null),
 });
 
-/** Keys must be sorted. If another process stored one of them meanwhile, the statement must fail, so that the batch reruns. */
+/** Keys must be sorted. If another process stored one of them in the meantime, the statement must fail, so that the batch reruns. */
 export function insertKeyedRequests(
   tx: Tx,
   requests: readonly KeyedRequest[],

@@ -22,8 +22,13 @@ export async function openWallet(
   { environmentId }: { readonly environmentId: EnvironmentId },
   customerId: CustomerId,
 ): Promise<OpenWallet | null> {
-  const { wallets, held, catalog, clock } = await openWallets(tx, environmentId, [customerId], "wait");
-  assert(held.size === 0, "a wallet is locked after waiting for it");
+  const { wallets, lockedElsewhere, catalog, clock } = await openWallets(
+    tx,
+    environmentId,
+    [customerId],
+    "wait",
+  );
+  assert(lockedElsewhere.size === 0, "a wallet is locked after waiting for it");
   const open = wallets.get(customerId);
   return open === undefined ? null : { ...open, catalog, clock };
 }
@@ -37,7 +42,7 @@ export async function openOrCreateWallet(
   customerId: CustomerId,
 ): Promise<OpenWallet & { readonly isNew: boolean }> {
   let isNew = false;
-  // Another request may create the customer meanwhile, and an erasure may remove it again.
+  // Another request may create the customer in the meantime, and an erasure may remove it again.
   for (let inserts = 0; ; inserts++) {
     const open = await openWallet(tx, { environmentId }, customerId);
     if (open !== null) return { ...open, isNew };
@@ -47,17 +52,17 @@ export async function openOrCreateWallet(
 }
 
 /**
- * Whether to wait for wallets that another transaction holds. A transaction that has inserted customers must skip: a
- * lane may hold the wallet and wait for that insert, which would be a deadlock.
+ * Whether to wait for wallets that another transaction has locked. A transaction that has inserted customers must skip: a
+ * lane may have locked the wallet and wait for that insert, which would be a deadlock.
  */
-export type Patience = "skip" | "wait";
+export type LockMode = "skip" | "wait";
 
 export type OpenWallets = {
   readonly catalog: Catalog;
   readonly clock: Instant;
   readonly wallets: ReadonlyMap<CustomerId, WalletName & { readonly wallet: Wallet }>;
-  /** Existing wallets that another transaction holds. */
-  readonly held: ReadonlySet<CustomerId>;
+  /** Existing wallets that another transaction has locked. */
+  readonly lockedElsewhere: ReadonlySet<CustomerId>;
 };
 
 /** Locks the wallets of these customers in order, then reads the catalog and clock, as for a consume request. */
@@ -65,12 +70,12 @@ export async function openWallets(
   tx: Tx,
   environmentId: EnvironmentId,
   customers: readonly CustomerId[],
-  patience: Patience,
+  lockMode: LockMode,
 ): Promise<OpenWallets> {
   const names = sortNames(environmentId, customers);
   // Before the locks, so that they are not held while a missing catalog is loaded.
   await loadCatalog(tx, environmentId);
-  const lock = patience === "wait" ? lockWallets : lockFreeWallets;
+  const lock = lockMode === "wait" ? lockWallets : lockFreeWallets;
   let found = await lock(tx, names);
   const missing = found.filter(({ isMissing }) => isMissing);
   if (missing.length > 0) {
@@ -82,15 +87,15 @@ export async function openWallets(
   const catalog = await loadCatalog(tx, environmentId);
   const clock = await readClock(tx);
   const wallets = new Map<CustomerId, WalletName & { wallet: Wallet }>();
-  const held = new Set<CustomerId>();
+  const lockedElsewhere = new Set<CustomerId>();
   const withHolds = await addDueHolds(tx, found, { clock, catalogs: [catalog] });
   for (const { customerId, customerNumber, readWallet } of withHolds) {
-    if (readWallet === null) held.add(customerId);
+    if (readWallet === null) lockedElsewhere.add(customerId);
     // A customer erased before the lock was granted no longer exists; nothing may be written under its number.
     else if (numbers.get(customerId) === customerNumber)
       wallets.set(customerId, { environmentId, customerNumber, wallet: readWallet() });
   }
-  return { catalog, clock, wallets, held };
+  return { catalog, clock, wallets, lockedElsewhere };
 }
 
 /** Sorts customers in the order in which all transactions insert and lock them. */

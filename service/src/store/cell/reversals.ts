@@ -53,7 +53,7 @@ export type ConsumeName = WalletName & { readonly sequence: number; readonly rec
 
 /**
  * The charges of one request, in order. Empty if there is no such request. The wallet must be locked, so that no other reversal of
- * them is added meanwhile.
+ * them is added in the meantime.
  */
 export function listConsumes(tx: Tx, name: ConsumeName): Promise<StoredConsume[]> {
   const { customerNumber, sequence, recordedAt, environmentId } = name;

@@ -57,8 +57,9 @@ const prefixed = (column: string): string => `
 const IDS_MAX = 1_000_000;
 
 /**
- * Customers that contain the text, as `found`. Names, emails and references have an index of trigrams. IDs have none, because a
- * customer's first request would have to update it: they are read from the index of IDs, 100,000 in some 30 ms.
+ * SQL for `found`: customers whose ID, name, email or reference contains the text. Names, emails and references have a trigram index.
+ * IDs have none, because a customer's first request would have to update it: they are read from the index of IDs, 100,000 in about
+ * 30 ms.
  *
  * Materialized, so that the planner does not expect to stop early and scan the table: a rare text would then read all customers.
  * The scans themselves stop at the limit.

@@ -128,7 +128,7 @@ test.each([
   ["the holds that were read end", { holds: [holdUntil(900)], openHolds: 3, holdsUntil: 400 }, 400],
   ["a hold that was read ends", { holds: [holdUntil(300)], openHolds: 3, holdsUntil: 400 }, 299],
   ["forever, without open holds", { holds: [], openHolds: 0, holdsUntil: 400 }, Number.POSITIVE_INFINITY],
-])("a wallet says that no hold ends before %s", (_, parts, holdsUntil) => {
+])("a wallet stores that no hold ends before %s", (_, parts, holdsUntil) => {
   const held = { grant: 1, pool: POOL, kind: "manual", expiresAt: null, credits: 5, revoked: 0 } as const;
   for (const kept of [[], [held]]) {
     const wallet = { ...newWallet(instant(0)), holdCount: 5, holdChanges: 5, held: kept, ...parts };

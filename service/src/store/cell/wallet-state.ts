@@ -145,7 +145,7 @@ export function encodeWalletState(wallet: Wallet): string {
 
 const HOLDS_PREFIX = `[${FORM_WITH_HOLDS},`;
 
-/** Until when no open hold ends, as the whole state would say it when decoded. */
+/** Reads `holdsUntil` (no open hold ends by this time) without decoding the whole state. */
 export function holdsUntilIn(text: string): number {
   if (!text.startsWith(HOLDS_PREFIX)) return Number.POSITIVE_INFINITY;
   // The last field is a list if no holds are open.
@@ -172,7 +172,7 @@ export function decodeWalletState(
   const { 10: overridesCount = 0, 11: overrides = null, 12: ownCounters = [] } = state;
   const { 13: holdCount = 0, 14: holdChanges = 0, 15: openHolds = 0, 16: held = [] } = state;
   const { 17: holdsUntil = Number.POSITIVE_INFINITY } = state;
-  assert(openHolds === 0 || state.length > 17, "a wallet with open holds says until when none ends");
+  assert(openHolds === 0 || state.length > 17, "a wallet with open holds has `holdsUntil`");
   assert(
     form === formOf({ next, overridesCount, holdCount }),
     "a wallet has a format that this release knows",

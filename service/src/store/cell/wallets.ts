@@ -283,7 +283,7 @@ export function blockWallet(tx: Tx, name: WalletName, isBlocked: boolean): Promi
   return tx.run(BLOCK, [name.environmentId, name.customerNumber, isBlocked]);
 }
 
-/** The value of the column `balance`: the credits of all pools, whether they can be spent or are held. */
+/** The value of the `balance` column: the credits of all pools, whether they can be spent or are held. */
 export function totalOf({ grants, held }: Pick<Wallet, "grants" | "held">): number {
   let total = 0;
   for (const { remaining } of grants) total += remaining;

@@ -41,11 +41,9 @@ test("all months and environments are compared with their rows, and one day is r
   timeout: 120_000,
 }, async () => {
   const { database, project, cell } = await setupCredits();
-  const neighbour = await createTestProject(database, "Neighbour");
+  const neighbor = await createTestProject(database, "Neighbor");
   await database.query("select cell.ensure_monthly_partitions(6, 0)");
-  const environments = [project.test, neighbour.test, neighbour.live].map(
-    ({ environmentId }) => environmentId,
-  );
+  const environments = [project.test, neighbor.test, neighbor.live].map(({ environmentId }) => environmentId);
   for (const environmentId of environments) await insertHistory(database, environmentId);
   await settle({ cell, database });
   await expectExactSums(database);

@@ -25,7 +25,7 @@ async function countRead(tx: Tx): Promise<number> {
 
 test("usage by metadata or member on one past day reads neither another project's rows nor later days", async () => {
   const { database, project, cell } = await setupCredits();
-  const neighbour = await createTestProject(database, "Neighbour");
+  const neighbor = await createTestProject(database, "Neighbor");
   await database.query("select cell.ensure_monthly_partitions(3, 0)");
   const day = Math.floor(Date.now() / DAY_MS - 40) * DAY_MS;
   const insert = (environmentId: number, at: number, rows: number) =>
@@ -39,7 +39,7 @@ test("usage by metadata or member on one past day reads neither another project'
   const { environmentId } = project.test;
   // The projects alternate, so that the rows of each are scattered over the pages.
   for (let i = 0; i < 20; i++) {
-    await insert(neighbour.test.environmentId, day + i * 1_000_000, 900);
+    await insert(neighbor.test.environmentId, day + i * 1_000_000, 900);
     await insert(environmentId, day + i * 1_000_000, 100);
   }
   for (let i = 1; i < 30; i++) await insert(environmentId, day + i * DAY_MS, 500);
@@ -52,7 +52,7 @@ test("usage by metadata or member on one past day reads neither another project'
        from generate_series(1, $5::integer) as i`,
       [day + days * DAY_MS, customer, days, charged, rows],
     );
-  await charge(1001, neighbour.test.environmentId, 0, 300);
+  await charge(1001, neighbor.test.environmentId, 0, 300);
   for (const days of [0, 2, 20]) await charge(1002, environmentId, days, 100);
   const scope = {
     environmentId: brandAs<EnvironmentId>(environmentId),

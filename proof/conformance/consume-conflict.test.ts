@@ -13,7 +13,7 @@ test.each([
   ["quantity, now the default", { quantity: undefined }],
   ["metadata", { metadata: { a: 1 } }],
 ])(
-  "4.1 rule 2, 4.3: a key reused with another payload (%s) is 409, reveals nothing and charges nothing",
+  "a key reused with another payload (%s) gets 409, reveals nothing and charges nothing",
   async (_name, change) => {
     const { consume, database, assign } = await setupCredits();
     await assign("bob");
@@ -29,7 +29,7 @@ test.each([
   },
 );
 
-test("4.1 rule 2: a key used on consume is 409 on events, and the other way round", async () => {
+test("a key used on consume gets 409 on events, and vice versa", async () => {
   const { consume, record, database } = await setupCredits();
   const event = { customerId: "ada", event: "image.render", quantity: 2 };
   await consume(RENDER);
@@ -45,7 +45,7 @@ test("4.1 rule 2: a key used on consume is 409 on events, and the other way roun
   expect(changed).toEqual([]);
 });
 
-test("4.1 rule 2: a key used in the other environment gets 409, even with the same body", async () => {
+test("a key used in the other environment gets 409, even with the same body", async () => {
   const { consume, service, project, database } = await setupCredits();
   await consume(RENDER);
   const changed = await changedTables(database, async () => {
@@ -56,7 +56,7 @@ test("4.1 rule 2: a key used in the other environment gets 409, even with the sa
   expect(changed).toEqual([]);
 });
 
-test("4.1 rule 1: keys are scoped to the project: another project can use the same key", async () => {
+test("keys are scoped to the project: another project can use the same key", async () => {
   const { consume, service, database } = await setupCredits();
   await consume(RENDER);
   const other = await createTestProject(database, "Another product");

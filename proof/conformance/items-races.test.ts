@@ -13,7 +13,7 @@ const EXPORT = { feature: "export" };
 const ADA = { customerId: "ada", idempotencyKey: "key-1" };
 const BODY = { ...ADA, items: [RENDER, TEXT, EXPORT] };
 
-test("items: a reversal applies to the whole request, or to one item and a quantity", async () => {
+test("a reversal applies to the whole request, or to one item and a quantity", async () => {
   const credits = await setupCredits();
   const { consume, check, cell, context } = credits;
   const consumeId = String((await consume(BODY)).body["consumeId"]);
@@ -35,7 +35,7 @@ test("items: a reversal applies to the whole request, or to one item and a quant
   await expectSoundBooks(credits.database);
 });
 
-test("items: concurrent requests through two processes never overspend, and never charge only a part of a request", async () => {
+test("concurrent requests through two processes never overspend, and never charge only a part of a request", async () => {
   const { consumeAt, database } = await setupTwo();
   // 25 credits each: four fit into 100.
   const items = [RENDER, { feature: "text.generate", quantity: 1_666 }];
@@ -47,7 +47,7 @@ test("items: concurrent requests through two processes never overspend, and neve
   await expectSoundBooks(database);
 });
 
-test("items: until the upgrade is finished, requests with items are rejected, and denials keep their old form", async () => {
+test("until the upgrade is finished, requests with items are rejected, and denials keep their old form", async () => {
   const { database, consume } = await setupCredits({}, async (unfinished) => {
     await unfinished.query("update cell.identity set data_format = 1");
   });

@@ -9,7 +9,7 @@ test.each([
   ["an event key of 120 characters", { event: "x".repeat(120) }, { event: "x".repeat(121) }],
   ["a quantity of 1", { quantity: 1 }, { quantity: 0 }],
   ["a quantity of 1,000,000", { quantity: 1_000_000 }, { quantity: 1_000_001 }],
-])("8: %s is accepted, and the next value is rejected and stores nothing", async (_name, within, beyond) => {
+])("%s is accepted, and the next value is rejected and stores nothing", async (_name, within, beyond) => {
   const { database, record } = await setup();
   expect((await record({ ...EVENT, ...within })).status).toBe(200);
   const changed = await changedTables(database, async () => {
@@ -26,7 +26,7 @@ test.each([
   ["keys", 50, { list: [keys(20), keys(29)] }, { list: [keys(20), keys(30)] }],
   ["depth", 5, nest(5), nest(6)],
 ])(
-  "8: metadata is limited in %s: %i are accepted, one more gets 422, and nothing is stored",
+  "metadata is limited in %s: %i are accepted, and one more gets 422 and stores nothing",
   async (limit, max, within, beyond) => {
     const { database, record } = await setup();
     expect((await record({ ...EVENT, metadata: within })).status).toBe(200);
@@ -41,7 +41,7 @@ test.each([
   },
 );
 
-test("8: the workspace sets the limits for metadata", async () => {
+test("the workspace sets the limits for metadata", async () => {
   const { database, record } = await setup();
   await database.query("update control.workspace_plans set metadata_keys_max = 2");
   expect((await record({ ...EVENT, metadata: keys(2) })).status).toBe(200);
@@ -51,7 +51,7 @@ test("8: the workspace sets the limits for metadata", async () => {
   });
 });
 
-test("8: a body of 64 KiB is accepted, and one byte more gets 413", async () => {
+test("a body of 64 KiB is accepted, and one byte more gets 413", async () => {
   const { record } = await setup();
   const body = JSON.stringify(EVENT);
   expect((await record(body.padEnd(64 * 1024))).status).toBe(200);
@@ -61,7 +61,7 @@ test("8: a body of 64 KiB is accepted, and one byte more gets 413", async () => 
   });
 });
 
-test("8: requests beyond the workspace's rate limit get 429 with Retry-After and are not stored", async () => {
+test("requests beyond the workspace's rate limit get 429 with Retry-After and are not stored", async () => {
   const { database, record } = await setup();
   await database.query("update control.workspace_plans set requests_per_second_max = 3");
   const replies = await Promise.all(Array.from({ length: 10 }, () => record(EVENT)));
@@ -74,7 +74,7 @@ test("8: requests beyond the workspace's rate limit get 429 with Retry-After and
   expect(await database.count("cell.events")).toBe(10 - refused.length);
 });
 
-test("8: usage older than the workspace's history window is still recorded", async () => {
+test("usage older than the workspace's history window is still recorded", async () => {
   const { database, record } = await setup();
   await database.query("update control.workspace_plans set history_days_max = 1");
   const timestamp = new Date(Date.now() - 30 * DAY).toISOString();
@@ -83,7 +83,7 @@ test("8: usage older than the workspace's history window is still recorded", asy
 });
 
 test.each(["update cell.events set quantity = 1", "delete from cell.events", "truncate cell.events"])(
-  "8: events are append-only: even the schema owner cannot `%s`",
+  "events are append-only: even the schema owner cannot `%s`",
   async (statement) => {
     const { database, record } = await setup();
     await record(EVENT);

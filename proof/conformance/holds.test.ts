@@ -16,7 +16,7 @@ import { changedTables } from "./changed-tables.ts";
 
 const IMAGES = { feature: "image.render", quantity: 4 }; // 40 credits
 
-test("holds: all calls need the scope `consume`", async () => {
+test("all calls need the `consume` scope", async () => {
   const { hold, open, settle, release, extend, read, database } = await setupHolds();
   const holdId = await open(IMAGES);
   await database.query("update control.api_keys set scopes = '{check,events}'");
@@ -33,7 +33,7 @@ test("holds: all calls need the scope `consume`", async () => {
   for (const call of calls) expect((await call()).body["code"]).toBe("scope_missing");
 });
 
-test("holds: opening, extending, releasing and expiring write nothing to the ledger", async () => {
+test("opening, extending, releasing and expiring write nothing to the ledger", async () => {
   const { open, extend, release, balance, database } = await setupHolds();
   await balance();
   const entries = await database.count("cell.ledger");
@@ -47,7 +47,7 @@ test("holds: opening, extending, releasing and expiring write nothing to the led
   expect(await database.count("cell.ledger")).toBe(entries);
 });
 
-test("holds: the price is fixed when the hold is opened", async () => {
+test("a hold fixes its price when it is opened", async () => {
   const { open, settle, extend, publish, cell, context, consume, database } = await setupHolds();
   const holdId = await open(IMAGES);
   await defineFeature(cell, context, {
@@ -62,7 +62,7 @@ test("holds: the price is fixed when the hold is opened", async () => {
   await expectVerified(database);
 });
 
-test("holds: credits that were held when their period ended expire when the hold ends", async () => {
+test("credits that were held when their period ended expire when the hold ends", async () => {
   const { open, release, settle, balance, database } = await setupHolds();
   const first = await open(IMAGES);
   const second = await open(IMAGES);
@@ -83,7 +83,7 @@ async function keepOpen({ database }: Pick<Holds, "database">): Promise<void> {
   await database.query("set session_replication_role = origin");
 }
 
-test("holds: an allowance is not carried to another plan", async () => {
+test("a held allowance is not carried over to another plan", async () => {
   const { open, release, publish, assign, balance, database } = await setupHolds();
   const allowances = [{ pool: "credits", credits: 5, period: "month" as const, rollover: 0, overage: 0 }];
   await publish({ key: "small", name: "Small", allowances });
@@ -97,7 +97,7 @@ test("holds: an allowance is not carried to another plan", async () => {
   await expectVerified(database);
 });
 
-test("holds: a hold does not protect credits from revocation, except those it is settled with", async () => {
+test("a hold does not protect credits from revocation, except those it is settled with", async () => {
   const managed = await setupManage();
   const { open, release, settle, balance } = openHolds(managed);
   const { manage, topUp, consume, database } = managed;
@@ -114,7 +114,7 @@ test("holds: a hold does not protect credits from revocation, except those it is
   await expectVerified(database);
 });
 
-test("holds: repeated settlements do not depend on how long keys are kept", async () => {
+test("a settlement can be repeated however long keys are kept", async () => {
   const { open, settle, database } = await setupHolds({ IDEMPOTENCY_DAYS: "40" });
   const holdId = await open(IMAGES);
   const first = await settle(holdId, { quantity: 1 });
@@ -124,7 +124,7 @@ test("holds: repeated settlements do not depend on how long keys are kept", asyn
   expect(again.body["consumeId"]).toBe(first.body["consumeId"]);
 });
 
-test("holds: a settlement is reversed like any other charge, starting with the uncovered part", async () => {
+test("a settlement is reversed like any other charge, starting with its uncovered part", async () => {
   const managed = await setupManage();
   const { open, settle, balance } = openHolds(managed);
   const { manage, database } = managed;
@@ -137,7 +137,7 @@ test("holds: a settlement is reversed like any other charge, starting with the u
   await expectVerified(database);
 });
 
-test("holds: erasing a customer releases open holds; the ID then belongs to a new customer", async () => {
+test("erasing a customer releases open holds; the ID then belongs to a new customer", async () => {
   const managed = await setupManage();
   const { open, settle, read } = openHolds(managed);
   const { manage, assign, database } = managed;
@@ -150,7 +150,7 @@ test("holds: erasing a customer releases open holds; the ID then belongs to a ne
   await expectVerified(database);
 });
 
-test("holds: another environment's key does not find the hold", async () => {
+test("another environment's key does not find the hold", async () => {
   const holds = await setupHolds();
   const holdId = await holds.open(IMAGES);
   const { secret } = holds.project.live.key;
@@ -160,7 +160,7 @@ test("holds: another environment's key does not find the hold", async () => {
   expect(response.status).toBe(404);
 });
 
-test("holds: until the upgrade is finished, no hold is opened", async () => {
+test("until the upgrade is finished, no hold is opened", async () => {
   const credits = await setupCredits({}, async (unfinished) => {
     await unfinished.query("update cell.identity set data_format = 1");
   });
@@ -172,7 +172,7 @@ test("holds: until the upgrade is finished, no hold is opened", async () => {
   expect((await hold(body)).body["allowed"]).toBe(true);
 });
 
-test("holds: a hold counts in the period in which it was opened, and no longer counts once that period is over", async () => {
+test("a hold counts in the period in which it was opened, and no longer counts once that period is over", async () => {
   const { open, settle, check, database } = await setupHolds();
   const holdId = await open({ feature: "export", quantity: 5, expiresInSeconds: 86_400 });
   await windBack(database, DAY_MS);

@@ -16,7 +16,7 @@ async function membersIn({ database }: Credits, table: keyof typeof ORDER): Prom
   return rows.map((row) => row["member_id"]);
 }
 
-test("members: a charge, a denial and an event record the member", async () => {
+test("a charge, a denial and an event record the member", async () => {
   const credits = await setupCredits();
   const { consume, record } = credits;
   const plain = await consume(CONSUME);
@@ -30,14 +30,14 @@ test("members: a charge, a denial and an event record the member", async () => {
   expect(await membersIn(credits, "events")).toEqual(["user_9", null]);
 });
 
-test("members: every item of a request records the member", async () => {
+test("every item of a request records the member", async () => {
   const credits = await setupCredits();
   const items = [{ feature: "image.render" }, { feature: "text.generate", quantity: 1_000 }];
   await credits.consume({ customerId: "ada", items, memberId: "user_7", idempotencyKey: "key-1" });
   expect(await membersIn(credits, "ledger")).toEqual([null, "user_7", "user_7"]);
 });
 
-test("members: a check takes a member, and answers as without it", async () => {
+test("a check accepts a member and returns the same response as without it", async () => {
   const credits = await setupCredits();
   const { check, database } = credits;
   const ask = { customerId: "ada", feature: "image.render" };
@@ -48,7 +48,7 @@ test("members: a check takes a member, and answers as without it", async () => {
   expect(changed).toEqual([]);
 });
 
-test("members: the same request replays, and another member is another request", async () => {
+test("the same request with the same member replays, and a different member makes it a different request", async () => {
   const credits = await setupCredits();
   const { consume, record } = credits;
   const first = { ...CONSUME, memberId: "user_7" };
@@ -63,7 +63,7 @@ test("members: the same request replays, and another member is another request",
   expect((await record({ ...event, memberId: "user_8" })).status).toBe(409);
 });
 
-test("members: an unusable member is rejected by check, consume and events", async () => {
+test("an invalid member is rejected by check, consume and events", async () => {
   const { check, consume, record } = await setupCredits();
   const bad = [
     ["", "too_short"],
@@ -89,7 +89,7 @@ test("members: an unusable member is rejected by check, consume and events", asy
   expect((await consume({ ...CONSUME, memberId: "😀".repeat(255) })).status).toBe(200);
 });
 
-test("members: until the upgrade is finished they are rejected, and leave nothing behind", async () => {
+test("until the upgrade is finished, requests with a member are rejected and store nothing", async () => {
   const credits = await setupCredits({}, async (unfinished) => {
     await unfinished.query("update cell.identity set data_format = 1");
   });

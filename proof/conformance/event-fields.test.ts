@@ -6,24 +6,24 @@ import { changedTables } from "./changed-tables.ts";
 const EVENT = { customerId: "customer_1", event: "tokens.generated", quantity: 3 };
 const NOW = new Date(Math.floor(Date.now() / 1000) * 1000).toISOString().slice(0, 19);
 
-test.each(["customerId", "event", "quantity"])("2.1 %s is required", async (field) => {
+test.each(["customerId", "event", "quantity"])("%s is required", async (field) => {
   const body = Object.fromEntries(Object.entries(EVENT).filter(([name]) => name !== field));
   await expectRefused([{ body, field, code: "required" }]);
 });
 
-test("2.1 metadata, timestamp and idempotencyKey are optional", async () => {
+test("metadata, timestamp and idempotencyKey are optional", async () => {
   const { record } = await setup();
   expect((await record(EVENT)).status).toBe(200);
 });
 
-test("2.1 null is not the same as an omitted field", async () => {
+test("null is not the same as an omitted field", async () => {
   const fields = ["customerId", "event", "quantity", "metadata", "timestamp", "idempotencyKey"];
   await expectRefused(
     fields.map((field) => ({ body: { ...EVENT, [field]: null }, field, code: "wrong_type" })),
   );
 });
 
-test("2.1 an unknown field is rejected, and the error names it", async () => {
+test("an unknown field is rejected, and the error names it", async () => {
   await expectRefused([{ body: { ...EVENT, amount: 1 }, field: "amount", code: "unknown_field" }]);
 });
 
@@ -32,11 +32,11 @@ test.each([
   ["a string", '"event"'],
   ["a number", "1"],
   ["null", "null"],
-])("2.1 the body is a JSON object, so %s is rejected", async (_name, body) => {
+])("the body is a JSON object, so %s is rejected", async (_name, body) => {
   await expectRefused([{ body, field: "", code: "wrong_type" }]);
 });
 
-test("2.1 customerId is a string of 1 to 255 characters, stored unchanged", async () => {
+test("customerId is a string of 1 to 255 characters, stored unchanged", async () => {
   const accepted = ["c", "x".repeat(255), "🙂".repeat(255), " padded ", "Ünï/код:#1"];
   const { database } = await expectAccepted(accepted.map((customerId) => ({ customerId })));
   const stored = await database.query("select customer_id from cell.customers");
@@ -51,7 +51,7 @@ test("2.1 customerId is a string of 1 to 255 characters, stored unchanged", asyn
   ]);
 });
 
-test("2.1 event is a string of 1 to 120 code points, stored unchanged", async () => {
+test("event is a string of 1 to 120 code points, stored unchanged", async () => {
   const accepted = ["e", "x".repeat(120), "🙂".repeat(120)];
   const { database } = await expectAccepted(accepted.map((event) => ({ event })));
   const stored = await database.query("select event from cell.events");
@@ -65,7 +65,7 @@ test("2.1 event is a string of 1 to 120 code points, stored unchanged", async ()
   ]);
 });
 
-test("2.1 quantity is an integer from 1 to 1,000,000, without type coercion", async () => {
+test("quantity is an integer from 1 to 1,000,000, without type coercion", async () => {
   const { database } = await expectAccepted([{ quantity: 1 }, { quantity: 1_000_000 }]);
   const stored = await database.query("select quantity from cell.events order by quantity");
   expect(stored).toEqual([{ quantity: 1 }, { quantity: 1_000_000 }]);
@@ -81,7 +81,7 @@ test("2.1 quantity is an integer from 1 to 1,000,000, without type coercion", as
   ]);
 });
 
-test("2.1 metadata is a JSON object, stored unchanged", async () => {
+test("metadata is a JSON object, stored unchanged", async () => {
   const metadata = { model: "small", nested: { list: [1, "two", null, true, 0.5] }, "": "🙂" };
   const { database } = await expectAccepted([{ metadata }]);
   expect(await database.query("select metadata from cell.events")).toEqual([{ metadata }]);
@@ -98,7 +98,7 @@ test("2.1 metadata is a JSON object, stored unchanged", async () => {
   ]);
 });
 
-test("2.1 timestamp is an ISO 8601 time with an offset, and the event is stored at that instant", async () => {
+test("timestamp is an ISO 8601 time with an offset, and the event is stored at that instant", async () => {
   const accepted = [`${NOW}Z`, `${NOW}.0Z`, `${NOW}.000000000Z`, `${NOW}+00:00`, `${NOW.toLowerCase()}z`];
   const { database } = await expectAccepted(accepted.map((timestamp) => ({ timestamp })));
   const stored = await database.query("select distinct occurred_at from cell.events");
@@ -123,7 +123,7 @@ test("2.1 timestamp is an ISO 8601 time with an offset, and the event is stored 
   ]);
 });
 
-test("2.1 without a timestamp, the event's time is the time of recording", async () => {
+test("without a timestamp, the event's time is the time of recording", async () => {
   const { database } = await expectAccepted([{}]);
   const [row] = await database.query(
     "select occurred_at = recorded_at as same, clock_timestamp() - recorded_at < interval '10 s' as recent from cell.events",
@@ -131,7 +131,7 @@ test("2.1 without a timestamp, the event's time is the time of recording", async
   expect(row).toEqual({ same: true, recent: true });
 });
 
-test("2.1 idempotencyKey is a string of 1 to 255 visible ASCII characters", async () => {
+test("idempotencyKey is a string of 1 to 255 visible ASCII characters", async () => {
   await expectAccepted([{ idempotencyKey: "k" }, { idempotencyKey: "~".repeat(255) }]);
   await expectRefused([
     { body: { ...EVENT, idempotencyKey: "" }, field: "idempotencyKey", code: "too_short" },
@@ -142,7 +142,7 @@ test("2.1 idempotencyKey is a string of 1 to 255 visible ASCII characters", asyn
   ]);
 });
 
-test("2.2 the response has only `accepted` (true) and `eventId` (`evt_` plus the ID of the stored event)", async () => {
+test("the response has only `accepted` (true) and `eventId` (`evt_` plus the ID of the stored event)", async () => {
   const { database, record } = await setup();
   const reply = await record(EVENT);
   expect(reply.body).toEqual({ accepted: true, eventId: expect.stringMatching(/^evt_[0-9a-z]{26}$/) });
@@ -150,7 +150,7 @@ test("2.2 the response has only `accepted` (true) and `eventId` (`evt_` plus the
   expect(Buffer.isBuffer(row?.["id"]) && publicId("evt", row["id"])).toBe(reply.body["eventId"]);
 });
 
-test("2.3 a stored event has no feature and keeps its event key, customer and environment", async () => {
+test("a stored event has no feature and keeps its event key, customer and environment", async () => {
   const { database, project, record } = await setup();
   await record(EVENT);
   const rows = await database.query(`
@@ -167,7 +167,7 @@ test("2.3 a stored event has no feature and keeps its event key, customer and en
   ]);
 });
 
-test("2.3 an event moves no credits: only events and keyed requests change", async () => {
+test("an event moves no credits: only events and keyed requests change", async () => {
   const { database, record } = await setup();
   const made = await changedTables(database, () => record({ ...EVENT, idempotencyKey: "key-1" }));
   // The first event creates the customer, with an empty wallet.
@@ -175,6 +175,19 @@ test("2.3 an event moves no credits: only events and keyed requests change", asy
   expect(await database.count("cell.wallets", "balance = 0 and sequence = 0")).toBe(1);
   const changed = await changedTables(database, () => record({ ...EVENT, idempotencyKey: "key-2" }));
   expect(changed).toEqual(["cell.events", "cell.keyed_requests"]);
+});
+
+test("recording an event checks no entitlements: a customer without a plan or credits is accepted", async () => {
+  const { record } = await setup();
+  const reply = await record({ ...EVENT, customerId: "customer_without_anything", quantity: 1_000_000 });
+  expect(reply.status).toBe(200);
+  expect(Object.keys(reply.body)).toEqual(["accepted", "eventId"]);
+});
+
+test("recording an event changes usage only, never a balance", async () => {
+  const { database, record } = await setup();
+  await record(EVENT);
+  expect(await changedTables(database, () => record(EVENT))).toEqual(["cell.events"]);
 });
 
 /** Each change is accepted and stores one event. */

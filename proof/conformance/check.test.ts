@@ -7,7 +7,7 @@ import { changedTables } from "./changed-tables.ts";
 
 const ADA = { customerId: "ada", feature: "image.render" };
 
-test("4.2: the response has exactly these fields in this order", async () => {
+test("the response has exactly these fields in this order", async () => {
   const { check } = await setupCredits();
   const reply = await check({ ...ADA, quantity: 2 });
   expect(reply.status).toBe(200);
@@ -20,7 +20,7 @@ test("4.2: the response has exactly these fields in this order", async () => {
   );
 });
 
-test("4.2: the response includes the feature's limit, with its fields in this order", async () => {
+test("the response includes the feature's limit, with its fields in this order", async () => {
   const { check } = await setupCredits();
   const { body } = await check({ customerId: "ada", feature: "export", quantity: 2 });
   expect(Object.keys(body["limit"] ?? {})).toEqual(["quantity", "used", "remaining", "resetsAt"]);
@@ -31,7 +31,7 @@ test("4.2: the response includes the feature's limit, with its fields in this or
   });
 });
 
-test("4.2: quantity is optional and defaults to 1", async () => {
+test("quantity is optional and defaults to 1", async () => {
   const { check } = await setupCredits();
   const omitted = await check(ADA);
   const explicit = await check({ ...ADA, quantity: 1 });
@@ -39,7 +39,7 @@ test("4.2: quantity is optional and defaults to 1", async () => {
   expect(omitted.body).toMatchObject({ quantity: 1, creditsRequired: 10 });
 });
 
-test("4.2: a check changes no row in any table", async () => {
+test("a check changes no row in any table", async () => {
   const { check, cell, context, database } = await setupCredits();
   await setDefaultPlan(cell, context, { plan: "pro" });
   const changed = await changedTables(database, async () => {
@@ -65,7 +65,7 @@ test("4.2: a check changes no row in any table", async () => {
   expect(changed).toEqual([]);
 });
 
-test("4.2: a check applies the end of a period without writing anything", async () => {
+test("a check applies the end of a period without writing anything", async () => {
   const { check, consume, database } = await setupCredits();
   await consume({ ...ADA, quantity: 9, idempotencyKey: "key-1" });
   expect((await check(ADA)).body).toMatchObject({ allowed: true, balance: 10 });
@@ -76,7 +76,7 @@ test("4.2: a check applies the end of a period without writing anything", async 
   expect(changed).toEqual([]);
 });
 
-test("4.2: a check returns the balance before the charge, a consume request the balance after it", async () => {
+test("a check returns the balance before the charge, a consume request the balance after it", async () => {
   const { check, consume } = await setupCredits();
   const used = (count: number, resetsAt: unknown): object => ({
     quantity: 5,
@@ -97,7 +97,7 @@ test("4.2: a check returns the balance before the charge, a consume request the 
   expect((await check(ADA)).body["balance"]).toBe(90);
 });
 
-test("4.2: a check accepts and ignores the fields of a consume request", async () => {
+test("a check accepts and ignores the fields of a consume request", async () => {
   const { check, consume } = await setupCredits();
   const body = { ...ADA, idempotencyKey: "key-1", metadata: { model: "small" } };
   expect((await check(body)).text).toBe((await check(ADA)).text);
@@ -109,7 +109,7 @@ test("4.2: a check accepts and ignores the fields of a consume request", async (
   expect((await check({ ...body, metadata: { a: "x".repeat(9_000) } })).status).toBe(200);
 });
 
-test("4.2: a consume request right after a check has the same result", async () => {
+test("a consume request right after a check has the same result", async () => {
   const { check, consume } = await setupCredits();
   const questions = [
     { ...ADA, quantity: 4 },
@@ -147,7 +147,7 @@ test("4.2: a consume request right after a check has the same result", async () 
   ]);
 });
 
-test("4.2: an unknown customer is checked against the default plan and not created", async () => {
+test("an unknown customer is checked against the default plan and not created", async () => {
   const { check, cell, context, database } = await setupCredits();
   await setDefaultPlan(cell, context, { plan: "pro" });
   const changed = await changedTables(database, async () => {
@@ -161,7 +161,7 @@ test("4.2: an unknown customer is checked against the default plan and not creat
   expect(changed).toEqual([]);
 });
 
-test("4.2: without a default plan, an unknown customer is not found and has no balance", async () => {
+test("without a default plan, an unknown customer is not found and has no balance", async () => {
   const { check } = await setupCredits();
   expect((await check({ ...ADA, customerId: "unknown", quantity: 3 })).body).toEqual({
     allowed: false,
@@ -177,7 +177,7 @@ test("4.2: without a default plan, an unknown customer is not found and has no b
   });
 });
 
-test("4.2: a key without the `check` scope is rejected", async () => {
+test("a key without the `check` scope is rejected", async () => {
   const { check, database, project } = await setupCredits();
   const allow = (scopes: string): Promise<unknown> =>
     database.query("update control.api_keys set scopes = $1 where id = $2", [scopes, project.test.key.id]);
@@ -185,13 +185,13 @@ test("4.2: a key without the `check` scope is rejected", async () => {
   expect(await check(ADA)).toMatchObject({ status: 403, body: { code: "scope_missing" } });
 });
 
-test("4.2: the `check` scope is sufficient", async () => {
+test("the `check` scope is sufficient", async () => {
   const { check, database, project } = await setupCredits();
   await database.query("update control.api_keys set scopes = '{check}' where id = $1", [project.test.key.id]);
   expect((await check(ADA)).status).toBe(200);
 });
 
-test("1, 4.2: browsers and callers without a key are rejected", async () => {
+test("browsers and callers without a key are rejected", async () => {
   const { service, project } = await setupCredits();
   const url = `${service.url}/v1/check`;
   for (const headers of [{ origin: "https://app.example.com" }, { "sec-fetch-site": "same-origin" }]) {

@@ -4,11 +4,11 @@ import { setupManage } from "../../service/test/manage.ts";
 import { DAY_MS, windBack } from "../../service/test/wind-back.ts";
 import { changedTables } from "./changed-tables.ts";
 
-// Overrides for one customer: features at once, allowances from the next period, entries priced by what was in force.
+// Overrides change features immediately and allowances from the next period. Ledger entries keep the price at their time.
 
 const RENDER = { customerId: "ada", feature: "image.render" };
 
-/** `ada` and `bob` have the plan `pro`: 100 credits a month, 10 for an image. */
+/** `ada` and `bob` have the `pro` plan: 100 credits a month, 10 for an image. */
 async function setup() {
   const managed = await setupManage();
   const { manage } = managed;
@@ -19,14 +19,14 @@ async function setup() {
   };
 }
 
-test("overrides: the next request has the new terms, for this customer only", async () => {
+test("overrides apply to the next request, for this customer only", async () => {
   const { override, check } = await setup();
   await override({ features: { "image.render": { cost: { credits: 1 } } } });
   expect((await check(RENDER)).body["creditsRequired"]).toBe(1);
   expect((await check({ ...RENDER, customerId: "bob" })).body["creditsRequired"]).toBe(10);
 });
 
-test("overrides: check and consume agree on a limit, also with items", async () => {
+test("check and consume agree on an overridden limit, even with items", async () => {
   const { override, check, consume } = await setup();
   await override({ features: { "image.render": { limit: { quantity: 2, period: "day" } } } });
   const items = [{ feature: "image.render", quantity: 2 }];
@@ -37,7 +37,7 @@ test("overrides: check and consume agree on a limit, also with items", async () 
   expect((await consume({ ...RENDER, idempotencyKey: "b" })).body).toMatchObject(denied);
 });
 
-test("overrides: a retry returns its first response, whatever the terms are by then", async () => {
+test("a retry returns its first response, even if overrides have changed since", async () => {
   const { override, consume } = await setup();
   const request = { ...RENDER, idempotencyKey: "a" };
   const first = await consume(request);
@@ -45,7 +45,7 @@ test("overrides: a retry returns its first response, whatever the terms are by t
   expect((await consume(request)).body).toEqual(first.body);
 });
 
-test("overrides: an allowance changes with its next period", async () => {
+test("an overridden allowance applies from the next period", async () => {
   const { override, check, database } = await setup();
   await override({ allowances: { credits: { credits: 30 } } });
   expect((await check(RENDER)).body["balance"]).toBe(100);
@@ -57,7 +57,7 @@ test("overrides: an allowance changes with its next period", async () => {
   expect((await check(RENDER)).body["balance"]).toBe(100);
 });
 
-test("overrides: the plan's terms apply again after the end", async () => {
+test("the plan's terms apply again after the overrides end", async () => {
   const { override, check, consume, database } = await setup();
   const endsAt = new Date(Date.now() + DAY_MS).toISOString();
   await override({ features: { "image.render": { included: false } }, endsAt });
@@ -67,7 +67,7 @@ test("overrides: the plan's terms apply again after the end", async () => {
   await expectSoundBooks(database);
 });
 
-test("overrides: setting the same ones again changes no row", async () => {
+test("setting the same overrides again changes no row", async () => {
   const { override, database } = await setup();
   const terms = { features: { "image.render": { limit: null } }, endsAt: "2999-01-01T00:00:00Z" };
   await override(terms);

@@ -7,7 +7,7 @@ import { DAY_MS, windBack } from "../../service/test/wind-back.ts";
 
 const images = (quantity: number) => ({ feature: "image.render", quantity });
 
-test("overage: used after all credits, whoever granted them, and the balance excludes it", async () => {
+test("overage is used only after all credits, including top-ups, and is not part of the balance", async () => {
   const { consume, manage, here } = await setupOverage();
   await manage("POST", `${here}/customers/ada/credits`, { body: { kind: "purchase", credits: 15 } });
   expect((await consume(images(11))).body).toMatchObject({
@@ -21,7 +21,7 @@ test("overage: used after all credits, whoever granted them, and the balance exc
   });
 });
 
-test("overage: never more than the plan allows, and a denial says how much is affordable", async () => {
+test("overage never exceeds what the plan allows, and a denial shows the affordable quantity", async () => {
   const { consume, check } = await setupOverage();
   expect((await consume(images(16))).body).toMatchObject({ allowed: false, affordableQuantity: 15 });
   expect((await consume(images(15))).body).toMatchObject({ allowed: true, overage: { remaining: 0 } });
@@ -31,7 +31,7 @@ test("overage: never more than the plan allows, and a denial says how much is af
   });
 });
 
-test("overage: null is unlimited", async () => {
+test("an overage of null is unlimited", async () => {
   const { consume } = await setupOverage(null);
   expect((await consume(images(1_000))).body).toMatchObject({
     allowed: true,
@@ -40,20 +40,20 @@ test("overage: null is unlimited", async () => {
   });
 });
 
-test("overage: plans without it answer as before", async () => {
+test("plans without overage return the same responses as before", async () => {
   const { consume } = await setupOverage(0);
   const { text, body } = await consume(images(1));
   expect([body["creditsCharged"], text.includes("overage")]).toEqual([10, false]);
 });
 
-test("overage: a top-up does not repay it", async () => {
+test("a top-up does not repay overage", async () => {
   const { consume, manage, here } = await setupOverage();
   await consume(images(12));
   await manage("POST", `${here}/customers/ada/credits`, { body: { kind: "purchase", credits: 100 } });
   expect((await consume(images(1))).body).toMatchObject({ balance: 90, overage: { used: 20 } });
 });
 
-test("overage: a new period starts a new count", async () => {
+test("overage is counted from zero in each period", async () => {
   const { consume, database } = await setupOverage();
   await consume(images(12));
   await windBack(database, 32 * DAY_MS);
@@ -61,7 +61,7 @@ test("overage: a new period starts a new count", async () => {
   await expectVerified(database);
 });
 
-test("overage: paused with its plan, and resumed with it", async () => {
+test("overage is paused and resumed with its plan", async () => {
   const { consume, publish, assign, database } = await setupOverage();
   await consume(images(12));
   await publish(0, "plain");
@@ -72,7 +72,7 @@ test("overage: paused with its plan, and resumed with it", async () => {
   await expectVerified(database);
 });
 
-test("overage: a customer's own replaces that of the plan at once", async () => {
+test("an override replaces the plan's overage immediately", async () => {
   const { consume, manage, here } = await setupOverage(0);
   const put = (overage: number | null) =>
     manage("PUT", `${here}/customers/ada/overrides`, { body: { allowances: { credits: { overage } } } });
@@ -84,7 +84,7 @@ test("overage: a customer's own replaces that of the plan at once", async () => 
   expect((await consume(images(1))).body).toMatchObject({ allowed: true, overage: { credits: null } });
 });
 
-test("overage: a reversal undoes it first, and gives it back while its period is running", async () => {
+test("a reversal undoes overage first, and restores it if its period is still current", async () => {
   const { consume, manage, here, database } = await setupOverage();
   const { body } = await consume(images(13));
   const reverse = (quantity: number) =>

@@ -7,7 +7,7 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const DAY = 24 * 60 * MINUTE;
 
-test("7: a reused key is 409 with the code idempotency_key_reused", async () => {
+test("a reused key gets 409 idempotency_key_reused", async () => {
   const { record } = await setup();
   await record({ ...EVENT, idempotencyKey: "key-1" });
   const reply = await record({ ...EVENT, quantity: 4, idempotencyKey: "key-1" });
@@ -29,7 +29,7 @@ test.each([
   ["years ago", -2_000 * DAY],
   ["more than 5 minutes ahead", 5 * MINUTE + 10 * SECOND],
   ["years ahead", 2_000 * DAY],
-])("7: a timestamp %s is 422 timestamp_out_of_range and stores nothing", async (_name, skewMs) => {
+])("a timestamp %s gets 422 timestamp_out_of_range and stores nothing", async (_name, skewMs) => {
   const { database, record } = await setup();
   const timestamp = fromNow(skewMs);
   const changed = await changedTables(database, async () => {
@@ -42,12 +42,12 @@ test.each([
 test.each([
   ["almost 35 days ago", -35 * DAY + 10 * SECOND],
   ["almost 5 minutes ahead", 5 * MINUTE - 10 * SECOND],
-])("7: a timestamp %s is accepted", async (_name, skewMs) => {
+])("a timestamp %s is accepted", async (_name, skewMs) => {
   const { record } = await setup();
   expect((await record({ ...EVENT, timestamp: fromNow(skewMs) })).status).toBe(200);
 });
 
-test("7: an accepted timestamp that became too old is rejected in a new request, but replays under its key", async () => {
+test("an accepted timestamp that became too old is rejected in a new request, but replays under its key", async () => {
   const { record } = await setup();
   const timestamp = fromNow(-35 * DAY + 3 * SECOND);
   const original = await record({ ...EVENT, timestamp, idempotencyKey: "key-1" });
@@ -58,7 +58,7 @@ test("7: an accepted timestamp that became too old is rejected in a new request,
   expect({ status: replay.status, text: replay.text }).toEqual({ status: 200, text: original.text });
 });
 
-test("7: a rejected timestamp does not use up its key: the same request is accepted once its time is in range", async () => {
+test("a rejected timestamp does not use up its key: the same request is accepted once its time is in range", async () => {
   const { record } = await setup();
   const body = { ...EVENT, timestamp: fromNow(5 * MINUTE + 2 * SECOND), idempotencyKey: "key-1" };
   expect((await record(body)).status).toBe(422);
@@ -79,7 +79,7 @@ const MISTAKES: readonly [string, number, (setUp: Setup) => Promise<Reply>][] = 
 ];
 
 test.each(MISTAKES)(
-  "7: the error %s is %i, has the common shape, and its type links to its page",
+  "the error %s has status %i and the common shape, and its type links to its page",
   async (code, status, make) => {
     const setUp = await setup();
     const reply = await make(setUp);

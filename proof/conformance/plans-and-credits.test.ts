@@ -10,11 +10,11 @@ import { setupManage } from "../../service/test/manage.ts";
 import { DAY_MS, windBack } from "../../service/test/wind-back.ts";
 import { changedTables } from "./changed-tables.ts";
 
-// Section 3, and the management steps of section 1. Results are read through HTTP where possible.
+// Results are read through HTTP where possible.
 
 const RENDER = { customerId: "ada", feature: "image.render" };
 
-test("1: after a plan is assigned, consume requests are allowed until the balance is spent", async () => {
+test("after a plan is assigned, consume requests are allowed until the balance is spent", async () => {
   const { assign, consume, check } = await setupCredits();
   const action = { customerId: "bob", feature: "image.render", quantity: 10 };
   expect((await check(action)).body).toMatchObject({ allowed: false, reason: "customer_not_found" });
@@ -28,7 +28,7 @@ test("1: after a plan is assigned, consume requests are allowed until the balanc
   expect((await check(action)).body).toMatchObject({ allowed: false, reason: "insufficient_credits" });
 });
 
-test("3: assigning the active plan again with the same end changes no row, and another anchor is rejected", async () => {
+test("assigning the active plan again with the same end changes no row, and another anchor is rejected", async () => {
   const { cell, context, consume, publish, database, check } = await setupCredits();
   await consume({ ...RENDER, quantity: 4, idempotencyKey: "a" });
   // A new version of the same plan.
@@ -47,7 +47,7 @@ test("3: assigning the active plan again with the same end changes no row, and a
   expect((await check(RENDER)).body["balance"]).toBe(60);
 });
 
-test("3: a duplicate notification for a new customer assigns the plan once", async () => {
+test("a duplicate notification for a new customer assigns the plan once", async () => {
   const { cell, context, database } = await setupCredits();
   const notification = { customerId: brandAs<CustomerId>("bob"), plan: "pro", anchor: null };
   expect((await assignPlan(cell, context, notification)).kind).toBe("changed");
@@ -55,7 +55,7 @@ test("3: a duplicate notification for a new customer assigns the plan once", asy
   expect(changed).toEqual([]);
 });
 
-test("3: a renewal extends the plan, and a late duplicate of an earlier renewal does not shorten it", async () => {
+test("a renewal extends the plan, and a late duplicate of an earlier renewal does not shorten it", async () => {
   const { cell, context, database } = await setupCredits();
   const bob = brandAs<CustomerId>("bob");
   const renew = async (days: number): Promise<string> => {
@@ -70,7 +70,7 @@ test("3: a renewal extends the plan, and a late duplicate of an earlier renewal 
   expect(row).toEqual({ ends_at: new Date(start + 60 * DAY_MS) });
 });
 
-test("3: a downgrade and a cancellation at the end of the period leave the paid period as it is", async () => {
+test("a downgrade and a cancellation at the end of the period leave the paid period unchanged", async () => {
   const { manage, publish, check, database } = await setupManage();
   const assign = (body: object) => manage("POST", "customers/ada/plan", { body });
   const allowances = [{ pool: "credits", credits: 20, period: "month", rollover: 0, overage: 0 } as const];
@@ -97,7 +97,7 @@ test("3: a downgrade and a cancellation at the end of the period leave the paid 
   await expectSoundBooks(database);
 });
 
-test("3: leaving a plan and returning within its period creates no credits", async () => {
+test("leaving a plan and returning within its period creates no credits", async () => {
   const { assign, publish, consume, check, database } = await setupCredits();
   await publish({ key: "free", name: "Free", allowances: [] });
   await consume({ ...RENDER, quantity: 7, idempotencyKey: "a" });
@@ -110,7 +110,7 @@ test("3: leaving a plan and returning within its period creates no credits", asy
   await expectSoundBooks(database);
 });
 
-test("3: a plan change replaces the allowance and keeps purchased credits", async () => {
+test("a plan change replaces the allowance and keeps purchased credits", async () => {
   const { cell, context, assign, publish, check, database } = await setupCredits();
   await addCredits(cell, context, TOP_UP);
   await publish({
@@ -124,7 +124,7 @@ test("3: a plan change replaces the allowance and keeps purchased credits", asyn
   await expectSoundBooks(database);
 });
 
-test("3: without a reference, a repeated top-up adds credits again, each time with its own ledger entry", async () => {
+test("without a reference, a repeated top-up adds credits again, each time with its own ledger entry", async () => {
   const { cell, context, check, database } = await setupCredits();
   for (const balance of [150, 200, 250]) {
     expect(await addCredits(cell, context, TOP_UP)).toMatchObject({
@@ -146,7 +146,7 @@ test("3: without a reference, a repeated top-up adds credits again, each time wi
   expect(await database.count("cell.grants")).toBe(4);
 });
 
-test("3: a top-up with a reference adds credits once, however often it is repeated", async () => {
+test("a top-up with a reference adds credits once, however often it is repeated", async () => {
   const { cell, context, check, database } = await setupCredits();
   const paid = { ...TOP_UP, reference: "pay_1", price: { amount: 900, currency: "EUR" } };
   const first = await addCredits(cell, context, paid);
@@ -162,7 +162,7 @@ test.each([
   ["another amount", { credits: 51 }],
   ["another customer", { customerId: brandAs<CustomerId>("bob") }],
   ["another kind", { kind: "manual" as const }],
-])("3: a reused reference with %s is rejected and changes nothing", async (_name, change) => {
+])("a reused reference with %s is rejected and changes nothing", async (_name, change) => {
   const { cell, context, database } = await setupCredits();
   await addCredits(cell, context, { ...TOP_UP, reference: "pay_1" });
   const changed = await changedTables(database, async () => {
@@ -172,7 +172,7 @@ test.each([
   expect(changed).toEqual([]);
 });
 
-test("3: a reversal returns a charge's credits and restores the limit it used, and both entries stay in the ledger", async () => {
+test("a reversal returns a charge's credits and restores the limit it used, and both entries stay in the ledger", async () => {
   const credits = await setupCredits();
   const { cell, context, consume, check, database } = credits;
   const charged = await consume({ ...RENDER, quantity: 6, idempotencyKey: "a" });
@@ -195,7 +195,7 @@ test("3: a reversal returns a charge's credits and restores the limit it used, a
   await expectSoundBooks(database);
 });
 
-test("3: partial reversals of a rounded charge add up to exactly the charge", async () => {
+test("partial reversals of a rounded charge add up to exactly the charge", async () => {
   const { cell, context, consume, check } = await setupCredits();
   const text = { customerId: "ada", feature: "text.generate" };
   const { body } = await consume({ ...text, quantity: 1_000, idempotencyKey: "a" });
@@ -209,7 +209,7 @@ test("3: partial reversals of a rounded charge add up to exactly the charge", as
   expect((await check(text)).body["balance"]).toBe(100);
 });
 
-test("1: credits purchased without a plan are usable once a plan is assigned", async () => {
+test("credits purchased without a plan are usable once a plan is assigned", async () => {
   const credits = await setupCredits();
   const { topUp, assign, consume, check } = credits;
   await topUp("bob", 70);

@@ -30,7 +30,7 @@ async function chargesIn({ database }: Credits): Promise<unknown[]> {
   );
 }
 
-test("items: a consume response has exactly these fields in this order, and each item gets one charge", async () => {
+test("a consume response has exactly these fields in this order, and each item gets one charge", async () => {
   const credits = await setupCredits();
   const reply = await credits.consume(BODY);
   expect(reply.status).toBe(200);
@@ -56,7 +56,7 @@ test("items: a consume response has exactly these fields in this order, and each
   await expectSoundBooks(credits.database);
 });
 
-test("items: a check response has the same fields without the charge, and current balances; nothing is changed", async () => {
+test("a check response has the same fields without the charge, and current balances; nothing is changed", async () => {
   const { check, database } = await setupCredits();
   const changed = await changedTables(database, async () => {
     const reply = await check(BODY);
@@ -75,7 +75,7 @@ test("items: a check response has the same fields without the charge, and curren
   expect(changed).toEqual([]);
 });
 
-test("items: if one item is denied, nothing is charged, and one denial for the first such item is stored", async () => {
+test("if one item is denied, nothing is charged, and one denial for the first such item is stored", async () => {
   const credits = await setupCredits();
   const { consume, check, database } = credits;
   const body = {
@@ -116,7 +116,7 @@ test("items: if one item is denied, nothing is charged, and one denial for the f
   expect(await chargesIn(credits)).toEqual([]);
 });
 
-test("items: earlier items reduce the credits left for later items of the same pool, and of no other pool", async () => {
+test("earlier items reduce the credits left for later items of the same pool, and of no other pool", async () => {
   const credits = await setupCredits();
   const { cell, context, publish, consume } = credits;
   await definePool(cell, context, { key: "minutes", name: "Minutes" });
@@ -150,7 +150,7 @@ test.each([
   },
   { items: [RENDER, { ...EXPORT, quantity: 6 }], reason: "limit_reached", deniedItem: 1, affordable: 5 },
   { items: [{ ...RENDER, quantity: 11 }], reason: "insufficient_credits", deniedItem: 0, affordable: 10 },
-])("items: a denial for $reason has the denied item and the affordable quantity", async (expected) => {
+])("a denial for $reason has the denied item and the affordable quantity", async (expected) => {
   const { check, consume } = await setupCredits();
   const body = { ...ADA, items: expected.items };
   for (const reply of [await check(body), await consume(body)])
@@ -162,7 +162,7 @@ test.each([
     });
 });
 
-test("items: a denial of one feature has the affordable quantity, and an allowed response does not", async () => {
+test("a denial of one feature has the affordable quantity, and an allowed response does not", async () => {
   const { check, consume } = await setupCredits();
   const body = { ...ADA, feature: "text.generate", quantity: 40_000 };
   expect((await check(body)).body).toMatchObject({ allowed: false, affordableQuantity: 33_333 });
@@ -179,7 +179,7 @@ test("items: a denial of one feature has the affordable quantity, and an allowed
 test.each([
   ["allowed", BODY],
   ["denied", { ...ADA, items: [RENDER, { feature: "video.render" }] }],
-])("items: a retry of an %s request gets the original response and charges nothing", async (_, body) => {
+])("a retry of an %s request gets the original response and charges nothing", async (_, body) => {
   const credits = await setupCredits();
   const original = await credits.consume(body);
   await credits.topUp("ada", 50);
@@ -197,7 +197,7 @@ test.each([
   ["another quantity", { ...ADA, items: [RENDER, TEXT, { ...EXPORT, quantity: 2 }] }],
   ["fewer items", { ...ADA, items: [RENDER, TEXT] }],
   ["a single feature", { ...ADA, ...RENDER }],
-])("items: the same key with %s is a different request", async (_, other) => {
+])("the same key with %s is a different request", async (_, other) => {
   const { consume } = await setupCredits();
   await consume(BODY);
   expect(await consume(other)).toMatchObject({
@@ -217,7 +217,7 @@ test.each([
   [{ ...ADA, items: [{ ...RENDER, note: "x" }] }, "items.0.note", "unknown_field"],
   [{ ...ADA, items: [{ ...RENDER, quantity: 0 }] }, "items.0.quantity", "too_small"],
   [{ ...ADA, items: [{ feature: "a\u0000" }] }, "items.0.feature", "wrong_form"],
-])("items: an invalid body is rejected, and the error names the field (%#)", async (body, field, code) => {
+])("an invalid body is rejected, and the error names the field (%#)", async (body, field, code) => {
   const { check, consume, database } = await setupCredits();
   const changed = await changedTables(database, async () => {
     for (const reply of [await check(body), await consume(body)])
@@ -229,7 +229,7 @@ test.each([
   expect(changed).toEqual([]);
 });
 
-test("items: an unknown feature in any item gets a 404 that names it, and nothing is stored", async () => {
+test("an unknown feature in any item gets a 404 that names it, and nothing is stored", async () => {
   const { consume, database } = await setupCredits();
   const changed = await changedTables(database, async () => {
     const reply = await consume({ ...ADA, items: [RENDER, { feature: "nothing" }] });
@@ -239,7 +239,7 @@ test("items: an unknown feature in any item gets a 404 that names it, and nothin
   expect(changed).toEqual([]);
 });
 
-test("items: an unknown customer gets the default plan, or is denied at item 0", async () => {
+test("an unknown customer gets the default plan, or is denied at item 0", async () => {
   const { consume, cell, context } = await setupCredits();
   const stranger = { ...BODY, customerId: "stranger" };
   const denied = await consume(stranger);
@@ -254,7 +254,7 @@ test("items: an unknown customer gets the default plan, or is denied at item 0",
   expect((await consume(stranger)).body).toMatchObject({ allowed: true, deniedItem: null });
 });
 
-test("items: a request can have twenty items", async () => {
+test("a request can have twenty items", async () => {
   const { consume, cell, context, publish, database } = await setupCredits();
   const keys = times(20, (i) => `feature-${i}`);
   const cost = { credits: 1, per: 1 };

@@ -13,7 +13,7 @@ const resultsOf = ({ body }: Reply): Result[] => body["results"] as Result[];
 const send = ({ service, project }: Setup, events: readonly unknown[], secret = project.test.key.secret) =>
   post(`${service.url}/v1/events/batch`, secret, { events });
 
-test("4: a batch has 1 to 1,000 events", async () => {
+test("a batch can have 1 to 1,000 events", async () => {
   const parts = await setup();
   const many = (count: number) => Array.from({ length: count }, (_, i) => event(`key-${i}`));
   const changed = await changedTables(parts.database, async () => {
@@ -31,7 +31,7 @@ test("4: a batch has 1 to 1,000 events", async () => {
   expect(await parts.database.count("cell.events")).toBe(1_000);
 });
 
-test("4: a batch has at most 1 MiB", async () => {
+test("a batch can have at most 1 MiB", async () => {
   const parts = await setup();
   const url = `${parts.service.url}/v1/events/batch`;
   const body = JSON.stringify({ events: [event("key")] });
@@ -40,7 +40,7 @@ test("4: a batch has at most 1 MiB", async () => {
   expect((await sized(1_048_576)).status).toBe(200);
 });
 
-test("4: each event needs a key", async () => {
+test("each event needs a key", async () => {
   const parts = await setup();
   const changed = await changedTables(parts.database, async () => {
     const [result] = resultsOf(await send(parts, [EVENT]));
@@ -52,7 +52,7 @@ test("4: each event needs a key", async () => {
   expect(changed).toEqual([]);
 });
 
-test("4: each event has its own result, in order, and a rejected one changes nothing for the others", async () => {
+test("each event has its own result, in order, and a rejected event does not affect the others", async () => {
   const parts = await setup();
   const reply = await send(parts, [
     event("first"),
@@ -71,20 +71,20 @@ test("4: each event has its own result, in order, and a rejected one changes not
   expect(rows).toEqual([{ key: "first" }, { key: "fourth" }]);
 });
 
-test("4: a rejected event leaves its key free", async () => {
+test("a rejected event leaves its key free", async () => {
   const parts = await setup();
   await send(parts, [event("key", { timestamp: "2020-01-01T00:00:00Z" }), event("other", { quantity: 0 })]);
   const results = resultsOf(await send(parts, [event("key"), event("other")]));
   expect(results.map(({ replayed }) => replayed)).toEqual([false, false]);
 });
 
-test("4: accepted events are stored before the response is sent", async () => {
+test("accepted events are stored before the response is sent", async () => {
   const parts = await setup();
   await send(parts, [event("first"), event("second")]);
   expect(await parts.database.count("cell.events")).toBe(2);
 });
 
-test("4.1 rule 1: an event that is sent again is replayed, alone and in any batch, and stores nothing", async () => {
+test("an event that is sent again is replayed, alone or in any batch, and stores nothing", async () => {
   const parts = await setup();
   const [first, second] = resultsOf(await send(parts, [event("first"), event("second")]));
   const secret = await createAnotherKey(parts, "events");
@@ -98,7 +98,7 @@ test("4.1 rule 1: an event that is sent again is replayed, alone and in any batc
   expect(changed).toEqual([]);
 });
 
-test("4.1 rule 2: a key that was used for another payload, endpoint or environment is a conflict of its event", async () => {
+test("an event whose key was used for another payload, endpoint or environment gets a conflict", async () => {
   const parts = await setupCredits();
   const { service, project, assign, consume, database } = parts;
   await assign("customer_1");
@@ -119,7 +119,7 @@ test("4.1 rule 2: a key that was used for another payload, endpoint or environme
   expect(changed).toEqual([]);
 });
 
-test("4.1 rule 2: another project may use the same keys", async () => {
+test("another project can use the same keys", async () => {
   const parts = await setup();
   await send(parts, [event("key")]);
   const other = await createTestProject(parts.database, "Another product");
@@ -128,7 +128,7 @@ test("4.1 rule 2: another project may use the same keys", async () => {
   expect(await parts.database.count("cell.events")).toBe(2);
 });
 
-test("4.1: events of a batch change no balance", async () => {
+test("events of a batch change no balance", async () => {
   const parts = await setupCredits();
   await parts.assign("ada");
   const read = () => parts.check({ customerId: "ada", feature: "image.render" });

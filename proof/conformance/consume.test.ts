@@ -9,7 +9,7 @@ import { changedTables } from "./changed-tables.ts";
 
 const RENDER = { customerId: "ada", feature: "image.render", idempotencyKey: "key-1" };
 
-test("4.3: the response has exactly the fields of check, then the charge, in this order", async () => {
+test("the response has exactly the fields of check, then the charge, in this order", async () => {
   const { consume } = await setupCredits();
   const reply = await consume({ ...RENDER, quantity: 2 });
   expect(reply.status).toBe(200);
@@ -23,7 +23,7 @@ test("4.3: the response has exactly the fields of check, then the charge, in thi
   );
 });
 
-test("4.3: a denial has the same fields in the same order, and the affordable quantity", async () => {
+test("a denial has the same fields in the same order, and the affordable quantity", async () => {
   const { consume } = await setupCredits();
   const reply = await consume({ ...RENDER, quantity: 11 });
   expect(reply.text).toBe(
@@ -33,7 +33,7 @@ test("4.3: a denial has the same fields in the same order, and the affordable qu
   );
 });
 
-test("4.3: the charge is in the wallet and the ledger before the response is sent", async () => {
+test("the charge is in the wallet and the ledger before the response is sent", async () => {
   const { consume, database } = await setupCredits();
   const changed = await changedTables(database, () => consume(RENDER));
   expect(changed).toEqual(["cell.keyed_requests", "cell.ledger", "cell.wallets"]);
@@ -41,7 +41,7 @@ test("4.3: the charge is in the wallet and the ledger before the response is sen
   expect(await database.count("cell.ledger", "kind = 2 and amount = -10 and balance_after = 90")).toBe(1);
 });
 
-test("4.3: quantity is optional and defaults to 1", async () => {
+test("quantity is optional and defaults to 1", async () => {
   const { consume } = await setupCredits();
   expect((await consume(RENDER)).body).toMatchObject({ quantity: 1, creditsCharged: 10 });
 });
@@ -54,7 +54,7 @@ test.each([
   [1_000, 3],
   [1_001, 4],
   [33_333, 100],
-])("4.3: at 3 credits per 1,000, a quantity of %i costs %i, rounded up", async (quantity, credits) => {
+])("at 3 credits per 1,000, a quantity of %i costs %i, rounded up", async (quantity, credits) => {
   const { check, consume } = await setupCredits();
   const body = { customerId: "ada", feature: "text.generate", quantity, idempotencyKey: "key-1" };
   expect((await check(body)).body["creditsRequired"]).toBe(credits);
@@ -66,7 +66,7 @@ test.each([
   });
 });
 
-test("4.3: the largest possible charge is exact", async () => {
+test("the largest possible charge is exact", async () => {
   const { check, cell, context, publish } = await setupCredits();
   const cost = { credits: 1_000_000_000, per: 999_999 };
   await defineFeature(cell, context, { key: "dear", name: "Dear", unit: null, pool: "credits", cost });
@@ -75,7 +75,7 @@ test("4.3: the largest possible charge is exact", async () => {
   expect(body["creditsRequired"]).toBe(Number((10n ** 15n + 999_998n) / 999_999n));
 });
 
-test("1: features share one allowance, each at its own cost, down to exactly 0", async () => {
+test("features share one allowance, each at its own cost, down to exactly 0", async () => {
   const credits = await setupCredits();
   const { consume, publish } = credits;
   await publish({ reach: "now", features: [...PRO.features, { feature: "video.render", limit: null }] });
@@ -98,7 +98,7 @@ test("1: features share one allowance, each at its own cost, down to exactly 0",
   expect(await spend("export", 5)).toEqual([true, 0, 0]);
 });
 
-test("4.3: a feature with cost 0 and a limit charges nothing, and is denied beyond the limit", async () => {
+test("a feature with cost 0 and a limit charges nothing, and is denied beyond the limit", async () => {
   const { consume, database } = await setupCredits();
   const take = (quantity: number, idempotencyKey: string) =>
     consume({ customerId: "ada", feature: "export", quantity, idempotencyKey });
@@ -125,7 +125,7 @@ test("4.3: a feature with cost 0 and a limit charges nothing, and is denied beyo
   ]);
 });
 
-test("4.3: a limit resets at its resetsAt, and not before", async () => {
+test("a limit resets at its resetsAt, and not before", async () => {
   const { consume, database } = await setupCredits();
   const take = (idempotencyKey: string) =>
     consume({ customerId: "ada", feature: "export", quantity: 5, idempotencyKey });
@@ -141,7 +141,7 @@ test("4.3: a limit resets at its resetsAt, and not before", async () => {
   expect((await take("c")).body).toMatchObject({ allowed: true, limit: { used: 5 } });
 });
 
-test("4.3: at resetsAt the allowance renews and the balance is full", async () => {
+test("at resetsAt the allowance renews and the balance is full", async () => {
   const { consume, database } = await setupCredits();
   const first = await consume({ ...RENDER, quantity: 10 });
   const inMonth = new Date();
@@ -159,7 +159,7 @@ test("4.3: at resetsAt the allowance renews and the balance is full", async () =
   });
 });
 
-test("1: pools are separate: spending from one does not reduce another", async () => {
+test("pools are separate: spending from one does not reduce another", async () => {
   const credits = await setupCredits();
   const { consume } = credits;
   await sellSeconds(credits);
@@ -175,7 +175,7 @@ test("1: pools are separate: spending from one does not reduce another", async (
   expect((await consume({ ...RENDER, idempotencyKey: "key-4" })).body).toMatchObject({ balance: 0 });
 });
 
-test("4.3: with a default plan, an unknown customer is created and charged", async () => {
+test("with a default plan, an unknown customer is created and charged", async () => {
   const { consume, cell, context, database } = await setupCredits();
   await setDefaultPlan(cell, context, { plan: "pro" });
   expect((await consume({ ...RENDER, customerId: "new" })).body).toMatchObject({
@@ -186,7 +186,7 @@ test("4.3: with a default plan, an unknown customer is created and charged", asy
   expect(await database.count("cell.wallets")).toBe(2);
 });
 
-test("4.3: without a default plan, an unknown customer is denied, and nothing is stored", async () => {
+test("without a default plan, an unknown customer is denied, and nothing is stored", async () => {
   const { consume, database } = await setupCredits();
   const changed = await changedTables(database, async () => {
     expect((await consume({ ...RENDER, customerId: "new" })).body).toEqual({
@@ -207,18 +207,18 @@ test("4.3: without a default plan, an unknown customer is denied, and nothing is
   expect(changed).toEqual([]);
 });
 
-test("4.1, 4.3: one action can be both charged and recorded, under separate keys", async () => {
+test("one action can be both charged and recorded, under separate keys", async () => {
   const { consume, record, database } = await setupCredits();
   expect((await consume(RENDER)).body["allowed"]).toBe(true);
   const event = { customerId: "ada", event: "image.render", quantity: 1, idempotencyKey: "key-2" };
   const changed = await changedTables(database, async () => {
     expect((await record(event)).body["accepted"]).toBe(true);
   });
-  // Section 2.3: the event moves no credits.
+  // The event moves no credits.
   expect(changed).toEqual(["cell.events", "cell.keyed_requests"]);
 });
 
-test("4.3: metadata is stored with the charge and with the denial", async () => {
+test("metadata is stored with the charge and with the denial", async () => {
   const { consume, database } = await setupCredits();
   await consume({ ...RENDER, metadata: { job: 7 } });
   await consume({ ...RENDER, quantity: 50, metadata: { job: 8 }, idempotencyKey: "key-2" });

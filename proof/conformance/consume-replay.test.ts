@@ -9,12 +9,10 @@ import { post, type Reply, startTestService } from "../../service/test/harness.t
 import { changedTables } from "./changed-tables.ts";
 import { createAnotherKey, expectReplay } from "./replay.ts";
 
-// Section 4.3: callers send a stable key, with the rules of section 4.1. A charge is made once.
-
 const ADA = brandAs<CustomerId>("ada");
 const RENDER = { customerId: "ada", feature: "image.render", quantity: 2, idempotencyKey: "key-1" };
 
-test("4.3: idempotencyKey is required, and the 400 mentions that the header is not used", async () => {
+test("idempotencyKey is required, and the 400 mentions that the header is not used", async () => {
   const { consume, database } = await setupCredits();
   const { idempotencyKey: _, ...unkeyed } = RENDER;
   const changed = await changedTables(database, async () => {
@@ -28,21 +26,21 @@ test("4.3: idempotencyKey is required, and the 400 mentions that the header is n
   expect(changed).toEqual([]);
 });
 
-test("4.3: the Idempotency-Key header is ignored", async () => {
+test("the Idempotency-Key header is ignored", async () => {
   const { consume, database } = await setupCredits();
   const original = await consume(RENDER, { "idempotency-key": "one" });
   await expectReplay(consume(RENDER, { "idempotency-key": "two" }), original);
   expect(await database.count("cell.keyed_requests")).toBe(1);
 });
 
-test("4.1 rule 1, 4.3: a retry gets the original response byte for byte, is marked as replayed, and is not charged again", async () => {
+test("a retry gets the original response byte for byte, is marked as replayed, and is not charged again", async () => {
   const { consume, database } = await setupCredits();
   const original = await consume(RENDER);
   expect(original.headers.has("idempotent-replayed")).toBe(false);
   expect(await changedTables(database, () => expectReplay(consume(RENDER), original))).toEqual([]);
 });
 
-test("4.1 rule 1, 4.3: a retry gets the original response whatever has changed since", async () => {
+test("a retry gets the original response whatever has changed since", async () => {
   const { consume, cell, context, topUp, publish, database, project } = await setupCredits();
   const original = await consume(RENDER);
   const quota = { customerId: "ada", feature: "export", quantity: 2, idempotencyKey: "key-2" };
@@ -66,7 +64,7 @@ test("4.1 rule 1, 4.3: a retry gets the original response whatever has changed s
   await expectReplay(consume(quota), counted);
 });
 
-test("4.1 rule 1, 4.3: another process and another API key for the project return the original response too", async () => {
+test("another process and another API key for the project return the original response too", async () => {
   const credits = await setupCredits();
   const original = await credits.consume(RENDER);
   const secret = await createAnotherKey(credits, "consume");
@@ -74,7 +72,7 @@ test("4.1 rule 1, 4.3: another process and another API key for the project retur
   await expectReplay(post(`${second.url}/v1/consume`, secret, RENDER), original);
 });
 
-test("4.1 rule 1, 4.3: equivalent JSON is the same payload", async () => {
+test("equivalent JSON is the same payload", async () => {
   const { consume, database } = await setupCredits();
   const body = { ...RENDER, quantity: 1, metadata: { b: { d: 1, c: 2 }, a: "x" } };
   const original = await consume(body);
@@ -89,7 +87,7 @@ test("4.1 rule 1, 4.3: equivalent JSON is the same payload", async () => {
   expect(await database.count("cell.ledger", "kind = 2")).toBe(1);
 });
 
-test("4.1 rule 1, 4.3: empty metadata is the same as no metadata, in both directions", async () => {
+test("empty metadata is the same as no metadata, in both directions", async () => {
   const { consume } = await setupCredits();
   const first = await consume(RENDER);
   await expectReplay(consume({ ...RENDER, metadata: {} }), first);
@@ -126,7 +124,7 @@ const DENIALS: readonly [
 ];
 
 test.each(DENIALS)(
-  "4.3: a denial (%s) is stored: a late retry gets it again, while a new key is charged",
+  "a denial (%s) is stored: a late retry gets it again, while a new key is charged",
   async (reason, change, arrange, mend) => {
     const credits = await setupCredits();
     const { consume, database } = credits;
@@ -143,7 +141,7 @@ test.each(DENIALS)(
   },
 );
 
-test("4.3: customer_not_found and no_active_plan are not stored, because a consume request can arrive before the plan does", async () => {
+test("customer_not_found and no_active_plan are not stored, because a consume request can arrive before the plan does", async () => {
   const { consume, assign, topUp, database } = await setupCredits();
   const body = { ...RENDER, customerId: "bob" };
   expect((await consume(body)).body["reason"]).toBe("customer_not_found");
@@ -159,7 +157,7 @@ test("4.3: customer_not_found and no_active_plan are not stored, because a consu
   await expectReplay(consume(body), allowed);
 });
 
-test("4.3: a rejected request does not use up its key (400, 404, 422)", async () => {
+test("a rejected request does not use up its key (400, 404, 422)", async () => {
   const { consume } = await setupCredits();
   expect((await consume({ ...RENDER, quantity: 0 })).status).toBe(400);
   expect((await consume({ ...RENDER, feature: "nothing" })).status).toBe(404);
@@ -169,7 +167,7 @@ test("4.3: a rejected request does not use up its key (400, 404, 422)", async ()
   expect(reply.headers.has("idempotent-replayed")).toBe(false);
 });
 
-test("4.3, 8: metadata beyond the workspace limits is 422, but an accepted charge still replays", async () => {
+test("metadata beyond the workspace limits gets 422, but an accepted charge still replays", async () => {
   const { consume, database } = await setupCredits();
   const body = { ...RENDER, metadata: { a: 1, b: 2, c: 3 } };
   const original = await consume(body);

@@ -4,7 +4,7 @@ import { post, setup } from "../../service/test/harness.ts";
 const EVENT = { customerId: "customer_1", event: "tokens.generated", quantity: 3 };
 
 test.each(["/events", "/v2/events", "/v1", "/v1/v1/events", "/V1/events"])(
-  "9: operations are under /v1, so %s is 404",
+  "operations are under /v1, so %s gets 404",
   async (path) => {
     const { database, service, project } = await setup();
     const reply = await post(service.url + path, project.test.key.secret, EVENT);
@@ -13,7 +13,7 @@ test.each(["/events", "/v2/events", "/v1", "/v1/v1/events", "/V1/events"])(
   },
 );
 
-test("9: every operation in the OpenAPI document is under /v1, including events", async () => {
+test("every operation in the OpenAPI document is under /v1, including events", async () => {
   const { service } = await setup();
   const openapi = await fetch(`${service.url}/openapi/runtime.json`);
   const { paths }: { paths: Record<string, object> } = JSON.parse(await openapi.text());
@@ -21,7 +21,7 @@ test("9: every operation in the OpenAPI document is under /v1, including events"
   expect(paths["/v1/events"]).toHaveProperty("post");
 });
 
-test("9: /v1/events accepts only POST", async () => {
+test("/v1/events accepts only POST", async () => {
   const { service, project, record } = await setup();
   expect((await record(EVENT)).status).toBe(200);
   for (const method of ["GET", "PUT", "PATCH", "DELETE"]) {

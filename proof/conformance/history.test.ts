@@ -22,7 +22,7 @@ test.each([
   "update cell.assignments set plan_id = 1",
   "delete from cell.overrides",
   "update cell.plan_features set cost_credits = 1",
-])("3: history is append-only: even the schema owner cannot `%s`", async (statement) => {
+])("history is append-only: even the schema owner cannot `%s`", async (statement) => {
   const { consume, cell, context, database } = await setupCredits();
   await consume({ ...RENDER, idempotencyKey: "a" });
   await consume({ ...RENDER, quantity: 99, idempotencyKey: "b" });
@@ -34,7 +34,7 @@ test.each([
   expect(changed).toEqual([]);
 });
 
-test("3: environments are separate: credits and plans in one are unknown in the other", async () => {
+test("environments are separate: credits and plans in one are unknown in the other", async () => {
   const credits = await setupCredits();
   const live = { ...credits.context, environmentId: credits.project.live.environmentId };
   await definePool(credits.cell, credits.context, { key: "seconds", name: "Seconds" });

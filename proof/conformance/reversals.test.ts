@@ -9,7 +9,7 @@ import { changedTables } from "./changed-tables.ts";
 const IMAGES = { feature: "image.render", quantity: 4 }; // 40 credits
 const ITEMS = [IMAGES, { feature: "export", quantity: 2 }]; // 40 credits, and 2 of 5 a day
 
-test("reversals: the scope `reverse` is needed, and the other scopes do not include it", async () => {
+test("a reversal needs the `reverse` scope, which the other scopes do not include", async () => {
   const { charge, reverse, database } = await setupReversals();
   const consumeId = await charge(IMAGES);
   await database.query("update control.api_keys set scopes = '{check,consume,events}'");
@@ -22,7 +22,7 @@ test("reversals: the scope `reverse` is needed, and the other scopes do not incl
   expect(changed).toEqual([]);
 });
 
-test("reversals: a reversal takes the whole request, or one item and a quantity", async () => {
+test("a reversal applies to the whole request, or to one item and a quantity", async () => {
   const { charge, reverse, balance, check, database } = await setupReversals();
   const used = async () =>
     (await check({ customerId: "ada", feature: "export" })).body["limit"] as { used: number };
@@ -37,7 +37,7 @@ test("reversals: a reversal takes the whole request, or one item and a quantity"
   await expectVerified(database);
 });
 
-test("reversals: repeating a whole reversal returns the same bytes, and changes nothing", async () => {
+test("repeating a whole reversal returns the same bytes, and changes nothing", async () => {
   const { charge, reverse, database } = await setupReversals();
   const consumeId = await charge({ items: ITEMS });
   const first = await reverse(consumeId);
@@ -50,7 +50,7 @@ test("reversals: repeating a whole reversal returns the same bytes, and changes 
   expect(changed).toEqual([]);
 });
 
-test("reversals: a quantity needs a key, and a reused key with another payload changes nothing", async () => {
+test("a quantity needs a key, and a reused key with another payload changes nothing", async () => {
   const { charge, reverse, database } = await setupReversals();
   const consumeId = await charge(IMAGES);
   const other = await charge(IMAGES);
@@ -69,7 +69,7 @@ test("reversals: a quantity needs a key, and a reused key with another payload c
   expect(changed).toEqual([]);
 });
 
-test("reversals: charges from the last 35 days", async () => {
+test("charges from the last 35 days can be reversed, and older ones cannot", async () => {
   const reversals = await setupReversals();
   const { charge, reverse, database } = reversals;
   const [old, young] = [await charge(IMAGES), await charge(IMAGES)];
@@ -82,7 +82,7 @@ test("reversals: charges from the last 35 days", async () => {
   expect(changed).toEqual([]);
 });
 
-test("reversals: a charge of another customer looks like one that does not exist", async () => {
+test("a charge of another customer looks like one that does not exist", async () => {
   const { charge, reverse, assign } = await setupReversals();
   await assign("eve");
   const consumeId = await charge(IMAGES);
@@ -95,7 +95,7 @@ test("reversals: a charge of another customer looks like one that does not exist
   expect(foreign.status).toBe(404);
 });
 
-test("reversals: credits that return after their period ended expire again", async () => {
+test("credits that return after their period ended expire again", async () => {
   const reversals = await setupReversals();
   const { charge, reverse, balance, database } = reversals;
   const consumeId = await charge(IMAGES);
@@ -105,7 +105,7 @@ test("reversals: credits that return after their period ended expire again", asy
   expect(await balance()).toBe(100);
 });
 
-test("reversals: the API key is the actor", async () => {
+test("the audit log shows the API key as the actor of a reversal", async () => {
   const { charge, reverse, database } = await setupReversals();
   await reverse(await charge(IMAGES));
   expect(
