@@ -138,11 +138,11 @@ test.each([
   }
 });
 
-test("a wallet without holds needs none to be read, and one whose holds are not all known cannot say that none ends", () => {
+test("a wallet without holds needs none to be read, and one with unknown open holds needs `holdsUntil`", () => {
   const wallet = newWallet(instant(0));
   expect(holdsUntilIn(encodeWalletState(wallet))).toBe(Number.POSITIVE_INFINITY);
   const partly = { ...wallet, holdCount: 2, holds: [holdUntil(900)], openHolds: 2 };
   expect(() => encodeWalletState(partly)).toThrow("all open holds are known");
   const state = JSON.parse(encodeWalletState({ ...partly, holdsUntil: 400 }));
-  expect(() => decodeWalletState(JSON.stringify(state.slice(0, -1)), wallet)).toThrow("until when none ends");
+  expect(() => decodeWalletState(JSON.stringify(state.slice(0, -1)), wallet)).toThrow("has `holdsUntil`");
 });
