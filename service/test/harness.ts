@@ -6,7 +6,7 @@ import { openLog } from "../src/edge/log.ts";
 import { type CreatedProject, createProject } from "../src/manage/projects/create-project.ts";
 import { grantToService } from "../src/postgres/privileges.ts";
 import { type Service, startService } from "../src/service.ts";
-import { cloneDatabase, onServer, SERVICE_ROLE, TEMPLATE } from "./postgres.ts";
+import { cloneDatabase, SERVICE_ROLE, TEMPLATE } from "./postgres.ts";
 import { openTestPool, type SeededDatabase } from "./seed.ts";
 import { isCounting, noteDatabase } from "./statements-run.ts";
 
@@ -22,20 +22,43 @@ export type TestDatabase = {
 const urlAs = (role: string, database: string): string =>
   `postgres://${role}@127.0.0.1:${inject("postgresPort")}/${database}`;
 
+let server: Promise<pg.Client> | null = null;
+
+/** Runs a statement on the server, over a connection that all tests of a worker share. */
+async function onServer(statement: string): Promise<void> {
+  server ??= connectToServer();
+  await (await server).query(statement);
+}
+
+async function connectToServer(): Promise<pg.Client> {
+  const client = new pg.Client(urlAs("postgres", "postgres"));
+  // The next statement connects again.
+  const forget = () => {
+    server = null;
+  };
+  client.on("error", forget);
+  await client.connect().catch((error: unknown) => {
+    forget();
+    throw error;
+  });
+  // An open connection must not keep the worker alive.
+  client.unref();
+  return client;
+}
+
 /** Creates a database for one test, cloned in about 30 ms and dropped when the test ends. */
 export async function createDatabase(
   template: SeededDatabase | PreparedDatabase | typeof TEMPLATE = TEMPLATE,
 ): Promise<TestDatabase> {
   const name = `test_${randomBytes(8).toString("hex")}`;
-  const server = urlAs("postgres", "postgres");
-  await cloneDatabase(server, { name, template });
-  if (isCounting) await noteDatabase(server, name, expect.getState().testPath ?? "");
+  await onServer(cloneDatabase({ name, template }));
+  if (isCounting) await noteDatabase(urlAs("postgres", "postgres"), name, expect.getState().testPath ?? "");
   const client = new pg.Client(urlAs("postgres", name));
   client.on("error", () => {});
   await client.connect();
   onTestFinished(async () => {
     await client.end();
-    await onServer(server, `drop database ${name} with (force)`);
+    await onServer(`drop database ${name} with (force)`);
   });
   const query = async (text: string, values: unknown[] = []) => (await client.query(text, values)).rows;
   return {
@@ -62,14 +85,12 @@ export function prepareOnce<T>(
     const { database, facts } = await prepare();
     const source = new URL(database.url).pathname.slice(1);
     const template = `prepared_${source}` as const;
-    const server = urlAs("postgres", "postgres");
     // A database with connections cannot be cloned.
     await onServer(
-      server,
       `select pg_terminate_backend(pid, 10000) from pg_stat_activity where datname = '${source}'`,
     );
     // Nothing drops the clone, because later tests need it. It ends with the server.
-    await cloneDatabase(server, { name: template, template: source });
+    await onServer(cloneDatabase({ name: template, template: source }));
     return { template, facts };
   };
   let made: Promise<Prepared<T>> | null = null;
