@@ -46,7 +46,8 @@ try {
     const blocks = findBlocks(readPage(page)).filter(({ reason }) => reason === null);
     if (blocks.length === 0) continue;
     const script = blocks.map(({ line, code }) => `echo '== ${page}:${line}' >&2\n${code}\n`).join("");
-    const env = { PATH: process.env["PATH"], HOME: process.env["HOME"] };
+    const { PATH, HOME, NODE_COMPILE_CACHE } = process.env;
+    const env = { PATH, HOME, NODE_COMPILE_CACHE };
     const run = spawnSync("bash", ["-c", fill(PRELUDE + script)], { cwd: directory, env, encoding: "utf8" });
     if (run.status !== 0) {
       console.error(

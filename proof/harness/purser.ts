@@ -14,6 +14,9 @@ const STOP_MAX_MS = 30_000;
 const LOG_MAX_MS = 5_000;
 const SAMPLE_MS = 20;
 
+/** The caller's compile cache, which halves the start of Node.js and changes nothing else. */
+const { NODE_COMPILE_CACHE } = process.env;
+
 /** Starts a Purser command with a clean environment, so that no setting from the caller changes the result. */
 export function spawnPurser(
   args: readonly string[],
@@ -21,7 +24,7 @@ export function spawnPurser(
   { tree = THIS_TREE, node = [] }: { tree?: string; node?: readonly string[] } = {},
 ) {
   return spawn(process.execPath, [...node, join(tree, "service/src/main.ts"), ...args], {
-    env: { PATH: process.env["PATH"], ...environment },
+    env: { PATH: process.env["PATH"], NODE_COMPILE_CACHE, ...environment },
     stdio: ["ignore", "pipe", "pipe"],
   });
 }

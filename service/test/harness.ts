@@ -1,13 +1,14 @@
 import { randomBytes } from "node:crypto";
 import pg from "pg";
-import { inject, onTestFinished } from "vitest";
+import { expect, inject, onTestFinished } from "vitest";
 import { readConfig } from "../src/config.ts";
 import { openLog } from "../src/edge/log.ts";
 import { type CreatedProject, createProject } from "../src/manage/projects/create-project.ts";
 import { grantToService } from "../src/postgres/privileges.ts";
 import { type Service, startService } from "../src/service.ts";
-import { cloneDatabase, onServer, SERVICE_ROLE, TEMPLATE } from "./postgres.ts";
+import { cloneDatabase, SERVICE_ROLE, TEMPLATE } from "./postgres.ts";
 import { openTestPool, type SeededDatabase } from "./seed.ts";
+import { isCounting, noteDatabase } from "./statements-run.ts";
 
 export type TestDatabase = {
   /** Connects as the schema owner. */
@@ -18,20 +19,46 @@ export type TestDatabase = {
   count(table: string, where?: string): Promise<number>;
 };
 
+const urlAs = (role: string, database: string): string =>
+  `postgres://${role}@127.0.0.1:${inject("postgresPort")}/${database}`;
+
+let server: Promise<pg.Client> | null = null;
+
+/** Runs a statement on the server, over a connection that all tests of a worker share. */
+async function onServer(statement: string): Promise<void> {
+  server ??= connectToServer();
+  await (await server).query(statement);
+}
+
+async function connectToServer(): Promise<pg.Client> {
+  const client = new pg.Client(urlAs("postgres", "postgres"));
+  // The next statement connects again.
+  const forget = () => {
+    server = null;
+  };
+  client.on("error", forget);
+  await client.connect().catch((error: unknown) => {
+    forget();
+    throw error;
+  });
+  // An open connection must not keep the worker alive.
+  client.unref();
+  return client;
+}
+
 /** Creates a database for one test, cloned in about 30 ms and dropped when the test ends. */
 export async function createDatabase(
-  template: SeededDatabase | typeof TEMPLATE = TEMPLATE,
+  template: SeededDatabase | PreparedDatabase | typeof TEMPLATE = TEMPLATE,
 ): Promise<TestDatabase> {
   const name = `test_${randomBytes(8).toString("hex")}`;
-  const urlAs = (role: string, database: string): string =>
-    `postgres://${role}@127.0.0.1:${inject("postgresPort")}/${database}`;
-  await cloneDatabase(urlAs("postgres", "postgres"), { name, template });
+  await onServer(cloneDatabase({ name, template }));
+  if (isCounting) await noteDatabase(urlAs("postgres", "postgres"), name, expect.getState().testPath ?? "");
   const client = new pg.Client(urlAs("postgres", name));
   client.on("error", () => {});
   await client.connect();
   onTestFinished(async () => {
     await client.end();
-    await onServer(urlAs("postgres", "postgres"), `drop database ${name} with (force)`);
+    await onServer(`drop database ${name} with (force)`);
   });
   const query = async (text: string, values: unknown[] = []) => (await client.query(text, values)).rows;
   return {
@@ -40,6 +67,36 @@ export async function createDatabase(
     query,
     count: async (table, where = "true") =>
       Number((await query(`select count(*)::integer as n from ${table} where ${where}`))[0]?.["n"]),
+  };
+}
+
+/** A database that the tests of one file clone, and what its preparation returned. */
+export type Prepared<T> = { readonly template: PreparedDatabase; readonly facts: T };
+type PreparedDatabase = `prepared_${string}`;
+
+/**
+ * Prepares a database in the first test of a file, so that the other tests of the file start from a copy. `prepare` must stop the
+ * service that it started.
+ */
+export function prepareOnce<T>(
+  prepare: () => Promise<{ readonly database: TestDatabase; readonly facts: T }>,
+): () => Promise<Prepared<T>> {
+  const make = async (): Promise<Prepared<T>> => {
+    const { database, facts } = await prepare();
+    const source = new URL(database.url).pathname.slice(1);
+    const template = `prepared_${source}` as const;
+    // A database with connections cannot be cloned.
+    await onServer(
+      `select pg_terminate_backend(pid, 10000) from pg_stat_activity where datname = '${source}'`,
+    );
+    // Nothing drops the clone, because later tests need it. It ends with the server.
+    await onServer(cloneDatabase({ name: template, template: source }));
+    return { template, facts };
+  };
+  let made: Promise<Prepared<T>> | null = null;
+  return () => {
+    made ??= make();
+    return made;
   };
 }
 
@@ -134,9 +191,9 @@ export async function setup(
   return startOn(database, await createTestProject(database), overrides);
 }
 
-/** Starts the service on a copy of a seeded database. */
+/** Starts the service on a copy of a seeded database, or of one that `prepareOnce` made from it. */
 export async function setupSeeded(
-  template: SeededDatabase,
+  template: SeededDatabase | PreparedDatabase,
   overrides: Record<string, string>,
 ): Promise<Setup> {
   return startOn(await createDatabase(template), inject("seeded").project, overrides);

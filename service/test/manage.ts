@@ -24,11 +24,20 @@ export async function setupManage(
   overrides: Record<string, string> = {},
   database?: TestDatabase,
 ): Promise<Managed> {
-  const isSeeded = database === undefined;
-  const credits = isSeeded
-    ? openCredits(await setupSeeded("purser_managed", overrides))
-    : await setupCredits(overrides, undefined, database);
-  const tokens = isSeeded ? inject("seeded").tokens : await seedPeople(credits.cell);
+  if (database === undefined) return setupManageOn("purser_managed", overrides);
+  const credits = await setupCredits(overrides, undefined, database);
+  return openManaged(credits, await seedPeople(credits.cell));
+}
+
+/** `setupManage` on a copy of a database that was prepared with it. */
+export async function setupManageOn(
+  template: Parameters<typeof setupSeeded>[0],
+  overrides: Record<string, string> = {},
+): Promise<Managed> {
+  return openManaged(openCredits(await setupSeeded(template, overrides)), inject("seeded").tokens);
+}
+
+function openManaged(credits: Credits, tokens: Tokens): Managed {
   const { service, project } = credits;
   const here = `/manage/v1/projects/${project.projectId}/test`;
   return {

@@ -1,10 +1,10 @@
-import { existsSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import pg from "pg";
 import type { TestProject } from "vitest/node";
 import { migrate } from "../src/postgres/migrate.ts";
 import { grantToService } from "../src/postgres/privileges.ts";
 import { type Seeded, seedDatabases } from "./seed.ts";
-import { COUNTING, listStatementsNotRun } from "./statements-run.ts";
+import { COUNTING, isCounting, listStatementsRun, startCounting } from "./statements-run.ts";
 import { startTemporaryServer } from "./temporary-server.ts";
 
 declare module "vitest" {
@@ -19,11 +19,10 @@ export const SERVICE_ROLE = "purser_service";
 
 /**
  * Starts one real server for the whole run. `TEST_POSTGRES=15` uses version 15 from Debian's package. With `EVERY_STATEMENT=1` the
- * run fails if a statement of the store never ran.
+ * run fails if a statement of the store never ran. With `STATEMENTS_RUN` it writes the test files of each statement to that file.
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const version = process.env["TEST_POSTGRES"] ?? "18";
-  const isCounting = process.env["EVERY_STATEMENT"] === "1";
   const server = await startTemporaryServer("test", {
     settings: [
       "max_connections=300",
@@ -33,13 +32,18 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     ],
     ...(version === "18" ? {} : { binDirectory: binariesOf(version) }),
   });
+  if (isCounting) await startCounting(server.url("postgres"));
   await makeTemplate(server.url);
-  const clone = (name: string, template: string) => cloneDatabase(server.url("postgres"), { name, template });
+  const clone = (name: string, template: string) =>
+    onServer(server.url("postgres"), cloneDatabase({ name, template }));
   project.provide("postgresPort", server.port);
   project.provide("seeded", await seedDatabases(server.url, clone, TEMPLATE));
   return async () => {
-    const missing = isCounting ? await listStatementsNotRun(server.url("postgres")) : [];
+    const statements = isCounting ? await listStatementsRun(server.url("postgres")) : [];
     await server.stop();
+    const report = process.env["STATEMENTS_RUN"];
+    if (report !== undefined) writeFileSync(report, JSON.stringify(statements));
+    const missing = statements.filter(({ files }) => files.length === 0).map(({ name }) => name);
     if (missing.length > 0) throw new Error(`no test ran these statements: ${missing.join(", ")}`);
   };
 }
@@ -61,15 +65,12 @@ export async function makeTemplate(url: (database: string) => string): Promise<v
   await template.end();
 }
 
-/** Copies the template's files, which takes half the time of the default: writing every page to the WAL. */
-export function cloneDatabase(
-  url: string,
-  { name, template }: { readonly name: string; readonly template: string },
-): Promise<void> {
-  return onServer(url, `create database ${name} template ${template} strategy file_copy`);
+/** The statement that copies the template's files, which takes half the time of the default: writing every page to the WAL. */
+export function cloneDatabase({ name, template }: Readonly<Record<"name" | "template", string>>): string {
+  return `create database ${name} template ${template} strategy file_copy`;
 }
 
-export async function onServer(url: string, statement: string): Promise<void> {
+async function onServer(url: string, statement: string): Promise<void> {
   const client = new pg.Client(url);
   await client.connect();
   await client.query(statement);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { liveBusyLives } from "../../test/busy-history.ts";
-import { type Credits, setupCredits } from "../../test/credits.ts";
-import type { TestDatabase } from "../../test/harness.ts";
+import { type Credits, openCredits, setupCredits } from "../../test/credits.ts";
+import { prepareOnce, setupSeeded, type TestDatabase } from "../../test/harness.ts";
 import { lastMonths } from "../../test/months.ts";
 import { runPurser } from "../../test/purser.ts";
 import { expectExactSums, settle } from "../../test/usage.ts";
@@ -30,8 +30,7 @@ async function verify({ database }: Credits, day: Date | null = null): Promise<s
 
 const SOUND = "All usage roll-ups match their rows.";
 
-/** Charges, reversals and denials for several customers, and events from three recent days and from a past month. */
-async function setupUsage(): Promise<Credits> {
+const prepareUsage = prepareOnce(async () => {
   const credits = await setupCredits();
   await liveBusyLives(credits);
   for (const days of DAYS)
@@ -40,7 +39,14 @@ async function setupUsage(): Promise<Credits> {
       await credits.record({ customerId, event: `event.${days}`, quantity: 1 + days, timestamp });
     }
   await expect.poll(() => expectExactSums(credits.database).then(() => true), { timeout: 8_000 }).toBe(true);
-  return credits;
+  await credits.service.stop();
+  return { database: credits.database, facts: null };
+});
+
+/** Charges, reversals and denials for several customers, and events from three recent days and from a past month. */
+async function setupUsage(): Promise<Credits> {
+  const { template } = await prepareUsage();
+  return openCredits(await setupSeeded(template, {}));
 }
 
 const WRONG: readonly [string, (database: TestDatabase) => Promise<unknown>][] = [

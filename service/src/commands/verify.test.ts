@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { liveBusyLives } from "../../test/busy-history.ts";
-import { type Credits, setupCredits } from "../../test/credits.ts";
+import { type Credits, openCredits, setupCredits } from "../../test/credits.ts";
+import { prepareOnce, setupSeeded } from "../../test/harness.ts";
 import { type Ended, runPurser } from "../../test/purser.ts";
 import { TAMPERINGS } from "../../test/tamperings.ts";
 import { reverseConsume } from "../manage/credits/reverse-consume.ts";
@@ -13,12 +14,24 @@ async function verify({ database }: Credits): Promise<{ mismatch: string | null;
   return { mismatch: mismatch && describeMismatch(mismatch), entries: checked.entries };
 }
 
+const prepareHistory = prepareOnce(async () => {
+  const credits = await setupCredits();
+  await liveBusyLives(credits);
+  await credits.service.stop();
+  return { database: credits.database, facts: null };
+});
+
+/** All kinds of calls and management actions. */
+async function setupHistory(): Promise<Credits> {
+  const { template } = await prepareHistory();
+  return openCredits(await setupSeeded(template, {}));
+}
+
 const purser = ({ database }: Credits): Promise<Ended> =>
   runPurser(["verify"], { DATABASE_URL: database.serviceUrl });
 
 test("a valid history verifies, and the command reports what it checked", async () => {
-  const credits = await setupCredits();
-  await liveBusyLives(credits);
+  const credits = await setupHistory();
   const entries = await credits.database.count("cell.ledger");
   const grants = await credits.database.count("cell.grants");
   const { code, stdout } = await purser(credits);
@@ -30,8 +43,7 @@ test("a valid history verifies, and the command reports what it checked", async 
 });
 
 test("any tampering is detected, and the affected customer is named", { timeout: 120_000 }, async () => {
-  const credits = await setupCredits();
-  await liveBusyLives(credits);
+  const credits = await setupHistory();
   const { database } = credits;
   expect((await verify(credits)).mismatch).toBeNull();
   // Bypasses the triggers, as the database owner can.

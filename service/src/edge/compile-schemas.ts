@@ -34,13 +34,17 @@ const SERIALIZERS = new Map<string, Serialize>();
 /** Compiles equal schemas once per process. Tests start hundreds of services, and compiling took a third of each start. */
 function once<T>(build: Build<T>, compiled: Map<string, T>): Build<T> {
   return (...parameters) => {
-    const compile = build(...parameters);
+    // Built only if a schema is new, because the compiler itself takes a while to build.
+    let compile: ReturnType<Build<T>> | null = null;
     const options = JSON.stringify(parameters);
     return (route) => {
       const key = `${options} ${JSON.stringify(route.schema)}`;
-      const known = compiled.get(key) ?? compile(route);
-      compiled.set(key, known);
-      return known;
+      const known = compiled.get(key);
+      if (known !== undefined) return known;
+      compile ??= build(...parameters);
+      const made = compile(route);
+      compiled.set(key, made);
+      return made;
     };
   };
 }

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { ageHistory } from "../../test/age-history.ts";
+import { prepareOnce } from "../../test/harness.ts";
 import { type Facts, HISTORY_LINES, type Look } from "../../test/history-lines.ts";
-import { type Managed, setupManage } from "../../test/manage.ts";
+import { type Managed, setupManage, setupManageOn } from "../../test/manage.ts";
 import { lastMonths } from "../../test/months.ts";
 import { openTestPool } from "../../test/seed.ts";
 import { DAY_MS } from "../../test/wind-back.ts";
@@ -69,15 +70,21 @@ async function ageFacts({ database }: Managed, facts: Facts, ms: number): Promis
   };
 }
 
-/** Sets up a window of one day, with rows just before it and in it, and a late event that occurred before it. */
-async function setupWindow(): Promise<Managed & { outside: Facts; inside: Facts; late: Facts }> {
+const prepareWindow = prepareOnce(async () => {
   const managed = await setupManage();
   const outside = await ageFacts(managed, await live(managed, "outside"), DAY_MS + 1_000);
   const inside = await live(managed, "inside");
   const timestamp = new Date(Date.now() - DAY_MS - 1_000).toISOString();
   const late = await live(managed, "late", timestamp);
   await setWindow(managed, 1);
-  return { ...managed, outside, inside, late };
+  await managed.service.stop();
+  return { database: managed.database, facts: { outside, inside, late } };
+});
+
+/** Sets up a window of one day, with rows just before it and in it, and a late event that occurred before it. */
+async function setupWindow(): Promise<Managed & { outside: Facts; inside: Facts; late: Facts }> {
+  const { template, facts } = await prepareWindow();
+  return { ...(await setupManageOn(template)), ...facts };
 }
 
 async function setWindow({ manage }: Managed, historyDaysMax: number | null): Promise<void> {

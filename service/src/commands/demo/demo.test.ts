@@ -3,6 +3,7 @@ import {
   createDatabase,
   createTestProject,
   post,
+  prepareOnce,
   startTestService,
   type TestDatabase,
 } from "../../../test/harness.ts";
@@ -20,15 +21,25 @@ import { findDemoCustomer, seedDemo } from "./seed-demo.ts";
 
 type Demo = { database: TestDatabase; project: CreatedProject; cell: Pool; context: Context };
 
-async function setupDemo(): Promise<Demo> {
+const contextIn = ({ projectId, test }: CreatedProject): Context => ({
+  projectId,
+  environmentId: test.environmentId,
+  actor: { kind: "command", id: null, requestId: null },
+});
+
+const prepareDemo = prepareOnce(async () => {
   const database = await createDatabase();
   const project = await createTestProject(database);
+  expect(await seedDemo(database.url, contextIn(project))).toBe(true);
+  return { database, facts: project };
+});
+
+async function setupDemo(): Promise<Demo> {
+  const { template, facts: project } = await prepareDemo();
+  const database = await createDatabase(template);
   const cell = openTestPool(database.url);
   onTestFinished(() => cell.end());
-  const actor = { kind: "command", id: null, requestId: null } as const;
-  const context = { projectId: project.projectId, environmentId: project.test.environmentId, actor };
-  expect(await seedDemo(database.url, context)).toBe(true);
-  return { database, project, cell, context };
+  return { database, project, cell, context: contextIn(project) };
 }
 
 /** The outcome of a logged request, as the hourly counts store it. */

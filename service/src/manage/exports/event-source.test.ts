@@ -52,14 +52,14 @@ async function setupJob(before = 0) {
 }
 
 test("an export without an end does not scan events recorded after its start", async () => {
-  const { database, job, walked, service } = await setupJob(40_000);
+  const { database, job, walked, service } = await setupJob(10_000);
   await service.stop();
   await expect
     .poll(() =>
       database.count("pg_stat_activity", "datname = current_database() and application_name like 'purser%'"),
     )
     .toBe(0);
-  await database.query(MANY, [20_000, "10 minutes", "10 minutes"]);
+  await database.query(MANY, [5_000, "10 minutes", "10 minutes"]);
   await database.query("analyze cell.events");
   // The roll-up job reads all new events once.
   await settle({ cell: job.cell, database });
