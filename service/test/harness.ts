@@ -22,28 +22,20 @@ export type TestDatabase = {
 const urlAs = (role: string, database: string): string =>
   `postgres://${role}@127.0.0.1:${inject("postgresPort")}/${database}`;
 
-let server: Promise<pg.Client> | null = null;
+let server: pg.Pool | null = null;
 
-/** Runs a statement on the server, over a connection that all tests of a worker share. */
+/** Runs a statement on the server, over connections that all tests of a worker share. They do not keep the worker alive. */
 async function onServer(statement: string): Promise<void> {
-  server ??= connectToServer();
-  await (await server).query(statement);
-}
-
-async function connectToServer(): Promise<pg.Client> {
-  const client = new pg.Client(urlAs("postgres", "postgres"));
-  // The next statement connects again.
-  const forget = () => {
-    server = null;
-  };
-  client.on("error", forget);
-  await client.connect().catch((error: unknown) => {
-    forget();
-    throw error;
-  });
-  // An open connection must not keep the worker alive.
-  client.unref();
-  return client;
+  if (server === null) {
+    server = new pg.Pool({
+      connectionString: urlAs("postgres", "postgres"),
+      max: 2,
+      idleTimeoutMillis: 0,
+      allowExitOnIdle: true,
+    });
+    server.on("error", () => {});
+  }
+  await server.query(statement);
 }
 
 /** Creates a database for one test, cloned in about 30 ms and dropped when the test ends. */

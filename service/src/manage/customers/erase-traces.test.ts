@@ -90,9 +90,7 @@ async function findTraces(database: TestDatabase): Promise<string[]> {
 
 /** Waits for the request log, which is written in the background. */
 async function untilLogged({ database }: Managed): Promise<void> {
-  for (let i = 0; i < 100 && (await database.count("cell.request_log", "status = 409")) === 0; i++) {
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
+  await expect.poll(() => database.count("cell.request_log", "status = 409")).toBeGreaterThan(0);
 }
 
 test("no column of any table names an erased person, and the ledger verifies", async () => {
