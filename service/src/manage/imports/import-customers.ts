@@ -151,7 +151,7 @@ class Tally {
 }
 
 /** Records one audit entry for the whole import. The changes to each customer have their own entries. */
-function auditImport({ cell, context, name }: ImportJob, report: ImportReport): Promise<void> {
+function auditImport({ cell, context, name }: ImportJob, report: ImportReport): Promise<string> {
   const { errors: _, outcome: __, ...counts } = report;
   return recordAudit(cell, context, { action: "customers.imported", subject: name, after: counts });
 }
