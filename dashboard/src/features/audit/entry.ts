@@ -59,6 +59,8 @@ const WORDS: Readonly<Record<string, string>> = {
   expiresAt: "expires at",
   revokedAt: "revoked at",
   isBlocked: "blocked",
+  isDefault: "default plan",
+  startedAt: "started at",
   lastFour: "secret ends in",
   projectId: "project",
   creditsAdded: "credits added",

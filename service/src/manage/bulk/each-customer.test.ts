@@ -25,12 +25,10 @@ test("repeating a bulk change with its reference adds nothing twice, even for mo
 
 test("a customer who cannot be changed does not stop the others", async () => {
   const { add, manage, database } = await setupThree();
-  await manage("PUT", "customers/c2", { body: { name: "Full" } });
-  await manage("POST", "customers/c2/credits", {
-    body: { credits: Number.MAX_SAFE_INTEGER - 120, kind: "purchase" },
-  });
+  const full = { credits: 1e15, kind: "manual" };
+  while ((await manage("POST", "customers/c2/credits", { body: full })).status === 200);
   const customers = await database.count("cell.customers");
-  const { body } = await add({ customerIds: [...THREE, "nobody"] });
+  const { body } = await add({ ...full, customerIds: [...THREE, "nobody"] });
   expect(body).toMatchObject({ changed: 2, unchanged: 0, auditEntryId: expect.any(String) });
   const refused = body["refused"] as { code: string }[];
   expect(refused.sort((a, b) => (a.code < b.code ? -1 : 1))).toMatchObject([
