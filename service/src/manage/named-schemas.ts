@@ -9,7 +9,7 @@ import { CreditsPreview } from "./credits/preview-credits.ts";
 import { ReversalPreview } from "./credits/preview-reversal.ts";
 import { PlanName } from "./customers/catalog-names.ts";
 import { Customer } from "./customers/describe-customer.ts";
-import { CustomerForecast } from "./customers/forecasts.ts";
+import { CustomerForecast } from "./customers/forecast-customers.ts";
 import { Denial } from "./customers/list-denials.ts";
 import { Grant, priceField as Price } from "./customers/list-grants.ts";
 import { BroughtForward, LedgerEntry } from "./customers/list-ledger.ts";

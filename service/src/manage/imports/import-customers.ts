@@ -18,6 +18,8 @@ export type ImportReport = {
   readonly unchanged: number;
   readonly failed: number;
   readonly planChanged: number;
+  /** New customers by the plan they start on. */
+  readonly started: readonly { readonly plan: string; readonly customers: number }[];
   readonly creditsAdded: number;
   readonly credits: readonly PoolCredits[];
   readonly errors: readonly RowError[];
@@ -90,6 +92,7 @@ class Tally {
   #unchanged = 0;
   #failed = 0;
   #planChanged = 0;
+  readonly #started = new Map<string, number>();
   #creditsAdded = 0;
   readonly #credits = new Map<string, Record<GrantKind, number>>();
   readonly #errors: RowError[] = [];
@@ -113,6 +116,8 @@ class Tally {
       else if (outcome.kind === "changed") this.#changed += 1;
       else this.#unchanged += 1;
       if (outcome.isPlanChanged) this.#planChanged += 1;
+      if (outcome.kind === "created" && outcome.plan !== null)
+        this.#started.set(outcome.plan, (this.#started.get(outcome.plan) ?? 0) + 1);
       this.#creditsAdded += outcome.rowsAdded;
       for (const { pool, kind, credits } of outcome.given) this.#creditsOf(pool)[kind] += credits;
     }
@@ -134,6 +139,7 @@ class Tally {
       unchanged: this.#unchanged,
       failed: this.#failed,
       planChanged: this.#planChanged,
+      started: [...this.#started].map(([plan, customers]) => ({ plan, customers })),
       creditsAdded: this.#creditsAdded,
       credits: [...this.#credits]
         .map(([pool, credits]) => ({ pool, ...credits }))
