@@ -60,6 +60,7 @@ const WORDS: Readonly<Record<string, string>> = {
   revokedAt: "revoked at",
   isBlocked: "blocked",
   isDefault: "default plan",
+  ledgerEntry: "ledger entry",
   startedAt: "started at",
   lastFour: "secret ends in",
   projectId: "project",

@@ -92,7 +92,7 @@ function RevokeForm(props: { customerScope: CustomerScope; grant: Grant; onDone:
       {remaining > 0 && (
         <TextField
           label="Reason"
-          hint="Optional. Shown in the ledger."
+          hint="Optional. Shown in the ledger and the audit log."
           maxLength={1_000}
           autoComplete="off"
           value={note}

@@ -70,16 +70,12 @@ export function BulkDialog({
     onChanged();
     void refresh("customers", "audit");
   };
+  // A retry sends the same customers, also if they have been read again since.
   const run = useMutation({
-    mutationFn: () =>
-      change(
-        changing.map(({ customer }) => customer.customerId),
-        begin(),
-      ),
+    mutationFn: (ids: readonly string[]) => change(ids, begin()),
     onSettled: settle,
   });
-  // The preview may be read again after the change. The number that is being changed stays.
-  const [count, setCount] = useState(0);
+  const { variables: sent = [] } = run;
   const isConfirmed = environment === "test" || typed === "live";
   if (undoing !== null)
     return (
@@ -90,15 +86,15 @@ export function BulkDialog({
   if (run.status !== "idle")
     return (
       <Dialog isOpen isWide onClose={onClose} title={title}>
-        {run.isPending && <Running count={count} onStop={stop} />}
-        {run.isError && <Interrupted error={run.error} onRetry={() => run.mutate()} onClose={onClose} />}
+        {run.isPending && <Running count={sent.length} onStop={stop} />}
+        {run.isError && <Interrupted error={run.error} onRetry={() => run.mutate(sent)} onClose={onClose} />}
         {run.isSuccess && (
           <Result
             outcome={run.data}
             past={past}
             same={same}
             onUndo={setUndoing}
-            onRetry={() => run.mutate()}
+            onRetry={() => run.mutate(sent)}
             onClose={onClose}
           />
         )}
@@ -110,9 +106,8 @@ export function BulkDialog({
         className="flex flex-col gap-4"
         onSubmit={(event) => {
           event.preventDefault();
-          if (changing.length === 0 || !isConfirmed) return;
-          setCount(changing.length);
-          run.mutate();
+          const ids = changing.map(({ customer }) => customer.customerId);
+          if (ids.length > 0 && isConfirmed) run.mutate(ids);
         }}
       >
         {children}

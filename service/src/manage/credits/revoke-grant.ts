@@ -141,14 +141,17 @@ export async function saveRevocation(
 ): Promise<void> {
   const { before, after } = compareWallets(open, change?.wallet ?? open.wallet);
   const subject = `grant ${grant.number}`;
-  const audits = [{ action: "grant.revoked", subject, before, after: { ...after, credits } }];
+  const written = change?.entries.find(({ kind, hold }) => kind === "revoke" && hold === null);
+  // The audit log finds the note by it.
+  const ledgerEntry = written === undefined || note === null ? {} : { ledgerEntry: written.sequence };
+  const audits = [{ action: "grant.revoked", subject, before, after: { ...after, credits, ...ledgerEntry } }];
   const entry = {
     kind: "revoke" as const,
     keyHash: null,
     memberId: null,
     metadata: JSON.stringify({ note }),
   };
-  const annotation = note === null || credits === 0 ? {} : { annotation: { entry } };
+  const annotation = written === undefined || note === null ? {} : { annotation: { entry } };
   await saveEdits(tx, { ...context, clock: open.clock }, [{ ...open, change, audits, ...annotation }]);
   await markGrantRevoked(tx, open, grant.number);
 }

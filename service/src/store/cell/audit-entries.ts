@@ -1,6 +1,8 @@
+import { bigints, timestamps } from "../../postgres/binary-array.ts";
+import { readInteger, readText } from "../../postgres/column.ts";
 import { boolean, findRow, getRow, listRows } from "../../postgres/row.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
-import type { EnvironmentId } from "../../primitives/brand.ts";
+import type { CustomerNumber, EnvironmentId, Instant } from "../../primitives/brand.ts";
 import { type AuditRecord, auditRow } from "../control/audit-scan.ts";
 import type { WalletName } from "./wallets.ts";
 
@@ -78,4 +80,36 @@ export function hasLaterEntry(
   actions: readonly string[],
 ): Promise<boolean> {
   return getRow(tx, HAS_LATER, [environmentId, customerNumber, id, actions], boolean(""));
+}
+
+const LIST_NOTES = statement(
+  "audit.list_notes",
+  `
+  select n.position::integer, l.metadata ->> 'note'
+  from unnest($1::bigint[], $2::bigint[], $3::timestamptz[]) with ordinality
+    as n (customer_number, sequence, recorded_at, position)
+  cross join lateral (
+    select e.metadata
+    from cell.ledger as e
+    where e.customer_number = n.customer_number
+      and e.sequence = n.sequence
+      and e.recorded_at = n.recorded_at
+  ) as l
+  where l.metadata ->> 'note' is not null`,
+);
+
+export type LedgerPlace = {
+  readonly customerNumber: CustomerNumber;
+  readonly sequence: number;
+  readonly recordedAt: Instant;
+};
+
+/** The notes of ledger entries, by their index in `places`. An erased customer's entries have none. */
+export async function listNotes(tx: Tx, places: readonly LedgerPlace[]): Promise<Map<number, string>> {
+  const { rows } = await tx.run(LIST_NOTES, [
+    bigints(places.map(({ customerNumber }) => customerNumber)),
+    bigints(places.map(({ sequence }) => sequence)),
+    timestamps(places.map(({ recordedAt }) => recordedAt)),
+  ]);
+  return new Map(rows.map(([position, note]) => [readInteger(position) - 1, readText(note)]));
 }
