@@ -165,7 +165,8 @@ export function importOperations({ cellOf }: ManageParts): Operation[] {
         const report = await turns.take(scopeOf(call).environmentId, () =>
           isDryRun ? run() : reportInterruption(run),
         );
-        return { isDryRun, ...report, credits: [...report.credits], errors: [...report.errors] };
+        const [started, credits, errors] = [[...report.started], [...report.credits], [...report.errors]];
+        return { isDryRun, ...report, started, credits, errors };
       },
     }),
   ];
