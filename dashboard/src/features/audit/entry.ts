@@ -61,6 +61,7 @@ const WORDS: Readonly<Record<string, string>> = {
   isBlocked: "blocked",
   isDefault: "default plan",
   ledgerEntry: "ledger entry",
+  customerIds: "selected customers",
   startedAt: "started at",
   lastFour: "secret ends in",
   projectId: "project",

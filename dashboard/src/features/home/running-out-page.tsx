@@ -132,10 +132,11 @@ function useColumns(items: readonly CustomerForecast[]): Column<CustomerForecast
     {
       name: "Customer",
       isWide: true,
-      cell: ({ customerId, customerName, pools: [pool] }) => (
+      cell: ({ customerId, customerName, customerEmail, pools: [pool] }) => (
         <>
           <NamedCustomer customerId={customerId} name={customerName} />
           <span className="block text-caption md:hidden">
+            <span className="block wrap-anywhere text-muted">{customerEmail}</span>
             <Outlook pool={pool} />
           </span>
         </>
