@@ -65,6 +65,9 @@ export function ScopedUndoForm({
         report={report}
         title={report.undone === 0 ? "Nothing can be undone." : `${futureOf(report)}.`}
       />
+      {isCredits(report) && report.undone > 0 && (
+        <p className="text-muted">The references of these credits stay used.</p>
+      )}
       <CustomerTable report={report} />
     </WriteForm>
   );

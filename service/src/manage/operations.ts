@@ -32,7 +32,6 @@ import { projectOperations } from "./projects/operations.ts";
 import { requestOperations } from "./requests/operations.ts";
 import { sandboxRequestOperations } from "./sandbox-requests/operations.ts";
 import { searchOperations } from "./search/operations.ts";
-import { undoOperations } from "./undo/operations.ts";
 import { balanceOperation } from "./usage/balance-operation.ts";
 import { usageOperations } from "./usage/operations.ts";
 import { usageTotalOperations } from "./usage/total-operations.ts";
@@ -66,7 +65,6 @@ export function manageOperations(parts: ManageParts): Operation[] {
     ...monthOperations(parts),
     ...importOperations(parts),
     ...bulkOperations(parts),
-    ...undoOperations(parts),
   ];
 }
 

@@ -16,6 +16,7 @@ import {
 } from "../operation.ts";
 import { cursorOf, readIdCursor } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
+import { undoOperations } from "../undo/operations.ts";
 import { assignInBulk } from "./assign-in-bulk.ts";
 import {
   auditEntryId,
@@ -102,6 +103,7 @@ export function bulkOperations(parts: ManageParts): Operation[] {
   const turns = new Turns();
   return [
     ...eachCustomerOperations(parts, turns),
+    ...undoOperations(parts, turns),
     operation({
       method: "POST",
       path: `${PATH}/preview`,

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { Problem } from "../../edge/problem.ts";
-import { callerOf, reportInterruption, Turns } from "../bulk/turns.ts";
+import { callerOf, reportInterruption, type Turns } from "../bulk/turns.ts";
 import { nullable, shownCustomerName } from "../fields.ts";
 import {
   contextOf,
@@ -76,9 +76,8 @@ const WHAT =
   "Works for added credits, assigned plans and blocks, of one customer or in bulk. Unspent credits are revoked, the previous plan with its end " +
   "is assigned again, and blocks are lifted or set. Customers whose plan or block was changed since stay as they are.";
 
-/** Undoes changes of the audit log. */
-export function undoOperations({ cellOf }: ManageParts): Operation[] {
-  const turns = new Turns();
+/** Undoes changes of the audit log. Shares its turns with the bulk changes, because both use several connections. */
+export function undoOperations({ cellOf }: ManageParts, turns: Turns): Operation[] {
   return [
     operation({
       method: "POST",
