@@ -56,7 +56,10 @@ export const BulkResult = Type.Object({
     Type.Object({
       customerId: Type.String({ examples: ["customer_42"] }),
       code: Type.String({ description: "The code of the error.", examples: ["too_many_grants"] }),
-      detail: Type.String({ description: "A message for people." }),
+      detail: Type.String({
+        description: "A message for people.",
+        examples: ["There is no such customer in this environment."],
+      }),
     }),
     { description: "Customers who were not changed, for example because they do not exist." },
   ),
