@@ -287,7 +287,10 @@ for (const role of ["viewer", "operator"] as const) {
     expect(await main.getByRole("button").allTextContents()).toEqual([]);
     await page.goto(`${PLANS}/pro`);
     await main.getByText("Draft of version 2").waitFor();
-    expect(await main.getByRole("button").allTextContents()).toEqual(["JSON"]);
+    expect(await main.getByRole("button").count()).toBe(1);
+    await main.getByRole("button", { name: "Code" }).click();
+    await page.getByRole("menuitem", { name: "JSON" }).click();
+    await page.getByRole("dialog").getByRole("region", { name: "the plan" }).waitFor();
     await page.goto(`${PLANS}/pro/edit`);
     await main.getByText("Only admins can edit plans").waitFor();
     await page.goto(`${PLANS}/pro/publish`);

@@ -75,43 +75,49 @@ test("ten of forty customers are selected and changed by mouse, and the other th
   const dialog = page.getByRole("dialog", { name: "Assign plan" });
   await dialog.getByLabel("Plan", { exact: true }).selectOption("Scale");
   await dialog.getByText("10 of 10 selected customers will change.").waitFor();
-  const rows = dialog.getByRole("region", { name: "Preview of the selected customers" }).locator("tbody tr");
-  expect(await rows.count()).toBe(10);
+  const preview = dialog.getByRole("region", { name: "Preview of the selected customers" });
+  expect(await preview.locator("tbody tr").count()).toBe(10);
   await expectAccessible(page);
   await dialog.getByRole("button", { name: "Assign Scale to 10 customers in test" }).click();
   await dialog.getByText("Assigned Scale to 10 customers").waitFor();
   await expectAccessible(page);
   expect(await on("scale")).toEqual(FORTY.slice(0, 10));
   expect(await on("pro")).toEqual(FORTY.slice(10));
-  await dialog.getByRole("button", { name: "Undo for 10 customers" }).click();
-  await dialog.getByText("Restored 10 customers").waitFor();
+  await dialog.getByRole("button", { name: "Undo…" }).click();
+  const undo = page.getByRole("dialog", { name: "Undo change" });
+  await undo.getByText("Restores 10 customers.").waitFor();
+  await expectAccessible(page);
+  await undo.getByRole("button", { name: "Restore the plan of 10 customers in test" }).click();
+  await undo.getByText("Restored 10 customers").waitFor();
   expect(await on("pro")).toEqual(FORTY);
-  await dialog.getByRole("button", { name: "Done" }).click();
+  await undo.getByRole("button", { name: "Done" }).click();
 
-  await bar.getByRole("button", { name: "Add credits" }).click();
   const credits = page.getByRole("dialog", { name: "Add credits" });
-  await credits.getByLabel("Credits for each").fill("50");
+  const openForm = async (): Promise<void> => {
+    await bar.getByRole("button", { name: "Add credits" }).click();
+    await credits.getByLabel("Credits for each").fill("50");
+    await credits.getByRole("button", { name: "30 days" }).click();
+  };
+  await openForm();
   await credits.getByRole("button", { name: "Add 50 credits to 10 customers in test" }).click();
   await credits.getByText("Added 50 credits to 10 customers", { exact: true }).waitFor();
   const manual = () => database.count("cell.grants", "kind = 3");
+  // "30 days" is the same time all day.
+  expect(await database.count("cell.grants", "kind = 3 and extract(minute from expires_at) = 0")).toBe(10);
   expect(await manual()).toBe(10);
   expect((await manage("GET", "customers/org_09")).body).toMatchObject({ balances: [{ balance: 150 }] });
   expect((await manage("GET", "customers/org_10")).body).toMatchObject({ balances: [{ balance: 100 }] });
   await credits.getByRole("button", { name: "Done" }).click();
 
-  // The same change on the same day adds nothing, as after an interruption.
-  await bar.getByRole("button", { name: "Add credits" }).click();
-  await credits.getByLabel("Credits for each").fill("50");
+  // The same change on the same day adds nothing, as after an interruption. Nor does it with a larger selection.
+  await openForm();
   await credits.getByRole("button", { name: "Add 50 credits to 10 customers in test" }).click();
   await credits.getByText("Nothing changed").waitFor();
   await credits.getByText("10 customers already got these credits.").waitFor();
   expect(await manual()).toBe(10);
   await credits.getByRole("button", { name: "Done" }).click();
-
-  // Nor does it with a larger selection, for those who have them.
   await page.getByLabel("Select Fernweh org_10").click();
-  await bar.getByRole("button", { name: "Add credits" }).click();
-  await credits.getByLabel("Credits for each").fill("50");
+  await openForm();
   await credits.getByRole("button", { name: "Add 50 credits to 11 customers in test" }).click();
   await credits.getByText("Added 50 credits to 1 customer", { exact: true }).waitFor();
   await credits.getByText("10 customers already got these credits.").waitFor();
@@ -140,9 +146,13 @@ test("ten of forty customers are selected, blocked and unblocked by keyboard", a
       where w.is_blocked order by 1`);
   expect((await blocked()).map((row) => row["customer_id"])).toEqual(FORTY.slice(0, 10));
   expect(await database.count("cell.audit", "action = 'customer.blocked'")).toBe(10);
-  await tabTo(page, dialog.getByRole("button", { name: "Undo for 10 customers" }));
+  expect(await database.count("cell.audit", "action = 'customers.blocked_in_bulk'")).toBe(1);
+  await tabTo(page, dialog.getByRole("button", { name: "Undo…" }));
   await page.keyboard.press("Enter");
-  await dialog.getByText("Restored 10 customers").waitFor();
+  const undo = page.getByRole("dialog", { name: "Undo change" });
+  await tabTo(page, undo.getByRole("button", { name: "Unblock 10 customers in test" }));
+  await page.keyboard.press("Enter");
+  await undo.getByText("Restored 10 customers").waitFor();
   expect(await blocked()).toEqual([]);
 });
 

@@ -118,17 +118,13 @@ test("Home answers who runs out this week in one click, with days and names", as
   const managed = await setupManage();
   const { service, manage, topUp, assign, publish, consume, database } = managed;
   await publish({ key: "bare", name: "Bare", allowances: [] });
-  for (const [customerId, quantity] of [
-    ["fast", 90],
-    ["slow", 5],
-    ["idle", 0],
-  ] as const) {
+  for (const [customerId, quantity] of Object.entries({ fast: 90, slow: 5, idle: 0, spent: 100 })) {
     await assign(customerId, "bare");
     await topUp(customerId, 1_000);
     const charge = { customerId, feature: "image.render", idempotencyKey: customerId };
     if (quantity > 0) await consume({ ...charge, quantity });
   }
-  await manage("PUT", "customers/fast", { body: { name: "Fast Films" } });
+  await manage("PUT", "customers/fast", { body: { name: "Fast Films", email: "pay@fast.example" } });
   await settle(managed);
   await database.query("update cell.customers set created_at = created_at - interval '20 days'");
   const page = await signIn(service.url, "/projects/1/test?balanceBelow=1001");
@@ -145,18 +141,19 @@ test("Home answers who runs out this week in one click, with days and names", as
   const rows = page.locator('section[aria-label="Customers by days until empty"] tbody tr');
   await rows.first().waitFor();
   expect(await rows.allTextContents()).toEqual([
-    expect.stringMatching(/^Fast Filmsfast.*Empty in about 2 days/),
+    expect.stringMatching(/^spent.*Empty/),
+    expect.stringMatching(/^Fast Filmsfast.*pay@fast\.example.*Empty in about 2 days/),
     expect.stringMatching(/^slow.*Empty in about 2\d\d days/),
   ]);
   await expectAccessible(page);
   await page.getByLabel("Runs out").selectOption("7");
   await page.waitForURL("**/running-out?days=7");
-  await expect.poll(() => rows.count()).toBe(1);
+  await expect.poll(() => rows.count()).toBe(2);
   const download = page.waitForEvent("download");
   await page.getByRole("button", { name: "Download CSV" }).click();
-  const [header, line, rest] = readFileSync(await (await download).path(), "utf8").split("\r\n");
-  expect(header).toMatch(/^Customer ID,Name,Plan,Pool,Balance,Used per day,Days left,Empty,Renews$/);
-  expect([line, rest]).toEqual([expect.stringMatching(/^fast,Fast Films,/), ""]);
+  const [header, , line, rest] = readFileSync(await (await download).path(), "utf8").split("\r\n");
+  expect(header).toMatch(/^Customer ID,Name,Email,Plan,Pool,Balance,Used per day,Days left,Empty,Renews$/);
+  expect([line, rest]).toEqual([expect.stringMatching(/^fast,Fast Films,pay@/), ""]);
 });
 
 test("a possible double charge is flagged on Home and on the customer's overview", async () => {

@@ -59,6 +59,7 @@ test("a grant is revoked by keyboard, and spent credits are not affected", async
   const dialog = page.getByRole("dialog", { name: "Revoke grant" });
   await dialog.getByText("The 20 credits already spent are not affected.").waitFor();
   await expectAccessible(page);
+  await dialog.getByLabel("Reason").fill("Paid by mistake");
   const confirm = dialog.getByRole("button", { name: "Revoke 480 credits in test" });
   while (!(await confirm.evaluate((button) => button === document.activeElement))) {
     await page.keyboard.press("Tab");
@@ -75,6 +76,24 @@ test("a grant is revoked by keyboard, and spent credits are not affected", async
   const entry = rowOf(page, "−480");
   await entry.waitFor();
   expect(await entry.textContent()).toMatch(/Revocation.*Purchase.*Olga Owner/);
+  await entry.getByRole("button", { name: /Details/ }).click();
+  await page.getByText("Paid by mistake").waitFor();
+});
+
+test("a grant that was moved meanwhile is not revoked, and the dialog links to its new owner", async () => {
+  const { service, manage } = await setupManage();
+  await manage("POST", "customers/ada/credits", { body: PURCHASE });
+  await manage("PUT", "customers/bob", { body: { name: "Bob Films" } });
+  const page = await signIn(service.url, `${CUSTOMER}/grants`);
+  await page.getByRole("button", { name: "Revoke grant 2" }).click();
+  const dialog = page.getByRole("dialog", { name: "Revoke grant" });
+  await dialog.getByRole("button", { name: "Revoke 500 credits in test" }).waitFor();
+  await manage("POST", "customers/ada/grants/2/move", { body: { to: "bob" } });
+  await dialog.getByRole("button", { name: "Revoke 500 credits in test" }).click();
+  await dialog.getByText("Nothing to revoke").waitFor();
+  await expectAccessible(page);
+  await dialog.getByRole("link", { name: "Bob Films" }).click();
+  await page.waitForURL("**/customers/bob/grants?grant=1");
 });
 
 test("similar top-ups within minutes are marked until one is revoked", async () => {

@@ -42,6 +42,47 @@ test("an API change is shown as a sentence with before and after, by keyboard", 
   await page.waitForURL("**/projects/1/test/customers/ada");
 });
 
+test("a bulk change is undone from its entry, with a preview of what was spent", async () => {
+  const { service, manage, consume } = await setupManage();
+  const customerIds = ["ada", "bob"];
+  await manage("POST", "customers/bob/plan", { body: { plan: "pro" } });
+  await manage("POST", "bulk-credits", {
+    body: { customerIds, credits: 50, kind: "manual", reference: "r" },
+  });
+  await consume({ customerId: "bob", feature: "image.render", quantity: 12, idempotencyKey: "k" });
+  const page = await signIn(service.url, `${PATH}?action=credits.added_in_bulk`);
+  await page.getByRole("button", { name: /added 50 credits each to 2 customers/ }).click();
+  await page.getByRole("button", { name: "Undo…" }).click();
+  const dialog = page.getByRole("dialog", { name: "Undo change" });
+  await dialog.getByText("Removes 80 credits from 2 customers.").waitFor();
+  await dialog.getByText("20 credits spent since stay spent.").waitFor();
+  await dialog.getByRole("row", { name: /bob\s+−30 credits \(20 spent\)/ }).waitFor();
+  await expectAccessible(page);
+  await dialog.getByRole("button", { name: "Revoke 80 credits in test" }).click();
+  await dialog.getByText("Restored 2 customers").waitFor();
+  await dialog.getByRole("button", { name: "Done" }).click();
+  expect((await manage("GET", "customers/ada")).body).toMatchObject({ balances: [{ balance: 100 }] });
+  await page.getByRole("button", { name: "Undo…" }).click();
+  await dialog.getByText("Nothing can be undone.").waitFor();
+  expect(await dialog.getByRole("button", { name: "Undo in test" }).isDisabled()).toBe(true);
+});
+
+test("the undo of a live change has to be confirmed by typing", async () => {
+  const { service, manage, here } = await setupManage();
+  const live = here.replace("test", "live");
+  await manage("POST", `${live}/customers/cleo/credits`, { body: CREDITS });
+  const page = await signIn(service.url, `${PATH}?customerId=cleo`);
+  await page.getByRole("button", { name: /added 500 credits to cleo/ }).click();
+  await page.getByRole("button", { name: "Undo…" }).click();
+  const dialog = page.getByRole("dialog", { name: "Undo change" });
+  const button = dialog.getByRole("button", { name: "Revoke 500 credits in live" });
+  await button.waitFor();
+  expect(await button.isDisabled()).toBe(true);
+  await dialog.getByLabel("Type live to confirm").fill("live");
+  await button.click();
+  await dialog.getByText("Restored 1 customer").waitFor();
+});
+
 test("an admin exports the filtered log, and an operator cannot", async () => {
   const { service, manage, tokens } = await setupManage();
   for (const customer of ["ada", "bob"]) {

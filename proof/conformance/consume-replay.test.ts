@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { endPlan } from "../../service/src/manage/customers/assign-plan.ts";
-import { blockCustomer } from "../../service/src/manage/customers/verb-operations.ts";
+import { blockCustomer } from "../../service/src/manage/customers/block-customer.ts";
 import { defineFeature } from "../../service/src/manage/features/define-feature.ts";
 import { brandAs, type CustomerId } from "../../service/src/primitives/brand.ts";
 import { type Credits, setupCredits } from "../../service/test/credits.ts";

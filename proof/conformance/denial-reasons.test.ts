@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { endPlan } from "../../service/src/manage/customers/assign-plan.ts";
-import { blockCustomer } from "../../service/src/manage/customers/verb-operations.ts";
+import { blockCustomer } from "../../service/src/manage/customers/block-customer.ts";
 import { defineFeature } from "../../service/src/manage/features/define-feature.ts";
 import { setDefaultPlan } from "../../service/src/manage/plans/operations.ts";
 import { brandAs, type CustomerId } from "../../service/src/primitives/brand.ts";

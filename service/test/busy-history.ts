@@ -1,9 +1,10 @@
 import { addCredits } from "../src/manage/credits/add-credits.ts";
-import { reverseConsume, revokeGrant } from "../src/manage/credits/reverse-consume.ts";
+import { reverseConsume } from "../src/manage/credits/reverse-consume.ts";
+import { revokeGrant } from "../src/manage/credits/revoke-grant.ts";
 import { assignPlan, endPlan } from "../src/manage/customers/assign-plan.ts";
+import { blockCustomer } from "../src/manage/customers/block-customer.ts";
 import { eraseCustomer } from "../src/manage/customers/erase-customer.ts";
 import { type OverridesBody, setOverrides } from "../src/manage/customers/overrides.ts";
-import { blockCustomer } from "../src/manage/customers/verb-operations.ts";
 import { setDefaultPlan } from "../src/manage/plans/operations.ts";
 import { brandAs, type CustomerId, type Instant } from "../src/primitives/brand.ts";
 import type { Credits } from "./credits.ts";
@@ -80,7 +81,7 @@ async function liveAda(credits: Credits): Promise<void> {
   });
   await charge(credits, "ada", "image.render", 3);
   if (merged.kind !== "added") throw new Error(merged.kind);
-  await revokeGrant(cell, context, { customerId, grant: merged.grant });
+  await revokeGrant(cell, context, { customerId, grant: merged.grant, note: null });
   await charge(credits, "ada", "image.render", 11);
 }
 

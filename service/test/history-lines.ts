@@ -62,6 +62,7 @@ export const HISTORY_LINES: Readonly<Record<string, HistoryLine>> = {
   previewCredits:
     "duplicates of the last ten minutes, which are in every window, and references: has its own test",
   previewBulkAssignment: NOW,
+  previewUndo: "management actions, and the credits that are left of them",
   previewReversal: "the effect of a reversal now: credits are returned whatever the window; has its own test",
   previewMove: "the effect of a move now: a grant with credits left is listed whatever the window",
   proveWallet: "sums to the balance without entries before the window: has its own test",

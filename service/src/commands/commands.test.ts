@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { createDatabase } from "../../test/harness.ts";
 import { SERVICE_ROLE } from "../../test/postgres.ts";
@@ -51,6 +52,24 @@ test("doctor passes on a healthy database and fails without migrations", async (
   expect(broken.stdout).toMatch(/FAILURE migrations: \d+ missing/);
   expect(broken.stdout).toContain("partitions are missing: run purser migrate");
   expect(broken.code).toBe(1);
+});
+
+test("doctor names the missing search index and the file that builds it", async () => {
+  const database = await createDatabase();
+  await database.query("drop index if exists cell.customers_search");
+  const diagnose = async (): Promise<string> => {
+    const printed: string[] = [];
+    expect(await doctorCommand({ databaseUrl: database.url, print: (line) => printed.push(line) })).toBe(
+      true,
+    );
+    return printed.find((line) => line.includes(" search: ")) ?? "";
+  };
+  const [, file = ""] = /psql "\$DATABASE_URL" -f (.+\.sql)$/.exec(await diagnose()) ?? [];
+  await database.query(await readFile(file, "utf8"));
+  const [found] = await database.query(
+    "select count(*) as count from pg_extension where extname = 'pg_trgm'",
+  );
+  expect((await diagnose()) === "").toBe(found?.["count"] === "1");
 });
 
 test("with IDEMPOTENCY_DAYS, serve and doctor report the missing privilege, and migrate grants it", async () => {

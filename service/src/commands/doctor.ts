@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { Client } from "pg";
 import { connect } from "./connect.ts";
 import { type Finding, inspectEssentials, inspectKeyDeletion, inspectPooler } from "./preflight.ts";
@@ -27,6 +28,7 @@ export async function doctorCommand(options: {
       await inspectClock(client),
       await inspectOldestTransaction(client),
       await inspectPartitions(client),
+      ...(await inspectSearch(client)),
       await inspectSize(client),
     ];
     for (const { level, about, text } of findings) options.print(`${MARK[level]} ${about}: ${text}`);
@@ -110,6 +112,29 @@ async function inspectPartitions(client: Client): Promise<Finding> {
     about,
     text: `next month's partitions are missing: ${remedy} to create them`,
   };
+}
+
+const SEARCH_MIGRATION = join(import.meta.dirname, "../../migrations/cell/000043-parts-of-names.sql");
+
+/** The migration builds the index only if the server has both extensions. They may have been installed later. */
+async function inspectSearch(client: Client): Promise<Finding[]> {
+  const { rows } = await client.query(`
+    select
+      to_regclass('cell.customers') is null or to_regclass('cell.customers_search') is not null as is_sound,
+      (
+        select count(*) = 2
+        from pg_available_extensions
+        where name in ('pg_trgm', 'btree_gin')
+      ) as is_installed`);
+  const about = "search";
+  if (rows[0]?.is_sound) return [];
+  const lacking =
+    "searches for customers read the whole list, because the index cell.customers_search is missing";
+  const first = rows[0]?.is_installed
+    ? ""
+    : "install the extensions pg_trgm and btree_gin on the server, then ";
+  const text = `${lacking}: ${first}run as the owner, while changes of customers can wait: psql "$DATABASE_URL" -f ${SEARCH_MIGRATION}`;
+  return [{ level: "warning", about, text }];
 }
 
 async function inspectSize(client: Client): Promise<Finding> {

@@ -34,6 +34,7 @@ export const PROBLEMS = {
   hold_released: { status: 409, title: "The hold is already released" },
   hold_expired: { status: 409, title: "The hold has expired" },
   nothing_to_reverse: { status: 409, title: "The charge is already reversed" },
+  not_undoable: { status: 409, title: "The change cannot be undone" },
   nothing_to_move: { status: 409, title: "The grant has no credits to move" },
   link_invalid: { status: 410, title: "The link was used, has expired or does not exist" },
   changed_meanwhile: { status: 412, title: "The resource has changed since you read it" },

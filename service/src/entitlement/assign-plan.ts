@@ -1,4 +1,4 @@
-import { brandAs, type Instant, type PlanId } from "../primitives/brand.ts";
+import type { Instant, PlanId } from "../primitives/brand.ts";
 import {
   endsSooner,
   findPaused,
@@ -15,6 +15,7 @@ import { Draft, decisionTime } from "./draft.ts";
 import type { Change } from "./entry.ts";
 import { compareToMark, isTooFarAhead, markEvent } from "./event-mark.ts";
 import { schedulePlan, unschedulePlan } from "./next-plan.ts";
+import { earlierOf } from "./period.ts";
 import { findPeriodEnd, isBoundary } from "./plan-version.ts";
 import type { Assignment, NextPlan, PlanEvent, Wallet } from "./wallet.ts";
 
@@ -246,8 +247,4 @@ function findRunning(wallet: Wallet, plan: PlanId, at: Instant): Assignment | un
 function isPending({ next: known }: Wallet, next: NextPlan): boolean {
   if (known === null || known.plan !== next.plan || known.shorten !== next.shorten) return false;
   return known.startsAt === next.startsAt && known.endsAt === next.endsAt && known.anchor === next.anchor;
-}
-
-function earlierOf(a: Instant, b: Instant): Instant {
-  return brandAs<Instant>(Math.min(a, b));
 }

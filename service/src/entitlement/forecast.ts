@@ -3,6 +3,7 @@ import { type Allowance, type Catalog, getPlan, getVersion, latestVersion } from
 import { resetOf } from "./decide.ts";
 import { overagePosition } from "./overage.ts";
 import { allowanceCredits } from "./overrides.ts";
+import { earlierOf } from "./period.ts";
 import type { Assignment, Grant, Wallet } from "./wallet.ts";
 
 // When a customer's credits will be used up. Assumes that usage continues at its average, that credits expire on time, that no credits
@@ -98,9 +99,4 @@ function renewalOf(catalog: Catalog, wallet: Wallet, pool: PoolId): Instant | nu
 /** The plan that follows an assigned plan. The default plan does not follow itself. */
 function defaultAfter({ defaultPlan }: Catalog, assignment: Assignment | null) {
   return assignment === null || assignment.isDefault ? null : defaultPlan.plan;
-}
-
-function earlierOf(a: Instant | null, b: Instant | null): Instant | null {
-  if (a === null || b === null) return a ?? b;
-  return a < b ? a : b;
 }

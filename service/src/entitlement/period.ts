@@ -37,6 +37,14 @@ export function periodBefore(kind: PeriodKind, anchor: Instant, start: Instant):
   return periodAt(kind, anchor, brandAs<Instant>(start - 1));
 }
 
+/** The earlier of two times. Null is never. */
+export function earlierOf(a: Instant, b: Instant | null): Instant;
+export function earlierOf(a: Instant | null, b: Instant | null): Instant | null;
+export function earlierOf(a: Instant | null, b: Instant | null): Instant | null {
+  if (a === null || b === null) return a ?? b;
+  return a < b ? a : b;
+}
+
 /** An estimate that is never too high, and at most one period too low. */
 function estimateIndex(kind: Exclude<PeriodKind, "once">, anchor: Instant, at: Instant): number {
   if (kind === "day" || kind === "week") return Math.floor((at - anchor) / LENGTH_MS[kind]);

@@ -2,7 +2,7 @@ import { assert } from "../primitives/assert.ts";
 import { brandAs, type Instant } from "../primitives/brand.ts";
 import { type Catalog, getPlan, getVersion, type PlanVersion } from "./catalog.ts";
 import type { Draft } from "./draft.ts";
-import { endAfter, type PeriodKind, periodAt } from "./period.ts";
+import { earlierOf, endAfter, type PeriodKind, periodAt } from "./period.ts";
 import type { Assignment, GrantedAllowance, LimitCounter } from "./wallet.ts";
 
 type DueVersion = { readonly version: PlanVersion; readonly at: Instant };
@@ -116,8 +116,7 @@ export function findPeriodEnd(catalog: Catalog, assignment: Assignment, at: Inst
   const { version, anchor, endsAt } = assignment;
   const kind = longestAllowance(getVersion(catalog, version));
   if (kind === null) return null;
-  const { end } = periodAt(kind, anchor, at);
-  return end !== null && endsAt !== null && endsAt < end ? endsAt : end;
+  return earlierOf(periodAt(kind, anchor, at).end, endsAt);
 }
 
 /** Whether all allowances that renew do so at `at`. */

@@ -2,6 +2,7 @@ import type { Pool } from "../postgres/pool.ts";
 import { transaction } from "../postgres/transaction.ts";
 import type { Actor } from "../primitives/actor.ts";
 import type { EnvironmentId, ProjectId } from "../primitives/brand.ts";
+import { formatUuid, uuidV7 } from "../primitives/uuid.ts";
 import { insertAudits } from "../store/cell/audit.ts";
 import { readClock } from "../store/cell/clock.ts";
 
@@ -12,14 +13,17 @@ export type Context = {
   readonly actor: Actor;
 };
 
-/** Records one audit entry in a transaction of its own, for operations that span several transactions. */
+/** Records one audit entry in a transaction of its own, for operations that span several transactions. Returns its ID. */
 export function recordAudit(
   cell: Pool,
   { environmentId, actor }: Context,
   entry: { readonly action: string; readonly subject: string; readonly after: object },
-): Promise<void> {
+): Promise<string> {
   return transaction(cell, async (tx) => {
     const where = { environmentId, actor, customerNumber: null, before: null };
-    await insertAudits(tx, [{ ...where, recordedAt: await readClock(tx), ...entry }]);
+    const recordedAt = await readClock(tx);
+    const id = uuidV7(recordedAt);
+    await insertAudits(tx, [{ ...where, id, recordedAt, ...entry }]);
+    return formatUuid(id);
   });
 }

@@ -73,6 +73,7 @@ const MISSING: Rows = {
   events: "evt_01m7e9sv00000000000000000z",
   members: "987654",
   tokens: "987654",
+  audit: "01998f3e-6a10-7c3d-9f25-3d1c5a7b9e00",
 };
 
 /** Creates rows in the test environment and the workspace, one of each kind. */
@@ -102,6 +103,7 @@ async function plantRows(managed: Managed): Promise<Rows> {
     denials: await idOf("customers/ada/denials"),
     members: await idOf("/manage/v1/members"),
     tokens: await idOf("/manage/v1/tokens"),
+    audit: await idOf("audit?action=plan.assigned"),
   };
 }
 

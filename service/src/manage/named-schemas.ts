@@ -1,5 +1,6 @@
 import { HoldView as Hold } from "../edge/hold-fields.ts";
 import { Entry as AuditEntry } from "./audit/operations.ts";
+import { BulkResult } from "./bulk/each-customer-operations.ts";
 import { CatalogDocument as Catalog, PlanDocument as CatalogPlan } from "./catalog/document.ts";
 import { Allowance, CatalogApplied, Change as CatalogChange, CatalogDiff, Cost } from "./catalog/schema.ts";
 import { CreditsBody as CreditsInput } from "./credits/add-credits.ts";
@@ -8,7 +9,7 @@ import { CreditsPreview } from "./credits/preview-credits.ts";
 import { ReversalPreview } from "./credits/preview-reversal.ts";
 import { PlanName } from "./customers/catalog-names.ts";
 import { Customer } from "./customers/describe-customer.ts";
-import { CustomerForecast } from "./customers/forecasts.ts";
+import { CustomerForecast } from "./customers/forecast-customers.ts";
 import { Denial } from "./customers/list-denials.ts";
 import { Grant, priceField as Price } from "./customers/list-grants.ts";
 import { BroughtForward, LedgerEntry } from "./customers/list-ledger.ts";
@@ -36,6 +37,7 @@ import { Project } from "./projects/operations.ts";
 import { LoggedRequest } from "./requests/describe-request.ts";
 import { CustomerRequest } from "./requests/list-customer-requests.ts";
 import { CatalogItem, Found } from "./search/found.ts";
+import { Undo } from "./undo/operations.ts";
 import { UsageLine } from "./usage/chart-usage.ts";
 import { UsedSum } from "./usage/range.ts";
 import { Workspace } from "./workspace/operations.ts";
@@ -48,6 +50,7 @@ export const NAMED_SCHEMAS = {
     ApiKey,
     AuditEntry,
     BroughtForward,
+    BulkResult,
     Catalog,
     CatalogApplied,
     CatalogChange,
@@ -80,5 +83,5 @@ export const NAMED_SCHEMAS = {
   ...{ OpeningBalances, Overrides },
   ...{ PinnedFeature, Plan },
   ...{ PlanChange, PlanDiff, PlanDraft, PlanName, PlanSummary, PlanVersion, Pool, Price, Project, Proof },
-  ...{ RepeatedCharge, ReversalPreview, Session, Token, UsageEvent, UsageLine, UsedSum, Workspace },
+  ...{ RepeatedCharge, ReversalPreview, Session, Token, Undo, UsageEvent, UsageLine, UsedSum, Workspace },
 } as const;

@@ -21,3 +21,15 @@ export function uuidV7(at: Instant): Uuid {
   uuid[8] = 0x80 | ((uuid[8] ?? 0) & 0x3f);
   return uuid;
 }
+
+/** As PostgreSQL shows it: `01998f3e-6a10-7c3d-9f25-3d1c5a7b9e00`. */
+export function formatUuid(uuid: Uuid): string {
+  return uuid.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+}
+
+/** The lowest UUIDv7 of this millisecond, as text. */
+export function firstUuidOf(at: Instant): string {
+  const time = Buffer.alloc(16);
+  time.writeUIntBE(Math.max(at, 0), 0, 6);
+  return formatUuid(time);
+}

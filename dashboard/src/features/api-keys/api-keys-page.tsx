@@ -7,9 +7,9 @@ import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { Badge, type BadgeTone } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Callout } from "../../ui/callout.tsx";
-import { Json } from "../../ui/code-block.tsx";
 import { MenuItem, RowMenu } from "../../ui/menu.tsx";
 import { Card, EmptyState, Page } from "../../ui/page.tsx";
+import { PageCode } from "../../ui/page-code.tsx";
 import { type Column, PagedTable } from "../../ui/table.tsx";
 import { Created, Time } from "../../ui/time.tsx";
 import { type EndingKey, endingKeysOf, type KeyState, stateOf } from "./api-key.ts";
@@ -43,7 +43,14 @@ export function ApiKeysPage() {
     <Page
       title="API keys"
       note="For your backend only. Never use a key in a browser."
-      actions={keys.length > 0 && createButton}
+      actions={
+        keys.length > 0 && (
+          <>
+            <PageCode json={{ label: "the keys", value: keys }} />
+            {createButton}
+          </>
+        )
+      }
     >
       <EndingKeys keys={keys} onRotate={mayManage ? (key) => setOpened({ kind: "rotate", key }) : null} />
       <Card flush>
@@ -61,7 +68,6 @@ export function ApiKeysPage() {
           }
         />
       </Card>
-      {keys.length > 0 && <Json label="the keys" value={keys} />}
       {opened?.kind === "create" && <CreateKeyDialog onClose={close} />}
       {opened?.kind === "rotate" && <RotateKeyDialog apiKey={opened.key} onClose={close} />}
       {opened?.kind === "revoke" && <RevokeKeyDialog apiKey={opened.key} onClose={close} />}

@@ -8,14 +8,14 @@ import { formatBalances } from "../../format/numbers.ts";
 import { readMoment } from "../../format/times.ts";
 import { useScope } from "../../frame/use-scope.ts";
 import { useClock } from "../../ui/time.tsx";
+import type { BulkChange, Effect } from "../customers/bulk-change.ts";
 import { BulkDialog, type BulkDialogProps } from "../customers/bulk-dialog.tsx";
-import type { BulkChange, Effect } from "../customers/bulk-run.ts";
 import type { Customer } from "../customers/queries.ts";
 import { type AssignmentForm, EMPTY_ASSIGNMENT, PlanFields } from "./plan-fields.tsx";
 
 export const BULK_PATH = "/manage/v1/projects/{projectId}/{environment}/bulk-assignments";
 
-/** Customers per call. The API accepts more, but a preview of 1,000 customers is a large response. */
+/** Customers per preview. The API accepts more, but a preview of 1,000 customers is a large response. */
 const BATCH_SIZE = 200;
 
 /** Assigns one plan to the selected customers. */
@@ -38,7 +38,6 @@ export function BulkPlanDialog({ customers, onChanged, onClose }: BulkDialogProp
     retry: false,
   });
   const name = plans.find(({ key }) => key === form.plan)?.name ?? "plan";
-  const firstIds = ids.slice(0, BATCH_SIZE);
   return (
     <BulkDialog
       title="Assign plan"
@@ -53,7 +52,7 @@ export function BulkPlanDialog({ customers, onChanged, onClose }: BulkDialogProp
         isReady
           ? callOf("post", BULK_PATH, {
               params: { path: scope },
-              body: { filter: { customerIds: firstIds }, ...order, expectedCount: firstIds.length },
+              body: { filter: { customerIds: ids }, ...order, expectedCount: ids.length },
             })
           : null
       }
@@ -105,36 +104,11 @@ function describeState({ plan, balances }: Customer): string {
 }
 
 function assignPlanTo(scope: Scope, order: PlanOrder): BulkChange {
-  return {
-    size: BATCH_SIZE,
-    send: async (batch, signal) => {
-      const customerIds = batch.map(({ customer }) => customer.customerId);
-      const { changed, unchanged, wouldShorten, skipped } = await assign(scope, order, customerIds, signal);
-      return {
-        changed,
-        unchanged: unchanged + wouldShorten + skipped,
-        failed: [],
-        undos: [...Map.groupBy(batch, previousPlan)].flatMap(([plan, effects]) => {
-          if (plan === null) return [];
-          const ids = effects.map(({ customer }) => customer.customerId);
-          return [{ count: ids.length, run: () => assign(scope, { plan }, ids) }];
-        }),
-      };
-    },
+  return async (customerIds, signal) => {
+    const body = { filter: { customerIds: [...customerIds] }, ...order, expectedCount: customerIds.length };
+    const { changed, unchanged, wouldShorten, skipped, auditEntryId } = await answerOf(
+      api.POST(BULK_PATH, { params: { path: scope }, body, signal }),
+    );
+    return { changed, unchanged: unchanged + wouldShorten + skipped, refused: [], auditEntryId };
   };
-}
-
-/** The plan to assign again. Null for the default plan, no plan, or a plan with an end. */
-function previousPlan({ customer: { plan } }: Effect): string | null {
-  return plan === null || plan.isDefault || plan.endsAt !== null ? null : plan.key;
-}
-
-function assign(scope: Scope, order: PlanOrder, customerIds: readonly string[], signal?: AbortSignal) {
-  return answerOf(
-    api.POST(BULK_PATH, {
-      params: { path: scope },
-      body: { filter: { customerIds: [...customerIds] }, ...order, expectedCount: customerIds.length },
-      ...(signal === undefined ? {} : { signal }),
-    }),
-  );
 }

@@ -9,6 +9,7 @@ import { Details } from "../../ui/page.tsx";
 import { Time, useClock } from "../../ui/time.tsx";
 import { type Change, changesOf, type Entry, isRecord } from "./entry.ts";
 import { describeAction, type Piece } from "./sentences.ts";
+import { UndoButton } from "./undo-button.tsx";
 
 /** Details of an entry: before and after, and the request ID. */
 export function EntryDetails({ entry }: { entry: Entry }) {
@@ -18,6 +19,7 @@ export function EntryDetails({ entry }: { entry: Entry }) {
   return (
     <div className="flex flex-col gap-4">
       <ChangeTable entry={entry} />
+      <UndoButton entry={entry} sentence={sentenceText(entry)} />
       <Details
         items={[
           { name: "Action", value: <code className="font-mono">{action}</code> },

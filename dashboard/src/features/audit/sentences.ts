@@ -54,6 +54,24 @@ const SENTENCES: Readonly<Record<string, Describe>> = {
     " to ",
     strong(countOf(countIn(entry.after, "changed") ?? 0, "customer")),
   ],
+  "credits.added_in_bulk": (entry) => [
+    "added ",
+    strong(creditsOf(entry)),
+    " each to ",
+    strong(countOf(countIn(entry.after, "changed") ?? 0, "customer")),
+  ],
+  "customers.blocked_in_bulk": (entry) => [
+    "blocked ",
+    strong(countOf(countIn(entry.after, "changed") ?? 0, "customer")),
+  ],
+  "customers.unblocked_in_bulk": (entry) => [
+    "unblocked ",
+    strong(countOf(countIn(entry.after, "changed") ?? 0, "customer")),
+  ],
+  "change.undone": (entry) => [
+    "undid a bulk change for ",
+    strong(countOf(countIn(entry.after, "undone") ?? 0, "customer")),
+  ],
   "customer.created": () => ["created customer ", CUSTOMER],
   "customer.changed": ({ after }) => ["edited ", ...fieldsOf(listIn(after, "fields")), CUSTOMER],
   "customer.blocked": () => ["blocked ", CUSTOMER],

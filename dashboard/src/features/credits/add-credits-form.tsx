@@ -6,21 +6,18 @@ import { poolsQuery } from "../../api/catalog-lists.ts";
 import { queryClient } from "../../api/query-client.ts";
 import { refresh, useWrite } from "../../api/use-write.ts";
 import { countOf, formatCount, formatPrice } from "../../format/numbers.ts";
-import { formatTime, nameOfClock } from "../../format/times.ts";
 import { useScope } from "../../frame/use-scope.ts";
 import { ProblemCallout } from "../../ui/callout.tsx";
-import { Segments } from "../../ui/choices.tsx";
 import { WriteDialog } from "../../ui/dialog.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { useClock } from "../../ui/time.tsx";
 import { notify } from "../../ui/toast.tsx";
 import type { Customer } from "../customers/queries.ts";
-import { AmountFields } from "./amount-fields.tsx";
+import { AmountFields, ExpiryFields } from "./amount-fields.tsx";
 import {
   type CreditsBody,
   type CreditsErrors,
   type CreditsForm,
-  EXPIRIES,
   type Expiry,
   newOwnReference,
   readCreditsForm,
@@ -193,32 +190,16 @@ function CreditsFields({
   onExpiry: (expiry: Expiry) => void;
   errors: CreditsErrors;
 }) {
-  const clock = useClock();
   return (
     <div className="grid gap-4 sm:grid-cols-2">
       <AmountFields label="Credits" kinds={KINDS} pools={pools} error={errors.credits} register={register} />
-      <div className="flex flex-col items-start gap-1 sm:col-span-2">
-        <span aria-hidden className="text-form font-medium">
-          Expires
-        </span>
-        <Segments label="Expires" options={EXPIRIES} chosen={expiry} onChoose={onExpiry} wraps />
-        {expiry !== "never" && expiry !== "date" && expiresAt !== null && (
-          <p className="text-caption text-muted">
-            On {formatTime(expiresAt, clock)} {nameOfClock(clock)}.
-          </p>
-        )}
-      </div>
-      {expiry === "date" && (
-        <div className="sm:col-span-2">
-          <TextField
-            label="Expires on"
-            type="datetime-local"
-            hint={`In ${nameOfClock(clock)}.`}
-            error={errors.expires}
-            {...register("expires")}
-          />
-        </div>
-      )}
+      <ExpiryFields
+        expiry={expiry}
+        expiresAt={expiresAt}
+        onExpiry={onExpiry}
+        error={errors.expires}
+        register={register}
+      />
       <TextField
         label="Reference"
         placeholder={isPurchase ? "Payment ID" : ""}

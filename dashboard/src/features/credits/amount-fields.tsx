@@ -1,7 +1,10 @@
 import type { UseFormRegister } from "react-hook-form";
 import { GRANT_NAMES } from "../../format/ledger.ts";
+import { formatTime, nameOfClock } from "../../format/times.ts";
+import { Segments } from "../../ui/choices.tsx";
 import { Select, TextField } from "../../ui/field.tsx";
-import type { CreditsBody, CreditsForm } from "./credits-form.ts";
+import { useClock } from "../../ui/time.tsx";
+import { type CreditsBody, type CreditsForm, EXPIRIES, type Expiry } from "./credits-form.ts";
 
 /** How many credits, of which kind, and in which pool if there are several. */
 export function AmountFields({
@@ -38,6 +41,49 @@ export function AmountFields({
           options={pools.map(({ key, name }) => ({ value: key, label: name }))}
           {...register("pool")}
         />
+      )}
+    </>
+  );
+}
+
+/** When the credits expire: a preset with its date, or a date. */
+export function ExpiryFields({
+  expiry,
+  expiresAt,
+  onExpiry,
+  error,
+  register,
+}: {
+  expiry: Expiry;
+  expiresAt: string | null;
+  onExpiry: (expiry: Expiry) => void;
+  error: string | undefined;
+  register: UseFormRegister<CreditsForm>;
+}) {
+  const clock = useClock();
+  return (
+    <>
+      <div className="flex flex-col items-start gap-1 sm:col-span-2">
+        <span aria-hidden className="text-form font-medium">
+          Expires
+        </span>
+        <Segments label="Expires" options={EXPIRIES} chosen={expiry} onChoose={onExpiry} wraps />
+        {expiry !== "never" && expiry !== "date" && expiresAt !== null && (
+          <p className="text-caption text-muted">
+            On {formatTime(expiresAt, clock)} {nameOfClock(clock)}.
+          </p>
+        )}
+      </div>
+      {expiry === "date" && (
+        <div className="sm:col-span-2">
+          <TextField
+            label="Expires on"
+            type="datetime-local"
+            hint={`In ${nameOfClock(clock)}.`}
+            error={error}
+            {...register("expires")}
+          />
+        </div>
       )}
     </>
   );

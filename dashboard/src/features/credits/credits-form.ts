@@ -34,10 +34,10 @@ export type CreditsErrors = Partial<Record<keyof CreditsForm, string>>;
 /** The request body, or the validation errors. */
 export function readCreditsForm(
   form: CreditsForm,
-  { clock, ownReference, openedAt }: { clock: Clock; ownReference: string; openedAt: number },
+  { ownReference, ...opened }: Opened & { ownReference: string },
 ): { body: CreditsBody; errors: null } | { body: null; errors: CreditsErrors } {
   const credits = readCredits(form.credits);
-  const expiresAt = readExpiry(form, { clock, openedAt });
+  const expiresAt = readExpiry(form, opened);
   const isPriced = form.kind === "purchase" && form.price.trim() !== "";
   const price = isPriced ? readPrice(form.price, form.currency) : null;
   const note = form.note.trim();
@@ -72,16 +72,24 @@ export function readCreditsForm(
 const MINUTE_MS = 60_000;
 const THIRTY_DAYS_MS = 30 * 24 * 60 * MINUTE_MS;
 
+type Opened = {
+  clock: Clock;
+  openedAt: number;
+  /** Whether "30 days" lasts to the end of a day, so that it is the same time all day. */
+  endsWithDay?: boolean;
+};
+
 /** When the credits expire; null for never. Counted from when the form was opened, so that a retry sends the same time. */
 export function readExpiry(
   { expiry, expires }: Pick<CreditsForm, "expiry" | "expires">,
-  { clock, openedAt }: { clock: Clock; openedAt: number },
+  { clock, openedAt, endsWithDay = false }: Opened,
 ): string | null {
   const iso = (at: number): string => new Date(at).toISOString();
   switch (expiry) {
     case "never":
       return null;
     case "30-days":
+      if (endsWithDay) return iso(startOf("day", openedAt + THIRTY_DAYS_MS, clock, 1));
       return iso(Math.ceil((openedAt + THIRTY_DAYS_MS) / MINUTE_MS) * MINUTE_MS);
     case "month":
       return iso(startOf("month", openedAt, clock, 1));

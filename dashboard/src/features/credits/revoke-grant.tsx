@@ -6,11 +6,13 @@ import { about, refresh, useWrite } from "../../api/use-write.ts";
 import { GRANT_NAMES } from "../../format/ledger.ts";
 import { countOf, formatStep } from "../../format/numbers.ts";
 import { Button } from "../../ui/button.tsx";
-import { ProblemCallout } from "../../ui/callout.tsx";
-import { Dialog, WriteForm } from "../../ui/dialog.tsx";
+import { Callout, ProblemCallout } from "../../ui/callout.tsx";
+import { Dialog, DialogActions, WriteForm } from "../../ui/dialog.tsx";
+import { TextField } from "../../ui/field.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { notify } from "../../ui/toast.tsx";
 import { type CustomerScope, customerQuery, customerScopeOf } from "../customers/queries.ts";
+import { MovedLink } from "../ledger/ledger-links.tsx";
 import type { Grant } from "../ledger/queries.ts";
 import { BalanceChange } from "./balance-change.tsx";
 
@@ -51,12 +53,18 @@ function RevokeForm(props: { customerScope: CustomerScope; grant: Grant; onDone:
   const left = remaining + held;
   const { data: customer } = useSuspenseQuery(customerQuery(customerScope));
   const before = balanceIn(customer, pool);
-  const request = { params: { path: { ...customerScope, grant: String(grant.grant) } } };
+  const [note, setNote] = useState("");
+  const request = {
+    params: { path: { ...customerScope, grant: String(grant.grant) } },
+    body: note.trim() === "" ? {} : { note: note.trim() },
+  };
   const revoke = useWrite(
     "post",
     "/manage/v1/projects/{projectId}/{environment}/customers/{customerId}/grants/{grant}/revoke",
     {
-      onSuccess: ({ credits: removed, customer: after }) => {
+      onSuccess: ({ credits: removed, movedTo: taker, customer: after }) => {
+        // Another member moved the credits meanwhile. The dialog shows where.
+        if (taker !== null) return;
         const balance = balanceIn(after, pool);
         notify(`Revoked grant ${grant.grant}`, `Balance ${formatStep(balance + removed, balance)}`);
         onDone();
@@ -64,6 +72,8 @@ function RevokeForm(props: { customerScope: CustomerScope; grant: Grant; onDone:
       onSettled: () => refresh("customers"),
     },
   );
+  const movedTo = revoke.data?.movedTo ?? grant.movedTo;
+  if (movedTo !== null) return <Moved to={movedTo} customerScope={customerScope} onClose={onDone} />;
   return (
     <WriteForm
       write={revoke}
@@ -79,7 +89,40 @@ function RevokeForm(props: { customerScope: CustomerScope; grant: Grant; onDone:
           : `${describeRemoved(grant)}${describeSpent(credits - left)}This cannot be undone.`}
       </p>
       <BalanceChange pool={pool} before={before} gain={-remaining} />
+      {remaining > 0 && (
+        <TextField
+          label="Reason"
+          hint="Optional. Shown in the ledger and the audit log."
+          maxLength={1_000}
+          autoComplete="off"
+          value={note}
+          onChange={({ target }) => setNote(target.value)}
+        />
+      )}
     </WriteForm>
+  );
+}
+
+/** Shows who has the credits of a moved grant, which can be revoked there. */
+function Moved({
+  to,
+  customerScope,
+  onClose,
+}: {
+  to: NonNullable<Grant["movedTo"]>;
+  customerScope: CustomerScope;
+  onClose: () => void;
+}) {
+  return (
+    <>
+      <Callout tone="warn" title="Nothing to revoke">
+        These credits were moved to <MovedLink other={to} customerScope={customerScope} />
+        {to.customerId === null ? "." : `, grant ${to.grant}. Revoke them there.`}
+      </Callout>
+      <DialogActions>
+        <Button onClick={onClose}>Close</Button>
+      </DialogActions>
+    </>
   );
 }
 
@@ -139,7 +182,9 @@ export async function undoCredits(customerScope: CustomerScope, number: number):
       return;
     }
     const params = { path: { ...path, grant: String(number) } };
-    const { credits } = await answerOf(api.POST(`${CUSTOMER_PATH}/grants/{grant}/revoke`, { params }));
+    const { credits } = await answerOf(
+      api.POST(`${CUSTOMER_PATH}/grants/{grant}/revoke`, { params, body: {} }),
+    );
     notify("Undone", `Revoked ${countOf(credits, "credit")}`);
   } catch {
     notify("Not undone", "The credits are still there. Revoke them under Grants.");

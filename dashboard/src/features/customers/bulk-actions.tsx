@@ -1,23 +1,29 @@
-import { useSuspenseQuery } from "@tanstack/react-query";
+import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useForm, useWatch } from "react-hook-form";
-import type { Scope } from "../../api/answer.ts";
 import { poolsQuery } from "../../api/catalog-lists.ts";
 import { answerOf, api } from "../../api/client.ts";
 import { callOf } from "../../api/use-write.ts";
 import { toHex } from "../../format/hex.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
-import { nameOfClock } from "../../format/times.ts";
 import { useScope } from "../../frame/use-scope.ts";
 import { TextField } from "../../ui/field.tsx";
 import { useClock } from "../../ui/time.tsx";
-import { AmountFields } from "../credits/amount-fields.tsx";
-import { type CreditsBody, type CreditsForm, OWN, readCreditsForm } from "../credits/credits-form.ts";
+import { AmountFields, ExpiryFields } from "../credits/amount-fields.tsx";
+import {
+  type CreditsBody,
+  type CreditsForm,
+  type Expiry,
+  OWN,
+  readCreditsForm,
+  readExpiry,
+} from "../credits/credits-form.ts";
+import type { Effect } from "./bulk-change.ts";
 import { BulkDialog, type BulkDialogProps } from "./bulk-dialog.tsx";
-import { type Effect, eachCustomer } from "./bulk-run.ts";
 import type { Customer } from "./queries.ts";
 
-const CUSTOMER_PATH = "/manage/v1/projects/{projectId}/{environment}/customers/{customerId}";
+const BLOCKS_PATH = "/manage/v1/projects/{projectId}/{environment}/bulk-blocks";
+const CREDITS_PATH = "/manage/v1/projects/{projectId}/{environment}/bulk-credits";
 
 /** Blocks or unblocks the selected customers. */
 export function BulkBlockDialog({
@@ -34,13 +40,10 @@ export function BulkBlockDialog({
         ? { customer, before: names[1], after: null }
         : { customer, before: names[0], after: names[1] },
   );
-  const requestOf = (customerId: string, blocked: boolean) => ({
-    params: { path: { ...scope, customerId } },
-    body: { blocked },
+  const requestOf = (customerIds: readonly string[]) => ({
+    params: { path: scope },
+    body: { customerIds: [...customerIds], blocked: isBlocked },
   });
-  const block = (customerId: string, blocked: boolean) =>
-    answerOf(api.PUT(`${CUSTOMER_PATH}/block`, requestOf(customerId, blocked)));
-  const [first] = customers;
   return (
     <BulkDialog
       title={`${verb} customers`}
@@ -48,16 +51,9 @@ export function BulkBlockDialog({
       past={`${verb}ed`}
       same={`already ${isBlocked ? "blocked" : "not blocked"}`}
       tone={isBlocked ? "danger" : "primary"}
-      change={eachCustomer(async ({ customerId }) => {
-        const { outcome } = await block(customerId, isBlocked);
-        return outcome === "changed" ? () => block(customerId, !isBlocked) : null;
-      })}
+      change={(ids, signal) => answerOf(api.POST(BLOCKS_PATH, { ...requestOf(ids), signal }))}
       effects={effects}
-      call={
-        first === undefined
-          ? null
-          : callOf("put", `${CUSTOMER_PATH}/block`, requestOf(first.customerId, isBlocked))
-      }
+      call={callOf("post", BLOCKS_PATH, requestOf(changingOf(effects)))}
       {...dialog}
     >
       <p>
@@ -80,12 +76,12 @@ export function BulkCreditsDialog({ customers, ...dialog }: BulkDialogProps) {
   const scope = useScope();
   const clock = useClock();
   const { data: pools } = useSuspenseQuery(poolsQuery(scope));
-  const { register, control } = useForm<CreditsForm>({
+  const { register, control, setValue } = useForm<CreditsForm>({
     defaultValues: {
       credits: "",
       kind: "manual",
       pool: pools.find(({ key }) => key === "credits")?.key ?? pools[0]?.key ?? "credits",
-      expiry: "date",
+      expiry: "never",
       expires: "",
       reference: "",
       price: "",
@@ -94,32 +90,36 @@ export function BulkCreditsDialog({ customers, ...dialog }: BulkDialogProps) {
     },
   });
   const form = useWatch({ control, compute: (values: CreditsForm) => values });
-  // Without a reference, the customer, the credits and the day name the change. Not the other customers: after an interruption, the
-  // selection may be another one. The day does not change until the dialog closes, so that a retry after midnight adds nothing twice.
-  const [day] = useState(() => new Date().toISOString().slice(0, 10));
-  // They expire on a date or never: 30 days from now would be another change each time the dialog opens, and be added twice.
-  const expiry = form.expires === "" ? "never" : "date";
-  const { body, errors } = readCreditsForm({ ...form, expiry }, { clock, ownReference: "", openedAt: 0 });
+  const [openedAt] = useState(Date.now);
+  const { body, errors } = readCreditsForm(form, { clock, ownReference: "", openedAt, endsWithDay: true });
   const shown = form.credits === "" ? {} : (errors ?? {});
-  const [first] = customers;
+  const effects = body === null ? null : customers.map((customer) => creditsEffect(customer, body));
+  const { data: reference = "" } = useQuery({
+    queryKey: ["bulk reference", openedAt, form, body],
+    queryFn: () => (body === null ? "" : nameChange(body, form.expiry, openedAt)),
+    enabled: body !== null,
+    gcTime: 0,
+  });
+  const requestOf = (terms: CreditsBody, customerIds: readonly string[], named: string) => ({
+    params: { path: scope },
+    body: { customerIds: [...customerIds], ...terms, reference: named },
+  });
   return (
     <BulkDialog
       title="Add credits"
       action={body === null ? "Add credits to" : `Add ${countOf(body.credits, "credit")} to`}
       past={`Added ${countOf(body?.credits ?? 0, "credit")} to`}
       same="already got these credits. Enter another reference to add them again, also after an undo"
-      kept="Credits that were already spent are not taken back."
-      change={eachCustomer(async ({ customerId }) =>
-        body === null ? null : addCredits(scope, customerId, await withReference(body, customerId, day)),
-      )}
-      effects={body === null ? null : customers.map((customer) => creditsEffect(customer, body))}
+      change={async (ids, signal) => {
+        if (body === null) throw new Error("the form is incomplete");
+        const named = await nameChange(body, form.expiry, openedAt);
+        return answerOf(api.POST(CREDITS_PATH, { ...requestOf(body, ids, named), signal }));
+      }}
+      effects={effects}
       call={
-        body === null || first === undefined
+        body === null || effects === null
           ? null
-          : callOf("post", `${CUSTOMER_PATH}/credits`, {
-              params: { path: { ...scope, customerId: first.customerId } },
-              body: { ...body, reference: `${body.reference || "bulk"}:${first.customerId}` },
-            })
+          : callOf("post", CREDITS_PATH, requestOf(body, changingOf(effects), reference))
       }
       {...dialog}
     >
@@ -131,12 +131,12 @@ export function BulkCreditsDialog({ customers, ...dialog }: BulkDialogProps) {
           error={shown.credits}
           register={register}
         />
-        <TextField
-          label="Expires"
-          type="datetime-local"
-          hint={`Optional, in ${nameOfClock(clock)}.`}
+        <ExpiryFields
+          expiry={form.expiry}
+          expiresAt={readExpiry(form, { clock, openedAt, endsWithDay: true })}
+          onExpiry={(expiry) => setValue("expiry", expiry)}
           error={shown.expires}
-          {...register("expires")}
+          register={register}
         />
         <TextField
           label="Reference"
@@ -156,28 +156,24 @@ function creditsEffect(customer: Customer, { credits, pool }: CreditsBody): Effe
   return { customer, before: formatCount(balance), after: formatCount(balance + credits) };
 }
 
-/** Null if an earlier, interrupted run has added them. */
-async function addCredits(
-  scope: Scope,
-  customerId: string,
-  body: CreditsBody,
-): Promise<(() => Promise<unknown>) | null> {
-  const path = { ...scope, customerId };
-  const { outcome, grant } = await answerOf(api.POST(`${CUSTOMER_PATH}/credits`, { params: { path }, body }));
-  if (outcome === "already_added") return null;
-  return () =>
-    answerOf(
-      api.POST(`${CUSTOMER_PATH}/grants/{grant}/revoke`, {
-        params: { path: { ...path, grant: String(grant) } },
-      }),
-    );
+function changingOf(effects: readonly Effect[]): string[] {
+  return effects.flatMap(({ customer, after }) => (after === null ? [] : [customer.customerId]));
 }
 
-/** A reference for one customer. It is the same if the change is repeated after an interruption, even in another tab. */
-async function withReference(body: CreditsBody, customerId: string, day: string): Promise<CreditsBody> {
-  if (body.reference) return { ...body, reference: `${body.reference}:${await digestOf(customerId)}` };
-  const { reference: _, ...terms } = body;
-  return { ...body, reference: `${OWN}bulk-${day}-${await digestOf(JSON.stringify([terms, customerId]))}` };
+/**
+ * The reference of the change. Without one, it is made of the terms and the day the dialog was opened, so that the same change after an
+ * interruption adds nothing twice, even in another tab. A preset counts as such: its time depends on when the dialog was opened.
+ */
+async function nameChange(
+  { reference, ...terms }: CreditsBody,
+  expiry: Expiry,
+  openedAt: number,
+): Promise<string> {
+  if (reference) return reference;
+  const { expiresAt = null, ...rest } = terms;
+  const day = new Date(openedAt).toISOString().slice(0, 10);
+  const intention = JSON.stringify([rest, expiry === "date" ? expiresAt : expiry]);
+  return `${OWN}bulk-${day}-${await digestOf(intention)}`;
 }
 
 async function digestOf(text: string): Promise<string> {

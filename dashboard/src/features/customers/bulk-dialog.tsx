@@ -3,24 +3,16 @@ import { type ReactNode, useEffect, useRef, useState } from "react";
 import { type Call, refresh } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
+import { UndoForm } from "../../frame/undo-form.tsx";
 import { useScope } from "../../frame/use-scope.ts";
-import { Button } from "../../ui/button.tsx";
+import { Button, TextLink } from "../../ui/button.tsx";
 import { Callout, ProblemCallout } from "../../ui/callout.tsx";
 import { ApiCall } from "../../ui/code-block.tsx";
 import { Dialog, DialogActions } from "../../ui/dialog.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { useAbort } from "../../ui/use-abort.ts";
-import {
-  type BulkChange,
-  type BulkResult,
-  type Effect,
-  NOTHING_DONE,
-  nameOf,
-  runBulk,
-  undoBulk,
-  withRetry,
-} from "./bulk-run.ts";
+import { type BulkChange, type BulkOutcome, type Effect, nameOf } from "./bulk-change.ts";
 import type { Customer } from "./queries.ts";
 
 const EFFECTS: readonly Column<Effect>[] = [
@@ -39,15 +31,12 @@ export type BulkDialogProps = {
   onClose: () => void;
 };
 
-type Ended = { readonly kind: "changed" | "undone"; readonly result: BulkResult };
-
 /** Changes the selected customers: fields, a preview of each customer, and the result, which can be undone. */
 export function BulkDialog({
   title,
   action,
   past,
   same,
-  kept,
   change,
   effects,
   call,
@@ -64,71 +53,61 @@ export function BulkDialog({
   past: string;
   /** Why a customer was left unchanged: "already had the plan". */
   same: string;
-  /** What an undo does not restore. */
-  kept?: string;
   change: BulkChange;
   /** One for each selected customer. Null while the form is incomplete. */
   effects: readonly Effect[] | null;
-  /** The first API call. */
   call: Call | null;
   tone?: "primary" | "danger";
   problem?: unknown;
   children?: ReactNode;
 }) {
   const { environment } = useScope();
-  const [ended, setEnded] = useState<Ended | null>(null);
-  const [progress, setProgress] = useState(0);
   const [typed, setTyped] = useState("");
+  const [undoing, setUndoing] = useState<string | null>(null);
   const { begin, stop } = useAbort();
+  const changing = effects?.filter(({ after }) => after !== null) ?? [];
   const settle = (): void => {
     onChanged();
-    void refresh("customers");
+    void refresh("customers", "audit");
   };
+  // A retry sends the same customers, also if they have been read again since.
   const run = useMutation({
-    mutationFn: (wanted: readonly Effect[]) =>
-      runBulk(wanted, change, { onProgress: setProgress, signal: begin() }),
-    onSuccess: (result) =>
-      setEnded((before) => ({
-        kind: "changed",
-        result: before === null ? result : withRetry(before.result, result),
-      })),
+    mutationFn: (ids: readonly string[]) => change(ids, begin()),
     onSettled: settle,
   });
-  const undo = useMutation({
-    mutationFn: (result: BulkResult) => undoBulk(result, { onProgress: setProgress, signal: begin() }),
-    onSuccess: (result) => setEnded({ kind: "undone", result }),
-    onSettled: settle,
-  });
-  const changing = effects?.filter(({ after }) => after !== null) ?? [];
+  const { variables: sent = [] } = run;
   const isConfirmed = environment === "test" || typed === "live";
-  const isRunning = run.isPending || undo.isPending;
-  if (ended !== null || isRunning) {
+  if (undoing !== null)
+    return (
+      <Dialog isOpen isWide onClose={onClose} title="Undo change">
+        <UndoForm entryId={undoing} isConfirmed={isConfirmed} onUndone={settle} onClose={onClose} />
+      </Dialog>
+    );
+  if (run.status !== "idle")
     return (
       <Dialog isOpen isWide onClose={onClose} title={title}>
-        {isRunning ? (
-          <Running count={progress} of={changing.length} onStop={stop} />
-        ) : (
+        {run.isPending && <Running count={sent.length} onStop={stop} />}
+        {run.isError && <Interrupted error={run.error} onRetry={() => run.mutate(sent)} onClose={onClose} />}
+        {run.isSuccess && (
           <Result
-            ended={ended ?? { kind: "changed", result: NOTHING_DONE }}
-            onUndo={(result) => undo.mutate(result)}
-            onRetry={(rest) => run.mutate(rest)}
+            outcome={run.data}
             past={past}
             same={same}
-            kept={kept}
-            problem={undo.error}
+            onUndo={setUndoing}
+            onRetry={() => run.mutate(sent)}
             onClose={onClose}
           />
         )}
       </Dialog>
     );
-  }
   return (
     <Dialog isOpen isWide onClose={onClose} title={title}>
       <form
         className="flex flex-col gap-4"
         onSubmit={(event) => {
           event.preventDefault();
-          if (changing.length > 0 && isConfirmed) run.mutate(changing);
+          const ids = changing.map(({ customer }) => customer.customerId);
+          if (ids.length > 0 && isConfirmed) run.mutate(ids);
         }}
       >
         {children}
@@ -181,13 +160,13 @@ function Preview({ effects, changing }: { effects: readonly Effect[]; changing: 
   );
 }
 
-function Running({ count, of, onStop }: { count: number; of: number; onStop: () => void }) {
+function Running({ count, onStop }: { count: number; onStop: () => void }) {
   return (
     <>
       <div role="status" className="flex flex-col gap-1">
-        <progress aria-label="Progress" className="h-2 w-full accent-accent" max={of} value={count} />
+        <progress aria-label="Progress" className="h-2 w-full accent-accent" />
         <p className="text-caption text-muted">
-          {formatCount(count)} of {countOf(of, "customer")}. If you stop, completed changes are kept.
+          Changing {countOf(count, "customer")}. If you stop, completed changes are kept.
         </p>
       </div>
       <DialogActions>
@@ -197,62 +176,79 @@ function Running({ count, of, onStop }: { count: number; of: number; onStop: () 
   );
 }
 
+function Interrupted({
+  error,
+  onRetry,
+  onClose,
+}: {
+  error: unknown;
+  onRetry: () => void;
+  onClose: () => void;
+}) {
+  return (
+    <>
+      <div role="status" className="flex flex-col gap-3">
+        <Callout tone="warn" title="The change was interrupted">
+          Completed changes are kept. You can retry safely: they are not repeated. <LaterNote />
+        </Callout>
+        <ProblemCallout error={error} />
+      </div>
+      <DialogActions>
+        <Button onClick={onRetry}>Retry</Button>
+        <Button tone="primary" onClick={onClose}>
+          Done
+        </Button>
+      </DialogActions>
+    </>
+  );
+}
+
 function Result({
-  ended: { kind, result },
+  outcome: { changed, unchanged, refused, auditEntryId },
   past,
   same,
-  kept,
-  problem,
   onUndo,
   onRetry,
   onClose,
 }: {
-  ended: Ended;
+  outcome: BulkOutcome;
   past: string;
   same: string;
-  kept: string | undefined;
-  problem: unknown;
-  onUndo: (result: BulkResult) => void;
-  onRetry: (rest: readonly Effect[]) => void;
+  onUndo: (auditEntryId: string) => void;
+  onRetry: () => void;
   onClose: () => void;
 }) {
-  const { changed, unchanged, failed, left, undos } = result;
-  const rest = [...failed.map(({ effect }) => effect), ...left];
-  const undoable = undos.reduce((sum, { count }) => sum + count, 0);
-  const unrestored = kind === "undone" ? undoable : 0;
   const actions = useRef<HTMLDivElement>(null);
   // The button that had the focus is gone.
   useEffect(() => actions.current?.querySelector<HTMLButtonElement>("button:last-of-type")?.focus(), []);
   const count = countOf(changed, "customer");
-  const title =
-    kind === "undone" ? `Restored ${count}` : changed === 0 ? "Nothing changed" : `${past} ${count}`;
   return (
     <>
       <div role="status" className="flex flex-col gap-3">
-        <Callout tone={rest.length + unrestored === 0 ? "good" : "warn"} title={title}>
-          {kind === "undone" && kept}
-          {unrestored > 0 && ` ${countOf(unrestored, "customer")} not restored.`}
+        <Callout
+          tone={refused.length === 0 ? "good" : "warn"}
+          title={changed === 0 ? "Nothing changed" : `${past} ${count}`}
+        >
           {unchanged > 0 && `${countOf(unchanged, "customer")} ${same}. `}
-          {rest.length > 0 &&
-            `${countOf(rest.length, "customer")} left. You can retry safely: completed changes are not repeated.`}
+          {refused.length > 0 && `${countOf(refused.length, "customer")} not changed. `}
+          {auditEntryId !== null && <LaterNote />}
         </Callout>
-        {failed.length > 0 && (
-          <>
-            <p className="wrap-anywhere text-muted">
-              Not changed: {namesOf(failed.map(({ effect }) => effect))}
-            </p>
-            <ProblemCallout error={failed[0]?.error ?? null} />
-          </>
+        {refused.length > 0 && (
+          <ul className="wrap-anywhere text-muted">
+            {refused.slice(0, NAMED_MAX).map(({ customerId, detail }) => (
+              <li key={customerId}>
+                {customerId}: {detail}
+              </li>
+            ))}
+            {refused.length > NAMED_MAX && <li>And {formatCount(refused.length - NAMED_MAX)} more.</li>}
+          </ul>
         )}
-        <ProblemCallout error={problem} />
       </div>
       <div ref={actions}>
         <DialogActions>
-          {undoable > 0 && (
-            <Button onClick={() => onUndo(result)}>Undo for {countOf(undoable, "customer")}</Button>
-          )}
-          {kind === "changed" && rest.length > 0 && (
-            <Button onClick={() => onRetry(rest)}>Retry {countOf(rest.length, "customer")}</Button>
+          {auditEntryId !== null && <Button onClick={() => onUndo(auditEntryId)}>Undo…</Button>}
+          {refused.length > 0 && (
+            <Button onClick={onRetry}>Retry {countOf(refused.length, "customer")}</Button>
           )}
           <Button tone="primary" onClick={onClose}>
             Done
@@ -265,8 +261,15 @@ function Result({
 
 const NAMED_MAX = 10;
 
-function namesOf(effects: readonly Effect[]): string {
-  const names = effects.slice(0, NAMED_MAX).map(({ customer }) => nameOf(customer));
-  const more = effects.length - names.length;
-  return more === 0 ? names.join(", ") : `${names.join(", ")} and ${formatCount(more)} more`;
+function LaterNote() {
+  const { projectId, environment } = useScope();
+  return (
+    <>
+      You can undo it later in the{" "}
+      <TextLink to="/workspace/audit" search={{ projectId: Number(projectId), environment }}>
+        audit log
+      </TextLink>
+      .
+    </>
+  );
 }

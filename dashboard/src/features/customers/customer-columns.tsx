@@ -8,7 +8,7 @@ import { useScope } from "../../frame/use-scope.ts";
 import { Badge } from "../../ui/badge.tsx";
 import type { Column } from "../../ui/table.tsx";
 import { Time, useClock } from "../../ui/time.tsx";
-import { nameOf } from "./bulk-run.ts";
+import { nameOf } from "./bulk-change.ts";
 import type { Customer } from "./queries.ts";
 
 /** With one pool, the balance column needs no pool name, and the API can sort by it. */

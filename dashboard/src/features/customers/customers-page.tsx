@@ -14,7 +14,7 @@ import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { PagedTable, type Pages } from "../../ui/table.tsx";
 import { notify } from "../../ui/toast.tsx";
 import { BulkBar } from "./bulk-bar.tsx";
-import { nameOf } from "./bulk-run.ts";
+import { nameOf } from "./bulk-change.ts";
 import { customerColumns } from "./customer-columns.tsx";
 import { CustomerDialog } from "./customer-form.tsx";
 import { ImportDialog } from "./import-form.tsx";

@@ -1,6 +1,6 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import type { Answer } from "../../api/answer.ts";
-import { poolsQuery } from "../../api/catalog-lists.ts";
+import { plansQuery, poolsQuery } from "../../api/catalog-lists.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
 import { useScope } from "../../frame/use-scope.ts";
 import { Callout } from "../../ui/callout.tsx";
@@ -23,7 +23,7 @@ const ERRORS_SHOWN_MAX = 50;
 
 /** Result of an import or dry run. */
 export function ImportReportView({ report }: { report: ImportReport }) {
-  const { isDryRun, outcome, rows, failed, errors, planChanged, creditsAdded, credits } = report;
+  const { isDryRun, outcome, rows, failed, errors, creditsAdded, credits } = report;
   const counts = [
     ["New customers", report.created],
     ["Changed", report.changed],
@@ -45,9 +45,10 @@ export function ImportReportView({ report }: { report: ImportReport }) {
         ))}
       </dl>
       <p className="text-muted">
+        <PlanSentences report={report} />
         {isDryRun
-          ? `${countOf(planChanged, "customer changes", "customers change")} plan. ${countOf(creditsAdded, "row adds", "rows add")} credits.`
-          : `${countOf(planChanged, "customer")} changed plan. ${countOf(creditsAdded, "row")} added credits.`}
+          ? `${countOf(creditsAdded, "row adds", "rows add")} credits.`
+          : `${countOf(creditsAdded, "row")} added credits.`}
       </p>
       {credits.length > 0 && <CreditsTable isDryRun={isDryRun} credits={credits} />}
       {outcome === "stopped" && (
@@ -73,6 +74,23 @@ export function ImportReportView({ report }: { report: ImportReport }) {
       )}
     </div>
   );
+}
+
+/** "2 new customers start on Pro. 1 existing customer changes plan or its end." */
+function PlanSentences({ report: { isDryRun, started, planChanged } }: { report: ImportReport }) {
+  const { data: plans } = useSuspenseQuery(plansQuery(useScope()));
+  const startedAll = started.reduce((sum, { customers }) => sum + customers, 0);
+  const changed = planChanged - startedAll;
+  const sentences = started.map(({ plan, customers }) => {
+    const name = plans.find(({ key }) => key === plan)?.name ?? plan;
+    const verb = isDryRun ? (customers === 1 ? "starts" : "start") : "started";
+    return `${countOf(customers, "new customer")} ${verb} on ${name}. `;
+  });
+  if (changed > 0) {
+    const verb = isDryRun ? (changed === 1 ? "changes" : "change") : "changed";
+    sentences.push(`${countOf(changed, "existing customer")} ${verb} plan or its end. `);
+  }
+  return sentences.join("");
 }
 
 type PoolCredits = ImportReport["credits"][number];

@@ -84,7 +84,11 @@ export const readRunningOutSearch = searchOf({ days: whole(1) });
 
 /** All customers who run out, or only those who do within `days`. */
 export function forecastsQuery(scope: Scope, days: number | undefined) {
-  const query = { limit: "200", ...(days === undefined ? {} : { days: String(Math.min(days, 365)) }) };
+  const query = {
+    limit: "200",
+    empty: "true" as const,
+    ...(days === undefined ? {} : { days: String(Math.min(days, 365)) }),
+  };
   return queryOf("get", FORECASTS_PATH, { params: { path: scopeOf(scope), query } });
 }
 

@@ -35,7 +35,7 @@ export function RunningOutPage() {
   return (
     <Page
       title="Running out"
-      note={`Customers by days until empty. ${FORECAST_ASSUMES}`}
+      note={`Empty customers first, then by days until empty. ${FORECAST_ASSUMES}`}
       actions={
         <>
           {data.items.length > 0 && (
@@ -75,7 +75,8 @@ export function RunningOutPage() {
               </ButtonLink>
             }
           >
-            Lists customers who were charged lately and whose credits do not renew in time.
+            Lists customers who were charged lately and whose credits do not renew in time, and empty
+            customers who were charged or denied lately.
           </EmptyState>
         ) : (
           <Table
@@ -99,14 +100,25 @@ type CustomerForecast = Item<"listForecasts">;
 /** The list with exact times, for a spreadsheet. */
 function toFile(items: readonly CustomerForecast[]): string {
   return toCsv([
-    ["Customer ID", "Name", "Plan", "Pool", "Balance", "Used per day", "Days left", "Empty", "Renews"],
-    ...items.flatMap(({ customerId, customerName, plan, pools: [pool] }) =>
+    [
+      "Customer ID",
+      "Name",
+      "Email",
+      "Plan",
+      "Pool",
+      "Balance",
+      "Used per day",
+      "Days left",
+      "Empty",
+      "Renews",
+    ],
+    ...items.flatMap(({ customerId, customerName, customerEmail, plan, pools: [pool] }) =>
       pool === undefined
         ? []
         : [
             [
-              ...[customerId, customerName, plan?.name ?? null, pool.pool, pool.balance],
-              ...[pool.usedPerDay, pool.daysLeft, pool.emptyAt, pool.renewsAt],
+              ...[customerId, customerName, customerEmail, plan?.name ?? null, pool.pool],
+              ...[pool.balance, pool.usedPerDay, pool.daysLeft, pool.emptyAt, pool.renewsAt],
             ],
           ],
     ),
@@ -120,14 +132,25 @@ function useColumns(items: readonly CustomerForecast[]): Column<CustomerForecast
     {
       name: "Customer",
       isWide: true,
-      cell: ({ customerId, customerName, pools: [pool] }) => (
+      cell: ({ customerId, customerName, customerEmail, pools: [pool] }) => (
         <>
           <NamedCustomer customerId={customerId} name={customerName} />
           <span className="block text-caption md:hidden">
+            <span className="block wrap-anywhere text-muted">{customerEmail}</span>
             <Outlook pool={pool} />
           </span>
         </>
       ),
+    },
+    {
+      name: "Email",
+      hidesWhenNarrow: true,
+      cell: ({ customerEmail }) =>
+        customerEmail !== null && (
+          <a href={`mailto:${customerEmail}`} className="wrap-anywhere hover:underline">
+            {customerEmail}
+          </a>
+        ),
     },
     { name: "Plan", hidesWhenNarrow: true, cell: ({ plan }) => plan?.name ?? "None" },
     { name: "Pool", isShown: hasPools, cell: ({ pools: [pool] }) => pool && nameOfPool(pool.pool) },

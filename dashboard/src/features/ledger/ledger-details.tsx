@@ -35,7 +35,8 @@ export function LedgerDetails({ line, context }: { line: LedgerLine; context: Le
 function itemsOf({ entry, by }: LedgerLine, { customerScope }: LedgerContext): Item[] {
   const { effectiveAt, recordedAt, feature, quantity, plan, consumeId, idempotencyKey, reverses, item } =
     entry;
-  const note = entry.kind === "reverse" ? textOf(entry.metadata?.["note"]) : null;
+  const isCorrection = entry.kind === "reverse" || entry.kind === "revoke";
+  const note = isCorrection ? textOf(entry.metadata?.["note"]) : null;
   const items: (Item | null)[] = [
     { name: "Entry", value: formatCount(entry.sequence) },
     { name: "Effective", value: <Time at={effectiveAt} /> },

@@ -11,11 +11,12 @@ import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Callout } from "../../ui/callout.tsx";
 import { Choices } from "../../ui/choices.tsx";
-import { CodeBlock, Json } from "../../ui/code-block.tsx";
+import { CodeBlock } from "../../ui/code-block.tsx";
 import { Dialog, DialogActions, WriteDialog } from "../../ui/dialog.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { MenuItem, MenuLabel, MenuSeparator, RowMenu } from "../../ui/menu.tsx";
 import { Card, Details, Page } from "../../ui/page.tsx";
+import { PageCode } from "../../ui/page-code.tsx";
 import { type Column, PagedTable } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { membersQuery } from "../workspace/queries.ts";
@@ -37,11 +38,14 @@ export function MembersPage() {
       title="Members"
       note="People with access to this workspace."
       actions={
-        mayManage && (
-          <Button tone="primary" icon={UserRoundPlus} onClick={() => setInviting(true)}>
-            Invite member
-          </Button>
-        )
+        <>
+          <PageCode json={{ label: "the members", value: members }} />
+          {mayManage && (
+            <Button tone="primary" icon={UserRoundPlus} onClick={() => setInviting(true)}>
+              Invite member
+            </Button>
+          )}
+        </>
       }
     >
       <Card flush>
@@ -57,7 +61,6 @@ export function MembersPage() {
       <Card title="Roles" note="Each role also has the permissions of the roles listed before it.">
         <Details items={ROLES.map(({ name, note }) => ({ name, value: note }))} />
       </Card>
-      <Json label="the members" value={members} />
       {isInviting && <InviteDialog onClose={() => setInviting(false)} />}
       {open?.action === "edit" && (
         <EditMemberDialog member={open.member} isLastOwner={isLast(open.member)} onClose={close} />

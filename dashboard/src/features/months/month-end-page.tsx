@@ -15,9 +15,9 @@ import { useScope } from "../../frame/use-scope.ts";
 import { Button, ButtonLink, IconButton, TextLink } from "../../ui/button.tsx";
 import { ProblemCallout } from "../../ui/callout.tsx";
 import { classNames } from "../../ui/class-names.ts";
-import { ApiCall, Json } from "../../ui/code-block.tsx";
 import { Select } from "../../ui/field.tsx";
 import { Card, EmptyState, Page } from "../../ui/page.tsx";
+import { PageCode } from "../../ui/page-code.tsx";
 import { saveFile } from "../../ui/save-file.ts";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -49,21 +49,26 @@ export function MonthEndPage() {
       heading="Usage"
       note="Credits for all customers, by month (UTC)."
       actions={
-        data !== undefined &&
-        data.lines.length + data.overage.length > 0 && (
-          <>
-            <ButtonLink
-              to="/projects/$projectId/$environment/usage/exports"
-              params={scope}
-              search={{ kind: "ledger", month }}
-            >
-              Export ledger
-            </ButtonLink>
-            <Button icon={FileDown} onClick={() => save(data, scope.environment)}>
-              Download CSV
-            </Button>
-          </>
-        )
+        <>
+          <PageCode
+            json={data && { label: "the statement", value: data }}
+            call={callOf("get", MONTH_PATH, { params: { path: { ...scope, month } } })}
+          />
+          {data !== undefined && data.lines.length + data.overage.length > 0 && (
+            <>
+              <ButtonLink
+                to="/projects/$projectId/$environment/usage/exports"
+                params={scope}
+                search={{ kind: "ledger", month }}
+              >
+                Export ledger
+              </ButtonLink>
+              <Button icon={FileDown} onClick={() => save(data, scope.environment)}>
+                Download CSV
+              </Button>
+            </>
+          )}
+        </>
       }
     >
       <UsageTabs />
@@ -87,13 +92,6 @@ export function MonthEndPage() {
           {data.lines.length > 0 && <MonthChecks month={data} />}
         </>
       )}
-      <div className="flex flex-col items-start gap-3">
-        {data !== undefined && <Json label="the statement" value={data} />}
-        <ApiCall
-          call={callOf("get", MONTH_PATH, { params: { path: { ...scope, month } } })}
-          title="API call"
-        />
-      </div>
     </Page>
   );
 }

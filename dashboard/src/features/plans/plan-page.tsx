@@ -5,9 +5,9 @@ import { useState } from "react";
 import { capitalize, formatCost, formatLimit } from "../../format/terms.ts";
 import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { ButtonLink, IconButton, TextLink } from "../../ui/button.tsx";
-import { Json } from "../../ui/code-block.tsx";
 import { Menu, MenuItem } from "../../ui/menu.tsx";
 import { Card, Page } from "../../ui/page.tsx";
+import { PageCode } from "../../ui/page-code.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { featuresQuery, type PlanVersion, planQuery } from "../catalog/queries.ts";
@@ -39,6 +39,7 @@ export function PlanPage() {
       note={<span className="font-mono text-caption">{key}</span>}
       actions={
         <>
+          <PageCode json={{ label: "the plan", value: plan }} />
           {latest !== null && (
             <ButtonLink
               to="/projects/$projectId/$environment/customers"
@@ -78,7 +79,6 @@ export function PlanPage() {
       {plan.draft !== null && <DraftCard opened={tagged} draft={plan.draft} />}
       {latest !== null && <TermsCard version={latest} />}
       {latest !== null && <VersionsCard versions={plan.versions} hasMore={plan.nextBefore !== null} />}
-      <Json label="the plan" value={plan} />
       {open === "archive" && <ArchivePlanDialog opened={tagged} onClose={() => setOpen(null)} />}
       {open === "default" && <DefaultPlanDialog suggested={key} onClose={() => setOpen(null)} />}
     </Page>

@@ -11,11 +11,11 @@ import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Choices } from "../../ui/choices.tsx";
 import { classNames } from "../../ui/class-names.ts";
-import { Json } from "../../ui/code-block.tsx";
 import { SecretOnce, WriteDialog } from "../../ui/dialog.tsx";
 import { Checkbox, Select, TextField } from "../../ui/field.tsx";
 import { MenuItem, RowMenu } from "../../ui/menu.tsx";
 import { Card, EmptyState, Page } from "../../ui/page.tsx";
+import { PageCode } from "../../ui/page-code.tsx";
 import { type Column, PagedTable } from "../../ui/table.tsx";
 import { Created, Time } from "../../ui/time.tsx";
 import { notify } from "../../ui/toast.tsx";
@@ -49,7 +49,14 @@ export function TokensPage() {
     <Page
       title="Management tokens"
       note="For automation, such as a billing webhook."
-      actions={tokens.length > 0 && createButton}
+      actions={
+        tokens.length > 0 && (
+          <>
+            <PageCode json={{ label: "the tokens", value: tokens }} />
+            {createButton}
+          </>
+        )
+      }
     >
       <Card flush>
         <PagedTable
@@ -66,7 +73,6 @@ export function TokensPage() {
           }
         />
       </Card>
-      {tokens.length > 0 && <Json label="the tokens" value={tokens} />}
       {isCreating && <CreateTokenDialog onClose={() => setCreating(false)} />}
       {revoked !== null && <RevokeTokenDialog token={revoked} onClose={() => setRevoked(null)} />}
     </Page>

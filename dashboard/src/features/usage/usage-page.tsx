@@ -15,8 +15,8 @@ import {
 import { useScope } from "../../frame/use-scope.ts";
 import { Button, ButtonLink, LinkButton, TextLink } from "../../ui/button.tsx";
 import { ProblemCallout } from "../../ui/callout.tsx";
-import { ApiCall } from "../../ui/code-block.tsx";
 import { Card, EmptyState, Page } from "../../ui/page.tsx";
+import { PageCode } from "../../ui/page-code.tsx";
 import { useClock } from "../../ui/time.tsx";
 import { hasUsage, UsageCard, UsageFigures } from "../../ui/usage/usage-card.tsx";
 import { type UsageChange, UsageFilters } from "../../ui/usage/usage-filters.tsx";
@@ -44,16 +44,19 @@ export function UsagePage() {
       title="Usage"
       note="Credits, events and denials over time."
       actions={
-        settings.source !== "denials" && (
-          <ButtonLink
-            icon={FileDown}
-            to="/projects/$projectId/$environment/usage/exports"
-            params={scope}
-            search={{ kind: EXPORTS[settings.source], ...momentsOf(settings, Date.now()) }}
-          >
-            Export
-          </ButtonLink>
-        )
+        <>
+          <PageCode call={callOf("get", USAGE_PATH, { params: { path: scope, query: toQuery(settings) } })} />
+          {settings.source !== "denials" && (
+            <ButtonLink
+              icon={FileDown}
+              to="/projects/$projectId/$environment/usage/exports"
+              params={scope}
+              search={{ kind: EXPORTS[settings.source], ...momentsOf(settings, Date.now()) }}
+            >
+              Export
+            </ButtonLink>
+          )}
+        </>
       }
     >
       <UsageTabs />
@@ -85,10 +88,6 @@ export function UsagePage() {
           )}
         </>
       )}
-      <ApiCall
-        call={callOf("get", USAGE_PATH, { params: { path: scope, query: toQuery(settings) } })}
-        title="API call"
-      />
     </Page>
   );
 }

@@ -10,7 +10,8 @@ import {
 import { openTestPool } from "../../../test/seed.ts";
 import { forgetOldRequests } from "../../jobs/forget-old-requests.ts";
 import type { Context } from "../../manage/context.ts";
-import { reverseConsume, revokeGrant } from "../../manage/credits/reverse-consume.ts";
+import { reverseConsume } from "../../manage/credits/reverse-consume.ts";
+import { revokeGrant } from "../../manage/credits/revoke-grant.ts";
 import type { CreatedProject } from "../../manage/projects/create-project.ts";
 import { summarizeRequests } from "../../manage/requests/summarize-requests.ts";
 import type { Pool } from "../../postgres/pool.ts";
@@ -204,7 +205,8 @@ test("the purchase credited to the wrong customer has its reference there and ca
   );
   expect(denied.length).toBeGreaterThanOrEqual(3);
   expect(denied[0]).toEqual({ name: "Northlight Robotics" });
-  const grant = { customerId: brandAs<CustomerId>(WRONGLY_CREDITED), grant: Number(purchase?.["number"]) };
+  const customerId = brandAs<CustomerId>(WRONGLY_CREDITED);
+  const grant = { customerId, grant: Number(purchase?.["number"]), note: null };
   expect(await revokeGrant(cell, context, grant)).toMatchObject({ kind: "revoked" });
 });
 

@@ -2,6 +2,7 @@ import type { Pool } from "../../postgres/pool.ts";
 import { single } from "../../postgres/transaction.ts";
 import { brandAs, type CustomerId, type CustomerNumber } from "../../primitives/brand.ts";
 import { type AuditSource, findCustomerNumbers, scanAudit } from "../../store/cell/audit.ts";
+import { listNotes } from "../../store/cell/audit-entries.ts";
 import { findCustomerIds, NO_CUSTOMER, type ShownCustomer } from "../../store/cell/customers.ts";
 import {
   type AuditFilter,
@@ -58,13 +59,15 @@ export async function listAudit(parts: ManageParts, search: AuditSearch): Promis
     cells.map(([cell, within]) => nameCustomers(cellOf(cell), within, records)),
   );
   const customerOf = new Map(customers.flat());
+  const notes = await Promise.all(cells.map(([cell, within]) => findNotes(cellOf(cell), within, records)));
+  const noteOf = new Map(notes.flat());
   const scopeOf = new Map(scopes.map((scope) => [scope.environmentId, scope]));
   const entries = records.map((record, index) => ({
     ...record,
     actorName: actors[index]?.name ?? null,
     scope: record.environmentId === null ? null : (scopeOf.get(record.environmentId) ?? null),
     ...(customerOf.get(customerKey(record)) ?? NO_CUSTOMER),
-    after: nameOther(record, customerOf),
+    after: withNote(nameOther(record, customerOf), noteOf.get(record.id)),
   }));
   return { entries, next };
 }
@@ -127,6 +130,30 @@ async function nameCustomers(
     customerKey(number),
     { customerId, customerName },
   ]);
+}
+
+/** The notes of revocations. They are stored in the ledger, where they can be erased. */
+async function findNotes(
+  cell: Pool,
+  scopes: readonly Scope[],
+  records: readonly AuditRecord[],
+): Promise<[string, string][]> {
+  const here = new Set(scopes.map(({ environmentId }) => environmentId));
+  const places = records.flatMap(({ id, environmentId, customerNumber, recordedAt, after }) => {
+    const sequence = after?.["ledgerEntry"];
+    if (environmentId === null || customerNumber === null || !here.has(environmentId)) return [];
+    return typeof sequence === "number" ? [{ id, customerNumber, sequence, recordedAt }] : [];
+  });
+  if (places.length === 0) return [];
+  const notes = await single(cell, (tx) => listNotes(tx, places));
+  return places.flatMap(({ id }, index) => {
+    const note = notes.get(index);
+    return note === undefined ? [] : [[id, note] as [string, string]];
+  });
+}
+
+function withNote(after: AuditRecord["after"], note: string | undefined): AuditRecord["after"] {
+  return note === undefined ? after : { ...after, note };
 }
 
 /** Fields of `after` with the other customer of a move. Stored as a number, because the audit log cannot be erased. */

@@ -1,9 +1,10 @@
 import { addAbortSignal } from "node:stream";
 import { type Static, Type } from "typebox";
 import { endStalled, STALLED } from "../../edge/end-early.ts";
-import { brandAs, type CustomerId, type Instant } from "../../primitives/brand.ts";
+import { brandAs, type CustomerId } from "../../primitives/brand.ts";
 import { mayActAs } from "../../primitives/role.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
+import { firstUuidOf } from "../../primitives/uuid.ts";
 import { Turns, WAITING_FOR_CALLERS } from "../bulk/turns.ts";
 import {
   actorField,
@@ -214,8 +215,8 @@ function readSearch(
     ...where,
     customerId: customerId === undefined ? null : brandAs<CustomerId>(customerId),
     filter: { actor: readActor(query.actor), actionPrefix: action ?? null },
-    from: from === undefined ? null : firstIdOf(from),
-    before: earlier(readIdCursor(cursor), to === undefined ? null : firstIdOf(to)),
+    from: from === undefined ? null : firstUuidOf(from),
+    before: earlier(readIdCursor(cursor), to === undefined ? null : firstUuidOf(to)),
   };
 }
 
@@ -226,12 +227,6 @@ function readIdCursor(cursor: string | undefined): string | null {
   if (id === null || UUID.test(id)) return id;
   const message = "is not a cursor from this list";
   throw invalidField({ field: "cursor", code: "wrong_form", message });
-}
-
-/** The lowest ID that an entry can have at this time, to the millisecond. */
-function firstIdOf(at: Instant): string {
-  const hex = Math.max(at, 0).toString(16).padStart(12, "0");
-  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }
 
 function earlier(a: string | null, b: string | null): string | null {

@@ -3,12 +3,13 @@ import { compareWallets } from "../../entitlement/view-wallet.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { transaction } from "../../postgres/transaction.ts";
-import type { CustomerId } from "../../primitives/brand.ts";
+import type { CustomerId, Instant } from "../../primitives/brand.ts";
 import { type LockMode, lookUpByIndex, openWallets } from "../../store/cell/open-wallets.ts";
 import { saveEdits, type WalletEdit } from "../../store/cell/wallet-changes.ts";
 import { type Context, recordAudit } from "../context.ts";
 import { timeOrNull } from "../fields.ts";
 import { CHUNK_SIZE, untilDone, withRetries } from "./chunks.ts";
+import { readStart } from "./each-customer.ts";
 import { isMeant, matchCustomers } from "./match-customers.ts";
 import { type BulkAssignment, type BulkRefusal, findPlan, findRefusal } from "./preview-assignments.ts";
 import type { Caller } from "./turns.ts";
@@ -19,7 +20,12 @@ const TOLERATED_SHARE = 0.01;
 export type BulkOutcome =
   | BulkRefusal
   | { readonly kind: "changed_meanwhile"; readonly matching: number }
-  | (BulkCounts & { readonly kind: "assigned"; readonly matching: number; readonly next: number | null });
+  | (BulkCounts & {
+      readonly kind: "assigned";
+      readonly matching: number;
+      readonly next: number | null;
+      readonly auditEntryId: string | null;
+    });
 
 type BulkCounts = {
   readonly changed: number;
@@ -45,6 +51,8 @@ export async function assignInBulk(
   const tolerated = Math.ceil(wanted.expectedCount * TOLERATED_SHARE);
   if (Math.abs(matching - wanted.expectedCount) > tolerated) return { kind: "changed_meanwhile", matching };
 
+  const startedAt = await readStart(cell);
+  let auditEntryId: string | null = null;
   let counts: BulkCounts = { changed: 0, unchanged: 0, wouldShorten: 0, skipped: 0 };
   try {
     for (let at = 0; at < matching && caller.isWaiting(); at += CHUNK_SIZE) {
@@ -56,9 +64,10 @@ export async function assignInBulk(
       });
     }
   } finally {
-    if (counts.changed > 0) await withRetries(() => auditBulk(cell, context, wanted, counts));
+    if (counts.changed > 0)
+      auditEntryId = await withRetries(() => auditBulk(cell, context, wanted, { ...counts, startedAt }));
   }
-  return { kind: "assigned", matching, next, ...counts };
+  return { kind: "assigned", matching, next, ...counts, auditEntryId };
 }
 
 async function collect(
@@ -142,8 +151,8 @@ function auditBulk(
   cell: Pool,
   context: Context,
   { filter, plan, endsAt }: BulkAssignment,
-  counts: BulkCounts,
-): Promise<void> {
+  { startedAt, ...counts }: BulkCounts & { readonly startedAt: Instant },
+): Promise<string> {
   const customerIds = filter.customerIds?.length ?? null;
   const after = {
     ...filter,
@@ -151,6 +160,7 @@ function auditBulk(
     search: filter.search !== null,
     endsAt: timeOrNull(endsAt ?? null),
     ...counts,
+    startedAt: timeOrNull(startedAt),
   };
   return recordAudit(cell, context, { action: "plan.assigned_in_bulk", subject: plan, after });
 }

@@ -22,7 +22,7 @@ export type BulkFilter = {
 /** Maximum number of customers checked per call. Plan and block depend on the wallet and the time, so no index can find them. */
 export const CHECKED_MAX = 100_000;
 const PAGE_SIZE = 1_000;
-export const CUSTOMER_IDS_MAX = 1_000;
+export const CUSTOMER_IDS_MAX = 5_000;
 
 export type MatchedPage = {
   readonly catalog: Catalog;

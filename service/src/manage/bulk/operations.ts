@@ -16,12 +16,19 @@ import {
 } from "../operation.ts";
 import { cursorOf, readIdCursor } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
+import { undoOperations } from "../undo/operations.ts";
 import { assignInBulk } from "./assign-in-bulk.ts";
+import {
+  auditEntryId,
+  BULK_BODY_BYTES_MAX,
+  customerIdsOf,
+  eachCustomerOperations,
+  NOUN,
+} from "./each-customer-operations.ts";
 import { CHECKED_MAX, CUSTOMER_IDS_MAX } from "./match-customers.ts";
 import { type BulkAssignment, type BulkRefusal, previewAssignments } from "./preview-assignments.ts";
 import { callerOf, reportInterruption, Turns } from "./turns.ts";
 
-const NOUN = "Bulk";
 const PATH = `${ENVIRONMENT_PATH}/bulk-assignments`;
 
 const planField = Type.String({
@@ -35,12 +42,9 @@ const assignmentFields = {
   filter: strictObject(
     {
       customerIds: Type.Optional(
-        Type.Array(Type.String({ minLength: 1, maxLength: 255, examples: ["customer_42"] }), {
-          minItems: 1,
-          maxItems: CUSTOMER_IDS_MAX,
-          uniqueItems: true,
-          description: `Only these customers, at most ${CUSTOMER_IDS_MAX}. Unknown IDs are ignored. Cannot be combined with \`search\` or \`cursor\`.`,
-        }),
+        customerIdsOf(
+          `Only these customers, at most ${CUSTOMER_IDS_MAX}. Unknown IDs are ignored. Cannot be combined with \`search\` or \`cursor\`.`,
+        ),
       ),
       plan: Type.Optional(
         Type.String({
@@ -94,9 +98,12 @@ const nextCursor = nullable(
   }),
 );
 
-export function bulkOperations({ cellOf }: ManageParts): Operation[] {
+export function bulkOperations(parts: ManageParts): Operation[] {
+  const { cellOf } = parts;
   const turns = new Turns();
   return [
+    ...eachCustomerOperations(parts, turns),
+    ...undoOperations(parts, turns),
     operation({
       method: "POST",
       path: `${PATH}/preview`,
@@ -107,6 +114,7 @@ export function bulkOperations({ cellOf }: ManageParts): Operation[] {
       description: `Checks up to ${CHECKED_MAX} customers, newest first, and writes nothing.`,
       params: Type.Object(environmentParams),
       body: strictObject(assignmentFields),
+      bodyBytesMax: BULK_BODY_BYTES_MAX,
       answer: Type.Object({
         matching,
         isExact: Type.Boolean({ description: "True if all customers were checked." }),
@@ -155,6 +163,7 @@ export function bulkOperations({ cellOf }: ManageParts): Operation[] {
           examples: [1240],
         }),
       }),
+      bodyBytesMax: BULK_BODY_BYTES_MAX,
       answer: Type.Object({
         matching,
         changed: Type.Integer({
@@ -168,6 +177,7 @@ export function bulkOperations({ cellOf }: ManageParts): Operation[] {
           examples: [0],
         }),
         nextCursor,
+        auditEntryId,
       }),
       codes: ["unknown_key", "ends_in_the_past", "changed_meanwhile", "overloaded"],
       handle: async (call) => {

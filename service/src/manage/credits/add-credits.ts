@@ -12,7 +12,7 @@ import { assertNever } from "../../primitives/assert.ts";
 import type { CustomerId, CustomerNumber, EnvironmentId, Instant } from "../../primitives/brand.ts";
 import { findLiveCustomerId } from "../../store/cell/customers.ts";
 import { findGrantByReference, type GrantOrigin, type ReferencedGrant } from "../../store/cell/grants.ts";
-import { type OpenWallet, openOrCreateWallet } from "../../store/cell/open-wallets.ts";
+import { type OpenWallet, openOrCreateWallet, openWallet } from "../../store/cell/open-wallets.ts";
 import { type AuditLine, saveEdits } from "../../store/cell/wallet-changes.ts";
 import { FIRST_POOL } from "../catalog/content.ts";
 import type { Context } from "../context.ts";
@@ -79,6 +79,8 @@ export function explainRefusal(
   { pool = "", customerId = null, usedBy = null }: RefusedAddition = {},
 ): CreditsRefusal {
   switch (kind) {
+    case "customer_not_found":
+      return { code: "not_found", detail: "There is no such customer in this environment." };
     case "pool_not_found":
       return { code: "unknown_key", detail: `There is no pool \`${pool}\` in this environment.` };
     case "expires_in_the_past":
@@ -135,6 +137,8 @@ export type AddCreditsInput = GrantOrigin & {
   readonly kind: Exclude<GrantKind, "allowance">;
   readonly credits: number;
   readonly expiresAt: Instant | null;
+  /** Whether to create a customer who does not exist. Yes if undefined. */
+  readonly creates?: boolean;
 };
 
 export type AddCreditsOutcome =
@@ -142,7 +146,7 @@ export type AddCreditsOutcome =
   /** Nothing was added, because a grant with this reference, customer and amount exists. */
   | { kind: "already_added"; grant: number; balance: number }
   | { kind: "reference_reused"; usedBy: ReferenceUse & { effectiveAt: Instant } }
-  | { kind: "pool_not_found" }
+  | { kind: "pool_not_found" | "customer_not_found" }
   | Exclude<CreditsOutcome, { kind: "added" }>;
 
 /** Adds credits. Each call adds them again, unless it repeats the reference of an earlier call, such as a payment ID. */
@@ -163,14 +167,16 @@ export async function addCredits(
 }
 
 function addOnce(cell: Pool, context: Context, input: AddCreditsInput): Promise<AddCreditsOutcome> {
-  const { customerId, kind, credits, expiresAt, reference, price, note } = input;
+  const { customerId, kind, credits, expiresAt, reference, price, note, creates = true } = input;
+  const openIt = creates ? openOrCreateWallet : openWallet;
   return walletTransaction<AddCreditsOutcome>(
     cell,
     context,
     customerId,
     async (tx) => {
       if (input.pool === FIRST_POOL.key) await ensureFirstPool(tx, context);
-      const open = await openOrCreateWallet(tx, context, customerId);
+      const open = await openIt(tx, context, customerId);
+      if (open === null) return { kind: "customer_not_found" };
       const { environmentId, customerNumber, catalog, wallet, clock } = open;
       const pool = catalog.pools.values().find(({ key }) => key === input.pool)?.id;
       if (pool === undefined) return { kind: "pool_not_found" };

@@ -176,31 +176,6 @@ test.each([
   expect(await add(managed, body)).toMatchObject({ status: 400, body: { code: "invalid_request" } });
 });
 
-test("a grant is revoked once, by its number, and only for its own customer", async () => {
-  const managed = await setupManage();
-  const { manage } = managed;
-  await add(managed, {});
-  await render(managed, 12);
-  await managed.assign("bob");
-  const revoke = (customer: string, grant: string) =>
-    manage("POST", `customers/${customer}/grants/${grant}/revoke`);
-  expect((await revoke("ada", "2")).body).toMatchObject({
-    outcome: "revoked",
-    credits: 30,
-    customer: { balances: [{ balance: 0 }] },
-  });
-  expect((await revoke("ada", "2")).body).toMatchObject({ outcome: "already_revoked", credits: 0 });
-  for (const [customer, grant] of [
-    ["ada", "3"],
-    ["bob", "2"],
-    ["nobody", "1"],
-  ] as const) {
-    expect(await revoke(customer, grant)).toMatchObject({ status: 404, body: { code: "not_found" } });
-  }
-  expect((await revoke("ada", "x")).status).toBe(400);
-  await expectSoundBooks(managed.database);
-});
-
 test("a charge is reversed in parts, never by more than is left", async () => {
   const managed = await setupManage();
   const consumeId = await render(managed, 5);

@@ -20,7 +20,8 @@ import { addCredits, CreditsBody, explainRefusal, readCredits } from "./add-cred
 import { moveOperations } from "./move-operations.ts";
 import { CreditsPreview, previewCredits } from "./preview-credits.ts";
 import { type PreviewOutcome, previewReversal, ReversalPreview } from "./preview-reversal.ts";
-import { type ReverseOutcome, reverseConsume, revokeGrant } from "./reverse-consume.ts";
+import { type ReverseOutcome, reverseConsume } from "./reverse-consume.ts";
+import { revokeOperation } from "./revoke-grant.ts";
 
 const NOUN = "Credits";
 const access = { role: "operator", in: "environment" } as const;
@@ -76,7 +77,7 @@ export function creditsOperations(parts: ManageParts): Operation[] {
   return [
     adding(parts),
     previewing(parts),
-    revoking(parts),
+    revokeOperation(parts),
     ...moveOperations(parts),
     reversing(parts),
     previewingReversal(parts),
@@ -142,41 +143,6 @@ function previewing({ control, cellOf }: ManageParts): Operation {
       const { workspaceId } = principalOf(call);
       const input = readCredits(customerIdOf(call), call.body);
       return previewCredits({ cell: cellOf(cell), control }, { environmentId, workspaceId }, input);
-    },
-  });
-}
-
-function revoking({ cellOf }: ManageParts): Operation {
-  return operation({
-    method: "POST",
-    path: `${CUSTOMER_PATH}/grants/:grant/revoke`,
-    access,
-    id: "revokeGrant",
-    noun: NOUN,
-    summary: "Revoke a grant",
-    description:
-      "Removes the unspent credits of a grant. Spent credits are not affected. Safe to repeat. If several grants with the same kind and expiry are open, " +
-      "the oldest is spent first.",
-    params: Type.Object({
-      ...customerParams.properties,
-      grant: Type.String({ pattern: "^\\d{1,9}$", description: "The grant's number.", examples: ["7"] }),
-    }),
-    answer: Type.Object({
-      outcome: Type.Enum(["revoked", "already_revoked"]),
-      credits: Type.Integer({ description: "Credits removed by this call.", examples: [120] }),
-      customer: Customer,
-    }),
-    handle: async (call) => {
-      const outcome = await revokeGrant(cellOf(scopeOf(call).cell), contextOf(call), {
-        customerId: customerIdOf(call),
-        grant: Number(call.params.grant),
-      });
-      if (outcome.kind === "customer_not_found") throw customerNotFound();
-      if (outcome.kind === "grant_not_found") {
-        throw new Problem("not_found", { detail: "This customer has no such grant." });
-      }
-      const credits = outcome.kind === "revoked" ? outcome.credits : 0;
-      return { outcome: outcome.kind, credits, customer: await readOrNotFound(cellOf, call) };
     },
   });
 }

@@ -6,7 +6,6 @@ import {
   type ReversedTotal,
   totalOf,
 } from "../../entitlement/reverse-consume.ts";
-import { revokeGrant as decideRevocation } from "../../entitlement/revoke-grant.ts";
 import { compareWallets } from "../../entitlement/view-wallet.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import type { Tx } from "../../postgres/statement.ts";
@@ -15,8 +14,7 @@ import type { CustomerId } from "../../primitives/brand.ts";
 import { type ConsumeId, readConsumeId } from "../../primitives/consume-id.ts";
 import { parseTimedId } from "../../primitives/public-id.ts";
 import { findCustomerId } from "../../store/cell/customers.ts";
-import { findGrant, listGrantsOfSlots, markGrantRevoked } from "../../store/cell/grants.ts";
-import { addOpenHolds } from "../../store/cell/holds.ts";
+import { listGrantsOfSlots } from "../../store/cell/grants.ts";
 import { type OpenWallet, openWallet } from "../../store/cell/open-wallets.ts";
 import { listOverrides } from "../../store/cell/overrides.ts";
 import { listConsumes, listReversals, type StoredConsume } from "../../store/cell/reversals.ts";
@@ -158,38 +156,4 @@ export function slotsOf(consumes: readonly ConsumeFacts[]): number[] {
 /** Numbers of the overrides that priced the charges. */
 export function overridesOf(consumes: readonly ConsumeFacts[]): number[] {
   return [...new Set(consumes.flatMap(({ overrides }) => overrides ?? []))];
-}
-
-type RevokeOutcome =
-  | { kind: "revoked"; credits: number }
-  | { kind: "already_revoked" | "customer_not_found" | "grant_not_found" };
-
-/** Revokes the unspent credits of a grant. */
-export function revokeGrant(
-  cell: Pool,
-  context: Context,
-  input: { readonly customerId: CustomerId; readonly grant: number },
-): Promise<RevokeOutcome> {
-  return walletTransaction<RevokeOutcome>(cell, context, input.customerId, async (tx) => {
-    const found = await openWallet(tx, context, input.customerId);
-    const open = found === null ? null : await addOpenHolds(tx, found);
-    if (open === null) return { kind: "customer_not_found" };
-    const grant = await findGrant(tx, open, input.grant);
-    if (grant === null) return { kind: "grant_not_found" };
-    const slot = await listGrantsOfSlots(tx, open, [grant.slot]);
-    const { catalog, wallet, clock } = open;
-    const outcome = decideRevocation(catalog, wallet, { grant, slot }, clock);
-    if (outcome.kind === "already_revoked") return outcome;
-    const { change, credits } = outcome;
-    const { before, after } = compareWallets(open, change?.wallet ?? wallet);
-    const audit = {
-      action: "grant.revoked",
-      subject: `grant ${grant.number}`,
-      before,
-      after: { ...after, credits },
-    };
-    await saveEdits(tx, { ...context, clock }, [{ ...open, change, audits: [audit] }]);
-    await markGrantRevoked(tx, open, grant.number);
-    return { kind: "revoked", credits };
-  });
 }

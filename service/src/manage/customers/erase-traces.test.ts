@@ -60,6 +60,7 @@ async function live({ manage, consume, record }: Managed): Promise<Reply[]> {
   await manage("POST", `${HERE}/consumes/${charged.body["consumeId"]}/reverse`, {
     body: { quantity: 1, reference: `ticket ${MARKER}`, note: `Asked by ${JANE}` },
   });
+  await manage("POST", `${HERE}/grants/2/revoke`, { body: { note: `Refunded to ${JANE}` } });
   return answers;
 }
 

@@ -56,6 +56,27 @@ test("customers are listed by days until empty, at the average of two weeks", as
   expect(shown(await list(managed, "limit=2")).map(([id]) => id)).toEqual(["fast", "middle"]);
 });
 
+test("customers without credits who were charged or denied lately come first, if asked for", async () => {
+  const managed = await setupUse({ charged: 100, nearly: 98, denied: 0, idle: 0, renewing: 0 });
+  const { manage, consume, database } = managed;
+  const email = "billing@denied.example";
+  await manage("PUT", "customers/denied", { body: { name: "Denied", email } });
+  for (const customer of ["denied", "idle"]) await manage("POST", `customers/${customer}/grants/1/revoke`);
+  for (const key of ["1", "2", "3"])
+    await consume({ customerId: "denied", feature: "image.render", quantity: 1, idempotencyKey: key });
+  await settle(managed);
+  await database.query("update cell.customers set created_at = created_at - interval '20 days'");
+  const found = await list(managed, "empty=true");
+  expect(shown(found).map(([id, outlook]) => [id, outlook])).toEqual([
+    ["denied", "empty"],
+    ["charged", "empty"],
+    ["nearly", "runs_out"],
+  ]);
+  expect(found[0]).toMatchObject({ customerName: "Denied", customerEmail: email });
+  expect(shown(await list(managed)).map(([id]) => id)).toEqual(["nearly"]);
+  expect((await manage("GET", "forecasts?sort=balance&balanceBelow=5&empty=true")).status).toBe(400);
+});
+
 test("the lowest balances are listed with their forecasts", async () => {
   const managed = await setupUse({ nearly: 98, empty: 100, unused: 0 });
   const low = await list(managed, "sort=balance&balanceBelow=1001");

@@ -1,31 +1,21 @@
-import { type Static, Type } from "typebox";
-import type { Catalog } from "../../entitlement/catalog.ts";
-import { decisionTime } from "../../entitlement/draft.ts";
-import { averagePerDay, FORECAST_DAYS_MAX, type Forecast, forecastPool } from "../../entitlement/forecast.ts";
-import { viewWallet } from "../../entitlement/view-wallet.ts";
-import { balanceOf } from "../../entitlement/wallet.ts";
+import { Type } from "typebox";
 import type { Tx } from "../../postgres/statement.ts";
 import { snapshot } from "../../postgres/transaction.ts";
 import { BoundedMap } from "../../primitives/bounded-map.ts";
-import {
-  brandAs,
-  type CustomerNumber,
-  type EnvironmentId,
-  type Instant,
-  type PoolId,
-} from "../../primitives/brand.ts";
+import { brandAs, type CustomerNumber, type Instant } from "../../primitives/brand.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { readClock } from "../../store/cell/clock.ts";
-import { type CustomerRecord, readCustomerRecords } from "../../store/cell/customer-list.ts";
+import { readCustomerRecords } from "../../store/cell/customer-list.ts";
 import { readUsageProgress } from "../../store/cell/usage/progress.ts";
-import { findSoonest, readRecentUse } from "../../store/cell/usage/recent-use.ts";
-import { invalidField, nullable, shownCustomerName, strictObject, timeOf, timeOrNull } from "../fields.ts";
+import { findEmpty, findSoonest } from "../../store/cell/usage/recent-use.ts";
+import { invalidField, strictObject, timeOf } from "../fields.ts";
 import { historyStartOf, notBefore } from "../history-window.ts";
 import { ENVIRONMENT_PATH, environmentParams, type Operation, operation, scopeOf } from "../operation.ts";
 import { pageQuery, readLimit } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
 import { completeToField, DAY_MS } from "../usage/range.ts";
+import { CustomerForecast, forecastAll, type Present } from "./forecast-customers.ts";
 import { findLowest } from "./list-customers.ts";
 
 /** Number of days before today that the average covers. */
@@ -35,37 +25,8 @@ const ACTIVE_DAYS = 1;
 /** Maximum number of customers included, and how many are read at a time. */
 const CANDIDATES_MAX = 600;
 const CHUNK = 300;
-
-const PoolForecast = Type.Object({
-  pool: Type.String({ examples: ["credits"] }),
-  balance: Type.Integer({ description: "Credits that can be spent.", examples: [120] }),
-  usedPerDay: Type.Number({
-    description: "Average of the credits charged per day, less reversals.",
-    examples: [40.5],
-  }),
-  outlook: Type.Enum(["runs_out", "empty", "renews", "not_used", "lasts", "unlimited"], {
-    description:
-      "`runs_out`: the credits are used up at `emptyAt`. `empty`: no credits are left. `renews`: the plan grants new credits before. " +
-      `\`not_used\`: nothing was charged recently. \`lasts\`: more than ${FORECAST_DAYS_MAX} days. \`unlimited\`: overage is unlimited.`,
-  }),
-  daysLeft: nullable(Type.Number({ description: "Days until `emptyAt`.", examples: [2.9] })),
-  emptyAt: nullable(timeOf("When the credits, and the overage that the plan allows, are used up.")),
-  renewsAt: nullable(
-    timeOf("When a plan next grants credits of this pool. Null for `not_used` and `lasts`."),
-  ),
-});
-
-export const CustomerForecast = Type.Object({
-  customerId: Type.String({ examples: ["customer_42"] }),
-  customerName: shownCustomerName,
-  plan: nullable(
-    Type.Object({ key: Type.String({ examples: ["pro"] }), name: Type.String({ examples: ["Pro"] }) }),
-  ),
-  isBlocked: Type.Boolean(),
-  pools: Type.Array(PoolForecast, { description: "The pool that is used up soonest comes first." }),
-});
-
-type CustomerForecast = Static<typeof CustomerForecast>;
+/** So few customers without credits that they leave room for those who run out soon. */
+const EMPTY_MAX = 50;
 
 /** Estimates when customers use up their credits. */
 export function forecastOperations({ control, cellOf }: ManageParts): Operation[] {
@@ -98,6 +59,12 @@ export function forecastOperations({ control, cellOf }: ManageParts): Operation[
             description: "`balance` needs `balanceBelow`, without `days`.",
           }),
         ),
+        empty: Type.Optional(
+          Type.Enum(["true", "false"], {
+            description:
+              "`true`: also customers without any credits who were charged or denied lately, first. Not with `sort=balance`.",
+          }),
+        ),
         balanceBelow: Type.Optional(
           Type.String({
             pattern: "^\\d{1,15}$",
@@ -113,16 +80,16 @@ export function forecastOperations({ control, cellOf }: ManageParts): Operation[
       }),
       handle: async (call) => {
         const { cell, environmentId } = scopeOf(call);
-        const { sort = "soonest", days, balanceBelow } = call.query;
+        const { sort = "soonest", days, balanceBelow, empty = "false" } = call.query;
         if (
           (sort === "balance") !== (balanceBelow !== undefined) ||
-          (sort === "balance" && days !== undefined)
+          (sort === "balance" && (days !== undefined || empty === "true"))
         )
           throw invalidField({
             field: "sort",
             code: "wrong_form",
             message:
-              "by balance needs `balanceBelow`, without `days`; by days until empty takes no `balanceBelow`",
+              "by balance needs `balanceBelow`, without `days` and `empty`; by days until empty takes no `balanceBelow`",
           });
         const start = await historyStartOf(control, call);
         return snapshot(cellOf(cell), async (tx) => {
@@ -136,6 +103,7 @@ export function forecastOperations({ control, cellOf }: ManageParts): Operation[
             below === null
               ? await listSoonest(tx, present, cache, {
                   daysMax: days === undefined ? null : Number(days),
+                  hasEmpty: empty === "true",
                   limit,
                 })
               : await listLow(tx, present, { below, limit });
@@ -146,13 +114,6 @@ export function forecastOperations({ control, cellOf }: ManageParts): Operation[
     }),
   ];
 }
-
-type Present = {
-  readonly environmentId: EnvironmentId;
-  readonly catalog: Catalog;
-  readonly clock: Instant;
-  readonly since: Instant;
-};
 
 /**
  * Caches the customers to forecast, by environment and first day. Finding them reads the usage of all customers, so a list is reused
@@ -169,13 +130,18 @@ async function findCandidates(
   tx: Tx,
   { environmentId, catalog, clock, since }: Present,
   cache: Candidates,
+  which: "soonest" | "empty",
 ): Promise<readonly CustomerNumber[]> {
   const active = notBefore(since, brandAs<Instant>(clock - ACTIVE_DAYS * DAY_MS));
   const hasPools = catalog.pools.size > 1;
-  const key = `${environmentId} ${Math.floor(since / DAY_MS)} ${Math.floor(active / DAY_MS)} ${hasPools}`;
+  const days = [since, active].map((at) => Math.floor(at / DAY_MS));
+  const key = [environmentId, ...days, hasPools, which].join(" ");
   const known = cache.find(key);
   if (known !== undefined && Math.abs(clock - known.foundAt) < CACHED_MS) return known.numbers;
-  const numbers = await findSoonest(tx, environmentId, { since, active, hasPools, limit: CANDIDATES_MAX });
+  const numbers =
+    which === "empty"
+      ? await findEmpty(tx, environmentId, { since, active, limit: EMPTY_MAX })
+      : await findSoonest(tx, environmentId, { since, active, hasPools, limit: CANDIDATES_MAX });
   cache.set(key, { foundAt: clock, numbers });
   return numbers;
 }
@@ -192,11 +158,15 @@ async function listSoonest(
   tx: Tx,
   present: Present,
   cache: Candidates,
-  { daysMax, limit }: { readonly daysMax: number | null; readonly limit: number },
+  {
+    daysMax,
+    hasEmpty,
+    limit,
+  }: { readonly daysMax: number | null; readonly hasEmpty: boolean; readonly limit: number },
 ): Promise<CustomerForecast[]> {
   const { environmentId, catalog } = present;
   const hasPools = catalog.pools.size > 1;
-  const numbers = await findCandidates(tx, present, cache);
+  const numbers = await findCandidates(tx, present, cache, "soonest");
   const found: CustomerForecast[] = [];
   for (let from = 0; from < numbers.length && (hasPools || found.length < limit); from += CHUNK) {
     const records = await readCustomerRecords(tx, environmentId, numbers.slice(from, from + CHUNK));
@@ -205,7 +175,22 @@ async function listSoonest(
       ...forecasts.filter((forecast) => daysLeftOf(forecast) < (daysMax ?? Number.POSITIVE_INFINITY)),
     );
   }
-  return found.sort((a, b) => daysLeftOf(a) - daysLeftOf(b)).slice(0, limit);
+  const soonest = found.sort((a, b) => daysLeftOf(a) - daysLeftOf(b));
+  return [...(hasEmpty ? await listEmpty(tx, present, cache) : []), ...soonest].slice(0, limit);
+}
+
+/** Customers without credits, in order of their requests. */
+async function listEmpty(tx: Tx, present: Present, cache: Candidates): Promise<CustomerForecast[]> {
+  const { environmentId } = present;
+  const numbers = await findCandidates(tx, present, cache, "empty");
+  const place = new Map(numbers.map((number, index) => [number, index]));
+  const records = await readCustomerRecords(tx, environmentId, numbers);
+  const sorted = records.toSorted(
+    (a, b) => (place.get(a.customerNumber) ?? 0) - (place.get(b.customerNumber) ?? 0),
+  );
+  const forecasts = await forecastAll(tx, present, sorted);
+  // A renewal may be due that the stored balance lacks, or overage may be left.
+  return forecasts.filter(({ pools }) => pools.every(({ outlook }) => outlook === "empty"));
 }
 
 async function listLow(
@@ -220,51 +205,4 @@ async function listLow(
 /** Infinite if no pool runs out. */
 function daysLeftOf({ pools }: CustomerForecast): number {
   return pools[0]?.daysLeft ?? Number.POSITIVE_INFINITY;
-}
-
-async function forecastAll(
-  tx: Tx,
-  { environmentId, catalog, clock, since }: Present,
-  records: readonly CustomerRecord[],
-): Promise<CustomerForecast[]> {
-  const numbers = records.map(({ customerNumber }) => customerNumber);
-  // Whole days are read faster than parts of one.
-  const to = brandAs<Instant>((Math.floor(clock / DAY_MS) + 1) * DAY_MS);
-  const used = await readRecentUse(tx, environmentId, { from: since, to }, numbers);
-  return records.map((record): CustomerForecast => {
-    const { customerId, name, createdAt, wallet: stored } = record;
-    const wallet = viewWallet(catalog, stored, clock);
-    const now = decisionTime(catalog, stored, clock);
-    const plan = wallet.assignment === null ? undefined : catalog.plans.get(wallet.assignment.plan);
-    const inPool = (pool: PoolId, key: string) => {
-      const credits = Number(used.get(record.customerNumber)?.get(pool) ?? 0n);
-      const perDay = averagePerDay(credits, { since, createdAt, now });
-      const balance = balanceOf(wallet, pool);
-      return {
-        pool: key,
-        balance,
-        usedPerDay: perDay,
-        ...describe(forecastPool(catalog, wallet, { pool, perDay }, now), now),
-      };
-    };
-    return {
-      customerId,
-      customerName: name,
-      plan: plan === undefined ? null : { key: plan.key, name: plan.name },
-      isBlocked: wallet.isBlocked,
-      pools: [...catalog.pools.values()]
-        .map(({ id, key }) => inPool(id, key))
-        .sort((a, b) => (a.daysLeft ?? Number.POSITIVE_INFINITY) - (b.daysLeft ?? Number.POSITIVE_INFINITY)),
-    };
-  });
-}
-
-function describe(forecast: Forecast, now: Instant) {
-  const emptyAt = forecast.kind === "runs_out" ? forecast.emptyAt : null;
-  return {
-    outlook: forecast.kind,
-    daysLeft: emptyAt === null ? null : (emptyAt - now) / DAY_MS,
-    emptyAt: timeOrNull(emptyAt),
-    renewsAt: "renewsAt" in forecast ? timeOrNull(forecast.renewsAt) : null,
-  };
 }

@@ -37,7 +37,7 @@ export const priceField = strictObject({
   }),
 });
 
-const movedField = (description: string) =>
+export const movedField = (description: string) =>
   nullable(
     Type.Object(
       {

@@ -99,7 +99,8 @@ export const LedgerEntry = Type.Object({
   memberId: shownMember,
   metadata: nullable(
     Type.Record(Type.String(), Type.Unknown(), {
-      description: "The metadata of a charge, or the `reference` and `note` of a reversal.",
+      description:
+        "The metadata of a charge, the `reference` and `note` of a reversal, or the `note` of a revocation.",
     }),
   ),
   parts: Type.Array(

@@ -1,14 +1,8 @@
 import { Type } from "typebox";
-import type { Pool } from "../../postgres/pool.ts";
-import type { CustomerId } from "../../primitives/brand.ts";
-import { openWallet } from "../../store/cell/open-wallets.ts";
-import { saveEdits } from "../../store/cell/wallet-changes.ts";
-import { blockWallet } from "../../store/cell/wallets.ts";
-import type { Context } from "../context.ts";
 import { strictObject } from "../fields.ts";
 import { contextOf, type Operation, operation, scopeOf } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
-import { walletTransaction } from "../wallet-transaction.ts";
+import { blockCustomer } from "./block-customer.ts";
 import { Customer } from "./describe-customer.ts";
 import { eraseCustomer } from "./erase-customer.ts";
 import {
@@ -73,30 +67,5 @@ function erasing({ cellOf }: ManageParts): Operation {
       if (outcome === "customer_not_found") throw customerNotFound();
       return { outcome };
     },
-  });
-}
-
-type BlockOutcome = { kind: "changed" | "unchanged" | "customer_not_found" };
-
-/** Blocks a customer, who is then denied everything but keeps plan and credits, or unblocks them. */
-export function blockCustomer(
-  cell: Pool,
-  context: Context,
-  input: { readonly customerId: CustomerId; readonly isBlocked: boolean },
-): Promise<BlockOutcome> {
-  return walletTransaction<BlockOutcome>(cell, context, input.customerId, async (tx) => {
-    const open = await openWallet(tx, context, input.customerId);
-    if (open === null) return { kind: "customer_not_found" };
-    const { isBlocked } = open.wallet;
-    if (isBlocked === input.isBlocked) return { kind: "unchanged" };
-    await blockWallet(tx, open, input.isBlocked);
-    const audit = {
-      action: input.isBlocked ? "customer.blocked" : "customer.unblocked",
-      subject: "customer",
-      before: { isBlocked },
-      after: { isBlocked: input.isBlocked },
-    };
-    await saveEdits(tx, { ...context, clock: open.clock }, [{ ...open, change: null, audits: [audit] }]);
-    return { kind: "changed" };
   });
 }

@@ -3,7 +3,7 @@ import { openHolds } from "../../../test/holds.ts";
 import { type Managed, setupManage } from "../../../test/manage.ts";
 import { setupOverage } from "../../../test/overage.ts";
 import { brandAs, type CustomerId } from "../../primitives/brand.ts";
-import { blockCustomer } from "../customers/verb-operations.ts";
+import { blockCustomer } from "../customers/block-customer.ts";
 import { defineFeature } from "../features/define-feature.ts";
 
 const ADA = brandAs<CustomerId>("ada");

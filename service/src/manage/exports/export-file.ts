@@ -99,7 +99,7 @@ function audit<Row>(
   context: Context,
   { kind }: Source<Row>,
   { format, resume }: ExportRequest,
-): Promise<void> {
+): Promise<string> {
   const after = {
     format,
     from: formatTimestamp(from),

@@ -46,6 +46,8 @@ export type CustomerOutcome = { readonly row: number; readonly rows: number } & 
   | {
       readonly kind: "created" | "changed" | "unchanged";
       readonly isPlanChanged: boolean;
+      /** The key of the plan in the file. */
+      readonly plan: string | null;
       readonly rowsAdded: number;
       /** By pool key. */
       readonly given: readonly {
@@ -240,14 +242,14 @@ async function readFacts(
 }
 
 function describeOutcome(
-  { row, rows }: ImportedCustomer,
+  { row, rows, plan }: ImportedCustomer,
   { profile, isPlanChanged, rowsAdded, given }: Decision,
   { isCreated, catalog }: { readonly isCreated: boolean; readonly catalog: Catalog },
 ): CustomerOutcome {
   const isChanged = profile !== null || isPlanChanged || rowsAdded > 0;
   const kind = isCreated ? "created" : isChanged ? "changed" : "unchanged";
   const named = given.map((one) => ({ ...one, pool: catalog.pools.get(one.pool)?.key ?? "" }));
-  return { kind, row, rows, isPlanChanged, rowsAdded, given: named };
+  return { kind, row, rows, isPlanChanged, plan: plan?.key ?? null, rowsAdded, given: named };
 }
 
 async function save(

@@ -18,6 +18,8 @@ export type ImportReport = {
   readonly unchanged: number;
   readonly failed: number;
   readonly planChanged: number;
+  /** New customers by the plan they start on. */
+  readonly started: readonly { readonly plan: string; readonly customers: number }[];
   readonly creditsAdded: number;
   readonly credits: readonly PoolCredits[];
   readonly errors: readonly RowError[];
@@ -89,6 +91,7 @@ class Tally {
   #unchanged = 0;
   #failed = 0;
   #planChanged = 0;
+  readonly #started = new Map<string, number>();
   #creditsAdded = 0;
   readonly #credits = new Map<string, Record<GrantKind, number>>();
   readonly #errors: RowError[] = [];
@@ -112,6 +115,8 @@ class Tally {
       else if (outcome.kind === "changed") this.#changed += 1;
       else this.#unchanged += 1;
       if (outcome.isPlanChanged) this.#planChanged += 1;
+      if (outcome.kind === "created" && outcome.plan !== null)
+        this.#started.set(outcome.plan, (this.#started.get(outcome.plan) ?? 0) + 1);
       this.#creditsAdded += outcome.rowsAdded;
       for (const { pool, kind, credits } of outcome.given) this.#creditsOf(pool)[kind] += credits;
     }
@@ -133,6 +138,7 @@ class Tally {
       unchanged: this.#unchanged,
       failed: this.#failed,
       planChanged: this.#planChanged,
+      started: [...this.#started].map(([plan, customers]) => ({ plan, customers })),
       creditsAdded: this.#creditsAdded,
       credits: [...this.#credits]
         .map(([pool, credits]) => ({ pool, ...credits }))
@@ -150,7 +156,7 @@ class Tally {
 }
 
 /** Records one audit entry for the whole import. The changes to each customer have their own entries. */
-function auditImport({ cell, context, name }: ImportJob, report: ImportReport): Promise<void> {
+function auditImport({ cell, context, name }: ImportJob, report: ImportReport): Promise<string> {
   const { errors: _, outcome: __, ...counts } = report;
   return recordAudit(cell, context, { action: "customers.imported", subject: name, after: counts });
 }

@@ -26,6 +26,7 @@ test("a file imports customers with profiles, plans and opening balances", async
       unchanged: 0,
       failed: 0,
       planChanged: 2,
+      started: [{ plan: "pro", customers: 2 }],
       creditsAdded: 3,
       credits: [{ pool: "credits", allowance: 200, purchase: 0, manual: 300, promotion: 0 }],
       errors: [],

@@ -91,6 +91,7 @@ test("a corrected plan gets what is left of its own allowance, under the same na
   for (const query of ["dryRun=true", ""])
     expect((await sendFile(managed, corrected, query)).body).toMatchObject({
       planChanged: 1,
+      started: [],
       creditsAdded: 0,
       credits: [
         { pool: "credits", allowance: 300 },

@@ -34,7 +34,16 @@ export const ImportAnswer = Type.Object({
   failed: count(
     "The number of rows that were not imported: if a row has an error, all rows of its customer change nothing.",
   ),
-  planChanged: count("The number of customers whose plan or its end date changed."),
+  planChanged: count(
+    "The number of customers whose plan or its end date changed, including new customers with a plan.",
+  ),
+  started: Type.Array(
+    Type.Object({
+      plan: Type.String({ description: "The key of the plan.", examples: ["pro"] }),
+      customers: count("The number of new customers who start on it."),
+    }),
+    { description: "The new customers with a plan, by plan." },
+  ),
   creditsAdded: count("The number of rows that added credits."),
   credits: Type.Array(
     Type.Object({
@@ -156,7 +165,8 @@ export function importOperations({ cellOf }: ManageParts): Operation[] {
         const report = await turns.take(scopeOf(call).environmentId, () =>
           isDryRun ? run() : reportInterruption(run),
         );
-        return { isDryRun, ...report, credits: [...report.credits], errors: [...report.errors] };
+        const [started, credits, errors] = [[...report.started], [...report.credits], [...report.errors]];
+        return { isDryRun, ...report, started, credits, errors };
       },
     }),
   ];

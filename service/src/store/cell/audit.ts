@@ -10,7 +10,7 @@ import {
   type EnvironmentId,
   type Instant,
 } from "../../primitives/brand.ts";
-import { uuidV7 } from "../../primitives/uuid.ts";
+import { type Uuid, uuidV7 } from "../../primitives/uuid.ts";
 import {
   type AuditFilter,
   type AuditScan,
@@ -24,6 +24,8 @@ import {
 import type { WalletName } from "./wallets.ts";
 
 export type AuditRow = {
+  /** Undefined for a new ID. */
+  readonly id?: Uuid;
   readonly environmentId: EnvironmentId;
   readonly recordedAt: Instant;
   readonly actor: Actor;
@@ -56,7 +58,7 @@ export function insertAudits(tx: Tx, rows: readonly AuditRow[]): Promise<Rows> {
   const json = (value: object | null): string | null => (value === null ? null : JSON.stringify(value));
   return tx.run(INSERT, [
     integers(rows.map(({ environmentId }) => environmentId)),
-    uuids(rows.map(({ recordedAt }) => uuidV7(recordedAt))),
+    uuids(rows.map(({ id, recordedAt }) => id ?? uuidV7(recordedAt))),
     timestamps(rows.map(({ recordedAt }) => recordedAt)),
     texts(rows.map(({ actor }) => actor.kind)),
     texts(rows.map(({ actor }) => actor.id)),

@@ -7,7 +7,7 @@ import type { Change } from "../../entitlement/entry.ts";
 import { holdCredits } from "../../entitlement/open-hold.ts";
 import type { Hold, Wallet } from "../../entitlement/wallet.ts";
 import { sweepExpiries } from "../../jobs/sweep-expiries.ts";
-import { revokeGrant } from "../../manage/credits/reverse-consume.ts";
+import { revokeGrant } from "../../manage/credits/revoke-grant.ts";
 import { eraseCustomer } from "../../manage/customers/erase-customer.ts";
 import { readCustomer } from "../../manage/customers/list-customers.ts";
 import { transaction } from "../../postgres/transaction.ts";
@@ -184,7 +184,9 @@ test("a revocation of held credits is stored with the hold, and applied when it 
   await topUp("ada", 40);
   const held = await hold(credits, 12);
   // 100 from the plan and 20 of the 40.
-  expect(await revokeGrant(cell, context, { customerId: ADA, grant: 2 })).toMatchObject({ credits: 20 });
+  expect(await revokeGrant(cell, context, { customerId: ADA, grant: 2, note: null })).toMatchObject({
+    credits: 20,
+  });
   expect(await findMismatch(credits)).toBeNull();
   await eraseCustomer(cell, context, { customerId: ADA });
   expect(await credits.database.count("cell.ledger", "kind = 4 and amount = -20")).toBe(2);

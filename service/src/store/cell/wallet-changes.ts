@@ -16,7 +16,7 @@ import { type ChangedWallet, updateWallets, type WalletName } from "./wallets.ts
 export type Annotation = {
   /** For all entries of this kind: one, or one for each item of a request. Metadata is stored only with the first item's charge. */
   readonly entry?: {
-    readonly kind: "consume" | "reverse";
+    readonly kind: "consume" | "reverse" | "revoke";
     readonly keyHash: ShortHash | null;
     readonly memberId: MemberId | null;
     readonly metadata: string | null;

@@ -10,6 +10,7 @@ import {
 } from "../../../primitives/brand.ts";
 import { formatTimestamp } from "../../../primitives/timestamp.ts";
 import { COMPARED_MAX } from "../customer-numbers.ts";
+import { REASON_NUMBER } from "../denials.ts";
 import { daysOf, usedOn, utcDate } from "./customer-days.ts";
 import { METER_KIND_NUMBER } from "./rows.ts";
 
@@ -91,6 +92,52 @@ export async function findSoonest(
   const parameters = [environmentId, formatTimestamp(since), hasPools, limit, formatTimestamp(active)];
   const { rows } = await tx.run({ ...FIND_SOONEST, name: "" }, parameters);
   // The next statements look up each customer.
+  await tx.run(SETTINGS, ["on"]);
+  return rows.map(([number]) => brandAs<CustomerNumber>(readInteger(number)));
+}
+
+// Denials have no credits, so those who were denied most come first.
+const FIND_EMPTY = statement(
+  "recent_use.find_empty",
+  `
+  with compared as materialized (
+    select w.customer_number, w.balance
+    from cell.wallets as w
+    where w.environment_id = $1
+    order by w.customer_number desc
+    limit ${COMPARED_MAX}
+  )
+  select c.customer_number
+  from cell.usage_customer_days as c
+  join compared as w on w.customer_number = c.customer_number
+  where c.environment_id = $1
+    and c.day >= case
+      when (select count(*) from compared) <= ${FEW_MAX} then ${utcDate("$2::timestamptz")}
+      else ${utcDate("$3::timestamptz")}
+    end
+    and c.meter_id + 0 = any (
+      array(
+        select m.id
+        from cell.meters as m
+        where m.environment_id = $1
+          and (m.kind in (${METER_KIND_NUMBER.charges}, ${METER_KIND_NUMBER.overage}) or m.reason = ${REASON_NUMBER.insufficient_credits})
+      )
+    )
+    and w.balance = 0
+  group by c.customer_number
+  order by sum(c.count) desc, c.customer_number
+  limit $4`,
+);
+
+/** Customers without credits, and with charges or denials on or after the UTC day of `since`, or of `active` if there are many customers. */
+export async function findEmpty(
+  tx: Tx,
+  environmentId: EnvironmentId,
+  { since, active, limit }: { readonly since: Instant; readonly active: Instant; readonly limit: number },
+): Promise<CustomerNumber[]> {
+  await tx.run(SETTINGS, ["off"]);
+  const parameters = [environmentId, formatTimestamp(since), formatTimestamp(active), limit];
+  const { rows } = await tx.run({ ...FIND_EMPTY, name: "" }, parameters);
   await tx.run(SETTINGS, ["on"]);
   return rows.map(([number]) => brandAs<CustomerNumber>(readInteger(number)));
 }

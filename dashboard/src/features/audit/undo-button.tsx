@@ -1,0 +1,47 @@
+import { Undo2 } from "lucide-react";
+import { useState } from "react";
+import { refresh } from "../../api/use-write.ts";
+import { ScopedUndoForm } from "../../frame/undo-form.tsx";
+import { useMayActAs } from "../../frame/use-scope.ts";
+import { Button } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { EnvironmentContext } from "../../ui/page.tsx";
+import type { Entry } from "./entry.ts";
+
+const UNDOABLE: ReadonlySet<string> = new Set([
+  "credits.added",
+  "credits.added_in_bulk",
+  "plan.assigned",
+  "plan.assigned_in_bulk",
+  "customer.blocked",
+  "customer.unblocked",
+  "customers.blocked_in_bulk",
+  "customers.unblocked_in_bulk",
+]);
+
+/** Undoes what an entry recorded, after a preview. */
+export function UndoButton({ entry, sentence }: { entry: Entry; sentence: string }) {
+  const { id, action, projectId, environment } = entry;
+  const [isOpen, setOpen] = useState(false);
+  const mayUndo = useMayActAs("operator");
+  if (!mayUndo || !UNDOABLE.has(action) || projectId === null || environment === null) return null;
+  return (
+    <div>
+      <Button icon={Undo2} onClick={() => setOpen(true)}>
+        Undo…
+      </Button>
+      {isOpen && (
+        <EnvironmentContext value={environment}>
+          <Dialog isOpen isWide onClose={() => setOpen(false)} title="Undo change" note={`${sentence}.`}>
+            <ScopedUndoForm
+              scope={{ projectId, environment }}
+              entryId={id}
+              onUndone={() => void refresh("customers", "audit")}
+              onClose={() => setOpen(false)}
+            />
+          </Dialog>
+        </EnvironmentContext>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,209 @@
+import { useQuery } from "@tanstack/react-query";
+import { useContext, useEffect, useRef, useState } from "react";
+import type { Answer, Scope } from "../api/answer.ts";
+import { queryOf } from "../api/client.ts";
+import { useWrite } from "../api/use-write.ts";
+import { countOf, formatCount } from "../format/numbers.ts";
+import { Button } from "../ui/button.tsx";
+import { Callout, ProblemCallout } from "../ui/callout.tsx";
+import { DialogActions, WriteForm } from "../ui/dialog.tsx";
+import { EnvironmentContext } from "../ui/page.tsx";
+import { SkeletonRows } from "../ui/skeleton.tsx";
+import { type Column, Table } from "../ui/table.tsx";
+import { useScope } from "./use-scope.ts";
+
+const UNDO_PATH = "/manage/v1/projects/{projectId}/{environment}/audit/{entryId}/undo";
+
+type Undo = Answer<"previewUndo">;
+type UndoneCustomer = Undo["customers"][number];
+
+type Props = {
+  entryId: string;
+  /** Set if "live" was typed just before, for the change itself. */
+  isConfirmed?: boolean;
+  onUndone: () => void;
+  onClose: () => void;
+};
+
+/** Undoes a change in the environment of the page. */
+export function UndoForm(props: Props) {
+  return <ScopedUndoForm scope={useScope()} {...props} />;
+}
+
+/** Previews the undo of an audit entry, sends it and shows the result. */
+export function ScopedUndoForm({
+  scope,
+  entryId,
+  isConfirmed = false,
+  onUndone,
+  onClose,
+}: Props & { scope: Scope }) {
+  const request = { params: { path: { ...scope, entryId } } };
+  const preview = useQuery({
+    ...queryOf("post", `${UNDO_PATH}/preview`, request),
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+    retry: false,
+    meta: { showsOwnErrors: true },
+  });
+  const undo = useWrite("post", UNDO_PATH, { onSettled: onUndone });
+  const isLive = useContext(EnvironmentContext) === "live";
+  if (undo.data !== undefined) return <Undone report={undo.data} onClose={onClose} />;
+  if (preview.error !== null) return <ProblemCallout error={preview.error} />;
+  if (preview.data === undefined) return <SkeletonRows rows={4} />;
+  const report = preview.data;
+  return (
+    <WriteForm
+      write={undo}
+      request={request}
+      action={report.undone === 0 ? "Undo" : actionOf(report)}
+      isDisabled={report.undone === 0}
+      {...(isLive && !isConfirmed ? { wanted: "live" } : {})}
+      onClose={onClose}
+    >
+      <Summary
+        report={report}
+        title={report.undone === 0 ? "Nothing can be undone." : `${futureOf(report)}.`}
+      />
+      {isCredits(report) && report.undone > 0 && (
+        <p className="text-muted">The references of these credits stay used.</p>
+      )}
+      <CustomerTable report={report} />
+    </WriteForm>
+  );
+}
+
+function Undone({ report, onClose }: { report: Undo; onClose: () => void }) {
+  const actions = useRef<HTMLDivElement>(null);
+  // The button that had the focus is gone.
+  useEffect(() => actions.current?.querySelector("button")?.focus(), []);
+  return (
+    <>
+      <div role="status">
+        <Callout
+          tone={keptOf(report).length === 0 ? "good" : "warn"}
+          title={
+            report.undone === 0 ? "Nothing was undone" : `Restored ${countOf(report.undone, "customer")}`
+          }
+        >
+          <Reasons report={report} />
+        </Callout>
+      </div>
+      <div ref={actions}>
+        <DialogActions>
+          <Button tone="primary" onClick={onClose}>
+            Done
+          </Button>
+        </DialogActions>
+      </div>
+    </>
+  );
+}
+
+function Summary({ report, title }: { report: Undo; title: string }) {
+  return (
+    <div role="status" className="flex flex-col gap-1">
+      <p className="font-semibold">{title}</p>
+      <Reasons report={report} />
+    </div>
+  );
+}
+
+function Reasons({ report }: { report: Undo }) {
+  const { spent, held } = report;
+  const sentences = [
+    ...(spent === 0
+      ? []
+      : [`${countOf(spent, "credit")} spent since ${spent === 1 ? "stays" : "stay"} spent.`]),
+    ...(held === 0 ? [] : [`${countOf(held, "held credit")} will be revoked when the hold ends.`]),
+    ...keptOf(report).map(([count, reason]) => `${countOf(count, "customer")} ${reason}.`),
+  ];
+  if (sentences.length === 0) return null;
+  return (
+    <ul className="text-muted">
+      {sentences.map((sentence) => (
+        <li key={sentence}>{sentence}</li>
+      ))}
+    </ul>
+  );
+}
+
+/** Customers who stay as they are, with the reason. */
+function keptOf(report: Undo): (readonly [number, string])[] {
+  const { alreadyUndone, changedSince, nothingLeft, moved, notRestorable, erased } = report;
+  return (
+    [
+      [alreadyUndone, "already restored"],
+      [changedSince, "changed again since, and kept as now"],
+      [nothingLeft, "spent all of the credits"],
+      [moved, "kept, because the credits were moved to another customer"],
+      [notRestorable, "kept, because the previous plan cannot be assigned"],
+      [erased, "erased"],
+    ] as const
+  ).filter(([count]) => count > 0);
+}
+
+function isCredits({ action }: Undo): boolean {
+  return action.startsWith("credits.");
+}
+
+/** "Revoke 1,900 credits". */
+function actionOf(report: Undo): string {
+  const { action, undone, credits } = report;
+  const customers = countOf(undone, "customer");
+  if (isCredits(report))
+    return credits === 0 ? `Restore ${customers}` : `Revoke ${countOf(credits, "credit")}`;
+  if (action.startsWith("plan.")) return `Restore the plan of ${customers}`;
+  return `${action.includes("unblocked") ? "Block" : "Unblock"} ${customers}`;
+}
+
+function futureOf(report: Undo): string {
+  const customers = countOf(report.undone, "customer");
+  if (isCredits(report)) return `Removes ${countOf(report.credits, "credit")} from ${customers}`;
+  return `Restores ${customers}`;
+}
+
+const OUTCOMES: Readonly<Record<Exclude<UndoneCustomer["outcome"], "undone">, string>> = {
+  already_undone: "Already restored",
+  changed_since: "Changed again since",
+  nothing_left: "All credits spent",
+  moved: "Moved to another customer",
+  not_restorable: "Previous plan cannot be assigned",
+  erased: "Erased",
+};
+
+function CustomerTable({ report }: { report: Undo }) {
+  const { customers } = report;
+  const [columns] = useState(() => columnsOf(report));
+  if (customers.length === 0) return null;
+  return (
+    <div className="max-h-72 overflow-y-auto rounded-md border border-line">
+      <Table
+        label="Preview of the customers"
+        columns={columns}
+        rows={customers.map((customer, index) => ({ ...customer, key: String(index) }))}
+        keyOf={({ key }) => key}
+      />
+    </div>
+  );
+}
+
+function columnsOf(report: Undo): Column<UndoneCustomer & { key: string }>[] {
+  return [
+    {
+      name: "Customer",
+      isWide: true,
+      cell: ({ customerId, customerName }) => customerName ?? customerId ?? "Erased customer",
+    },
+    { name: "Undo", cell: (customer) => describeCustomer(customer, report) },
+  ];
+}
+
+function describeCustomer({ outcome, credits, spent, plan, movedTo }: UndoneCustomer, report: Undo): string {
+  if (outcome === "moved" && movedTo !== null) return `Moved to ${movedTo}`;
+  if (outcome !== "undone") return OUTCOMES[outcome];
+  if (isCredits(report))
+    return `−${countOf(credits, "credit")}${spent === 0 ? "" : ` (${formatCount(spent)} spent)`}`;
+  if (report.action.startsWith("plan.")) return `Back to ${plan ?? "no assigned plan"}`;
+  return report.action.includes("unblocked") ? "Blocked again" : "Unblocked";
+}

@@ -1,0 +1,181 @@
+import { createHash } from "node:crypto";
+import { type Static, Type } from "typebox";
+import { Problem } from "../../edge/problem.ts";
+import { brandAs, type CustomerId } from "../../primitives/brand.ts";
+import { addCredits, CreditsBody, explainRefusal, readCredits } from "../credits/add-credits.ts";
+import { blockCustomer } from "../customers/block-customer.ts";
+import { customerNotFound } from "../customers/operations.ts";
+import { nullable, strictObject, timeOrNull } from "../fields.ts";
+import {
+  type Call,
+  contextOf,
+  ENVIRONMENT_PATH,
+  environmentParams,
+  type Operation,
+  operation,
+  scopeOf,
+} from "../operation.ts";
+import type { ManageParts } from "../parts.ts";
+import { changeEach, type EachOutcome } from "./each-customer.ts";
+import { CUSTOMER_IDS_MAX } from "./match-customers.ts";
+import { callerOf, reportInterruption, type Turns } from "./turns.ts";
+
+export const NOUN = "Bulk";
+/** Enough for CUSTOMER_IDS_MAX long IDs. */
+export const BULK_BODY_BYTES_MAX = 2 * 1024 * 1024;
+const access = { role: "operator", in: "environment" } as const;
+const REFERENCE_MAX = 200;
+/** Refusals that are the same for all customers. */
+const FOR_ALL = ["unknown_key", "ends_in_the_past"] as const;
+
+export function customerIdsOf(description: string) {
+  return Type.Array(Type.String({ minLength: 1, maxLength: 255, examples: ["customer_42"] }), {
+    minItems: 1,
+    maxItems: CUSTOMER_IDS_MAX,
+    uniqueItems: true,
+    description,
+  });
+}
+
+export const auditEntryId = nullable(
+  Type.String({
+    description: "The audit entry of the change, which can be undone by it. Null if nothing changed.",
+    examples: ["01998f3e-6a10-7c3d-9f25-3d1c5a7b9e00"],
+  }),
+);
+
+const customerIds = customerIdsOf(`At most ${CUSTOMER_IDS_MAX} customers.`);
+
+export const BulkResult = Type.Object({
+  changed: Type.Integer({ description: "The number of customers who were changed.", examples: [40] }),
+  unchanged: Type.Integer({
+    description: "The number of customers for whom an earlier call had done this.",
+    examples: [0],
+  }),
+  refused: Type.Array(
+    Type.Object({
+      customerId: Type.String({ examples: ["customer_42"] }),
+      code: Type.String({ description: "The code of the error.", examples: ["too_many_grants"] }),
+      detail: Type.String({
+        description: "A message for people.",
+        examples: ["There is no such customer in this environment."],
+      }),
+    }),
+    { description: "Customers who were not changed, for example because they do not exist." },
+  ),
+  auditEntryId,
+});
+
+const HOW =
+  "Each customer is changed by itself. The call stops soon after you disconnect or lose access; send it again to do the rest. " +
+  "The whole change is one audit entry, by which it can be undone.";
+
+/** Adds credits to many customers, or blocks them. */
+export function eachCustomerOperations(parts: ManageParts, turns: Turns): Operation[] {
+  return [addingCredits(parts, turns), blocking(parts, turns)];
+}
+
+function addingCredits({ cellOf }: ManageParts, turns: Turns): Operation {
+  const { price: _, reference: __, ...fields } = CreditsBody.properties;
+  return operation({
+    method: "POST",
+    path: `${ENVIRONMENT_PATH}/bulk-credits`,
+    access,
+    id: "addCreditsInBulk",
+    noun: NOUN,
+    summary: "Add credits to many customers",
+    description: `Adds the same credits to each customer. Safe to repeat with the same \`reference\`. ${HOW}`,
+    params: Type.Object(environmentParams),
+    body: strictObject({
+      customerIds,
+      ...fields,
+      reference: Type.String({
+        minLength: 1,
+        maxLength: REFERENCE_MAX,
+        pattern: "^(?!erased:)",
+        description:
+          "Names the change, so that each customer gets these credits only once. Each grant has this reference with a suffix.",
+        examples: ["outage-2026-11"],
+      }),
+    }),
+    bodyBytesMax: BULK_BODY_BYTES_MAX,
+    answer: BulkResult,
+    codes: FOR_ALL,
+    handle: async (call) => {
+      const { customerIds: ids, reference, ...body } = call.body;
+      const cell = cellOf(scopeOf(call).cell);
+      const context = contextOf(call);
+      // Rejects a malformed time before any customer is changed.
+      const { credits, kind, pool, expiresAt } = readCredits(toCustomerId(""), body);
+      const after = { kind, credits, pool, expiresAt: timeOrNull(expiresAt) };
+      const entry = { action: "credits.added_in_bulk", subject: `${credits} credits`, after };
+      const answer = await run(turns, call, () =>
+        changeEach(cell, context, ids.map(toCustomerId), callerOf(call), entry, async (customerId) => {
+          const own = referenceFor(reference, customerId);
+          const input = readCredits(customerId, { ...body, reference: own });
+          const outcome = await addCredits(cell, context, { ...input, creates: false });
+          if (outcome.kind === "added") return "changed";
+          if (outcome.kind === "already_added") return "unchanged";
+          const { code, ...details } = explainRefusal(outcome.kind, { pool: input.pool, customerId });
+          throw new Problem(code, details);
+        }),
+      );
+      const [first] = answer.refused;
+      const wrong = FOR_ALL.find((code) => code === first?.code);
+      if (wrong !== undefined && answer.refused.length === ids.length)
+        throw new Problem(wrong, { detail: first?.detail ?? "" });
+      return answer;
+    },
+  });
+}
+
+function blocking({ cellOf }: ManageParts, turns: Turns): Operation {
+  return operation({
+    method: "POST",
+    path: `${ENVIRONMENT_PATH}/bulk-blocks`,
+    access,
+    id: "blockInBulk",
+    noun: NOUN,
+    summary: "Block or unblock many customers",
+    description: `Safe to repeat. ${HOW}`,
+    params: Type.Object(environmentParams),
+    body: strictObject({ customerIds, blocked: Type.Boolean({ examples: [true] }) }),
+    bodyBytesMax: BULK_BODY_BYTES_MAX,
+    answer: BulkResult,
+    handle: async (call) => {
+      const { customerIds: ids, blocked: isBlocked } = call.body;
+      const cell = cellOf(scopeOf(call).cell);
+      const context = contextOf(call);
+      const action = isBlocked ? "customers.blocked_in_bulk" : "customers.unblocked_in_bulk";
+      const entry = { action, subject: "customers", after: { isBlocked } };
+      return run(turns, call, () =>
+        changeEach(cell, context, ids.map(toCustomerId), callerOf(call), entry, async (customerId) => {
+          const { kind } = await blockCustomer(cell, context, { customerId, isBlocked });
+          if (kind === "customer_not_found") throw customerNotFound();
+          return kind;
+        }),
+      );
+    },
+  });
+}
+
+async function run(
+  turns: Turns,
+  call: Call,
+  work: () => Promise<EachOutcome>,
+): Promise<Static<typeof BulkResult>> {
+  const { refused, ...counts } = await turns.take(scopeOf(call).environmentId, () =>
+    reportInterruption(work),
+  );
+  return { ...counts, refused: [...refused] };
+}
+
+const toCustomerId = (text: string): CustomerId => brandAs<CustomerId>(text);
+
+const SUFFIX_BYTES = 10;
+
+/** The reference of one customer's grant. The same if the call is repeated, even for other customers. */
+function referenceFor(reference: string, customerId: CustomerId): string {
+  const digest = createHash("sha256").update(customerId).digest().subarray(0, SUFFIX_BYTES);
+  return `${reference}:${digest.toString("hex")}`;
+}

@@ -1,0 +1,77 @@
+import { expect, test } from "vitest";
+import { connectTo } from "../../../test/harness.ts";
+import { setupManage } from "../../../test/manage.ts";
+
+const THREE = ["c1", "c2", "c3"];
+
+async function setupThree() {
+  const managed = await setupManage();
+  for (const customerId of THREE) await managed.assign(customerId, "pro");
+  const add = (body: object) =>
+    managed.manage("POST", "bulk-credits", {
+      body: { customerIds: THREE, credits: 50, kind: "manual", reference: "r", ...body },
+    });
+  return { ...managed, add };
+}
+
+test("repeating a bulk change with its reference adds nothing twice, even for more customers", async () => {
+  const { add, database, assign } = await setupThree();
+  expect((await add({})).body).toMatchObject({ changed: 3, unchanged: 0 });
+  await assign("c4", "pro");
+  expect((await add({ customerIds: [...THREE, "c4"] })).body).toMatchObject({ changed: 1, unchanged: 3 });
+  expect((await add({ reference: "another" })).body).toMatchObject({ changed: 3 });
+  expect(await database.count("cell.grants", "kind = 3")).toBe(7);
+});
+
+test("a customer who cannot be changed does not stop the others", async () => {
+  const { add, manage, database } = await setupThree();
+  const full = { credits: 1e15, kind: "manual" };
+  while ((await manage("POST", "customers/c2/credits", { body: full })).status === 200);
+  const customers = await database.count("cell.customers");
+  const { body } = await add({ ...full, customerIds: [...THREE, "nobody"] });
+  expect(body).toMatchObject({ changed: 2, unchanged: 0, auditEntryId: expect.any(String) });
+  const refused = body["refused"] as { code: string }[];
+  expect(refused.sort((a, b) => (a.code < b.code ? -1 : 1))).toMatchObject([
+    { customerId: "c2", code: "balance_too_large" },
+    { customerId: "nobody", code: "not_found" },
+  ]);
+  expect(await database.count("cell.customers")).toBe(customers);
+});
+
+test("a change that is wrong for all customers is rejected", async () => {
+  const { add, database } = await setupThree();
+  for (const [body, status, code] of [
+    [{ pool: "gold" }, 422, "unknown_key"],
+    [{ expiresAt: "2020-01-01T00:00:00Z" }, 422, "ends_in_the_past"],
+    [{ expiresAt: "2099-01-01" }, 400, "invalid_request"],
+    [{ reference: "" }, 400, "invalid_request"],
+    [{ customerIds: [] }, 400, "invalid_request"],
+  ] as const)
+    expect(await add(body)).toMatchObject({ status, body: { code } });
+  expect(await database.count("cell.grants", "kind = 3")).toBe(0);
+});
+
+test("what was changed before a disconnect is recorded and can be undone", async () => {
+  const { service, here, tokens, database, manage } = await setupThree();
+  const client = await connectTo(database);
+  await client.query("begin");
+  await client.query(
+    "select from cell.wallets where customer_number = (select number from cell.customers where customer_id = 'c2') for update",
+  );
+  const controller = new AbortController();
+  const sent = fetch(`${service.url}${here}/bulk-credits`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${tokens.operator}`, "content-type": "application/json" },
+    body: JSON.stringify({ customerIds: THREE, credits: 50, kind: "manual", reference: "r" }),
+    signal: controller.signal,
+  });
+  await expect.poll(() => database.count("cell.grants", "kind = 3")).toBe(2);
+  controller.abort();
+  await expect(sent).rejects.toThrow();
+  await client.query("rollback");
+  await expect.poll(() => database.count("cell.audit", "action = 'credits.added_in_bulk'")).toBe(1);
+  const { body } = await manage("GET", "audit?action=credits.added_in_bulk");
+  const [entry] = body["items"] as { id: string }[];
+  const undone = await manage("POST", `audit/${entry?.id}/undo`);
+  expect(undone.body).toMatchObject({ undone: 3, credits: 150 });
+});

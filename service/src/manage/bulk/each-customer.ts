@@ -1,0 +1,84 @@
+import { Problem } from "../../edge/problem.ts";
+import type { Pool } from "../../postgres/pool.ts";
+import { single } from "../../postgres/transaction.ts";
+import type { CustomerId, Instant } from "../../primitives/brand.ts";
+import { readClock } from "../../store/cell/clock.ts";
+import { type Context, recordAudit } from "../context.ts";
+import { timeOrNull } from "../fields.ts";
+import { CHUNK_SIZE, withRetries } from "./chunks.ts";
+import type { Caller } from "./turns.ts";
+
+/** Customers changed at the same time, each in its own transaction. */
+const AT_ONCE = 4;
+
+/**
+ * Calls `change` for each item, a few at a time. It must be safe to repeat. Stops when the caller disconnects, and throws when the caller
+ * loses access.
+ */
+export async function forEachAtOnce<T>(
+  items: readonly T[],
+  caller: Caller,
+  change: (item: T) => Promise<void>,
+): Promise<void> {
+  for (let at = 0; at < items.length && caller.isWaiting(); at += CHUNK_SIZE) {
+    await withRetries(() => caller.admitAgain());
+    const rest = items.slice(at, at + CHUNK_SIZE).values();
+    const work = async (): Promise<void> => {
+      for (const item of rest) await withRetries(() => change(item));
+    };
+    // Settled, so that nothing is still being changed when the result is recorded.
+    const ended = await Promise.allSettled(Array.from({ length: AT_ONCE }, work));
+    for (const end of ended) if (end.status === "rejected") throw end.reason;
+  }
+}
+
+/** Why the change of one customer was rejected. */
+export type Refusal = { readonly customerId: CustomerId; readonly code: string; readonly detail: string };
+
+export type EachOutcome = {
+  readonly changed: number;
+  readonly unchanged: number;
+  readonly refused: readonly Refusal[];
+  /** The audit entry of the whole change. Null if nothing changed. */
+  readonly auditEntryId: string | null;
+};
+
+type BulkEntry = { readonly action: string; readonly subject: string; readonly after: object };
+
+/** Changes each customer by an operation of its own, and records the whole change as one audit entry. */
+export async function changeEach(
+  cell: Pool,
+  context: Context,
+  customers: readonly CustomerId[],
+  caller: Caller,
+  entry: BulkEntry,
+  change: (customerId: CustomerId) => Promise<"changed" | "unchanged">,
+): Promise<EachOutcome> {
+  const startedAt = await readStart(cell);
+  const counts = { changed: 0, unchanged: 0 };
+  const refused: Refusal[] = [];
+  let auditEntryId: string | null = null;
+  try {
+    await forEachAtOnce(customers, caller, async (customerId) => {
+      try {
+        counts[await change(customerId)] += 1;
+      } catch (error) {
+        if (!(error instanceof Problem)) throw error;
+        refused.push({ customerId, code: error.code, detail: error.message });
+      }
+    });
+  } finally {
+    if (counts.changed > 0) {
+      // IDs may be personal data, so the audit log has only their number.
+      const asked = { customerIds: customers.length, ...counts, refused: refused.length };
+      const after = { ...entry.after, ...asked, startedAt: timeOrNull(startedAt) };
+      auditEntryId = await withRetries(() => recordAudit(cell, context, { ...entry, after }));
+    }
+  }
+  return { ...counts, refused, auditEntryId };
+}
+
+/** The entries of a bulk change have IDs from this time on. An undo finds them by it. */
+export function readStart(cell: Pool): Promise<Instant> {
+  return single(cell, readClock);
+}

@@ -1,0 +1,139 @@
+import { type Static, Type } from "typebox";
+import { Problem } from "../../edge/problem.ts";
+import { callerOf, reportInterruption, type Turns } from "../bulk/turns.ts";
+import { nullable, shownCustomerName } from "../fields.ts";
+import {
+  contextOf,
+  ENVIRONMENT_PATH,
+  environmentParams,
+  type Operation,
+  operation,
+  scopeOf,
+} from "../operation.ts";
+import type { ManageParts } from "../parts.ts";
+import { UNDO_OUTCOMES } from "./undo-customer.ts";
+import { previewUndo, type UndoOutcome, undoEntry } from "./undo-entry.ts";
+
+const NOUN = "Audit";
+const access = { role: "operator", in: "environment" } as const;
+
+const params = Type.Object({
+  ...environmentParams,
+  entryId: Type.String({
+    pattern: "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$",
+    description: "The ID of the audit entry.",
+    examples: ["01998f3e-6a10-7c3d-9f25-3d1c5a7b9e00"],
+  }),
+});
+
+const countOf = (description: string, example = 0) => Type.Integer({ description, examples: [example] });
+
+export const Undo = Type.Object({
+  action: Type.String({ description: "The action of the entry.", examples: ["credits.added_in_bulk"] }),
+  undone: countOf("Customers whose change is undone.", 38),
+  alreadyUndone: countOf("Customers whose change was undone before."),
+  changedSince: countOf("Customers whose plan or block was changed again, and stays as it is."),
+  nothingLeft: countOf("Customers who have spent all of the credits.", 2),
+  moved: countOf("Customers whose credits were moved to another customer, and stay there."),
+  notRestorable: countOf(
+    "Customers whose previous plan has ended, was archived, or had another plan scheduled after it.",
+  ),
+  erased: countOf("Customers who were erased."),
+  credits: countOf("Credits that are revoked.", 1900),
+  held: countOf("Credits that open holds set aside. They are revoked when the hold ends."),
+  spent: countOf("Credits that were spent since, and stay spent.", 100),
+  customers: Type.Array(
+    Type.Object({
+      customerId: nullable(
+        Type.String({ description: "Null if the customer was erased.", examples: ["customer_42"] }),
+      ),
+      customerName: shownCustomerName,
+      outcome: Type.Enum([...UNDO_OUTCOMES]),
+      credits: Type.Integer({ examples: [50] }),
+      held: Type.Integer({ examples: [0] }),
+      spent: Type.Integer({ examples: [0] }),
+      plan: nullable(
+        Type.String({
+          description: "The key of the plan that the customer gets back. Null for none or the default plan.",
+          examples: ["pro"],
+        }),
+      ),
+      movedTo: nullable(
+        Type.String({ description: "The customer who has the credits now.", examples: ["customer_43"] }),
+      ),
+    }),
+    { description: "The first 200 customers. The counts include all." },
+  ),
+  auditEntryId: nullable(
+    Type.String({
+      description: "The audit entry of the undo of a bulk change. Null in a preview.",
+      examples: ["01998f3e-6a10-7c3d-9f25-3d1c5a7b9e00"],
+    }),
+  ),
+});
+
+const WHAT =
+  "Works for added credits, assigned plans and blocks, of one customer or in bulk. Unspent credits are revoked, the previous plan with its end " +
+  "is assigned again, and blocks are lifted or set. Customers whose plan or block was changed since stay as they are.";
+
+/** Undoes changes of the audit log. Shares its turns with the bulk changes, because both use several connections. */
+export function undoOperations({ cellOf }: ManageParts, turns: Turns): Operation[] {
+  return [
+    operation({
+      method: "POST",
+      path: `${ENVIRONMENT_PATH}/audit/:entryId/undo/preview`,
+      access,
+      id: "previewUndo",
+      noun: NOUN,
+      summary: "Preview undoing a change",
+      description: `Returns what the undo would do now, and writes nothing. ${WHAT}`,
+      params,
+      answer: Undo,
+      codes: ["not_undoable"],
+      handle: async (call) => {
+        const { cell, environmentId } = scopeOf(call);
+        const outcome = await turns.take(environmentId, () =>
+          previewUndo(cellOf(cell), environmentId, call.params.entryId, callerOf(call)),
+        );
+        return describe(outcome);
+      },
+    }),
+    operation({
+      method: "POST",
+      path: `${ENVIRONMENT_PATH}/audit/:entryId/undo`,
+      access,
+      id: "undoChange",
+      noun: NOUN,
+      summary: "Undo a change",
+      description: `${WHAT} Safe to repeat: a change is undone at most once. The call stops soon after you disconnect or lose access; send it again to do the rest.`,
+      params,
+      answer: Undo,
+      codes: ["not_undoable"],
+      handle: async (call) => {
+        const { cell, environmentId } = scopeOf(call);
+        const outcome = await turns.take(environmentId, () =>
+          reportInterruption(() =>
+            undoEntry(cellOf(cell), contextOf(call), call.params.entryId, callerOf(call)),
+          ),
+        );
+        return describe(outcome);
+      },
+    }),
+  ];
+}
+
+function describe(outcome: UndoOutcome): Static<typeof Undo> {
+  if (outcome.kind === "not_found")
+    throw new Problem("not_found", { detail: "There is no such audit entry in this environment." });
+  if (outcome.kind === "not_undoable")
+    throw new Problem("not_undoable", {
+      detail: "Only added credits, assigned plans and blocks can be undone, and bulk changes since 0.2.",
+    });
+  const { action, counts, credits, held, spent, customers, auditEntryId } = outcome;
+  return {
+    ...{ action, undone: counts.undone, alreadyUndone: counts.already_undone },
+    ...{ changedSince: counts.changed_since, nothingLeft: counts.nothing_left, moved: counts.moved },
+    ...{ notRestorable: counts.not_restorable, erased: counts.erased },
+    ...{ credits, held, spent, customers: [...customers], auditEntryId },
+  };
+}

@@ -1,0 +1,155 @@
+import { assignPlan } from "../../entitlement/assign-plan.ts";
+import { endPlan } from "../../entitlement/end-plan.ts";
+import type { Change } from "../../entitlement/entry.ts";
+import { compareWallets, viewWallet } from "../../entitlement/view-wallet.ts";
+import type { Tx } from "../../postgres/statement.ts";
+import type { CustomerId } from "../../primitives/brand.ts";
+import { parseTimestamp } from "../../primitives/timestamp.ts";
+import { hasLaterEntry } from "../../store/cell/audit-entries.ts";
+import type { OpenWallet } from "../../store/cell/open-wallets.ts";
+import { saveEdits } from "../../store/cell/wallet-changes.ts";
+import type { AuditContent, AuditRecord } from "../../store/control/audit-scan.ts";
+import type { Context } from "../context.ts";
+import { readRevocation, saveRevocation } from "../credits/revoke-grant.ts";
+import { saveBlock } from "../customers/block-customer.ts";
+import { timeOrNull } from "../fields.ts";
+
+export const UNDO_OUTCOMES = [
+  "undone",
+  "already_undone",
+  "changed_since",
+  "nothing_left",
+  "moved",
+  "not_restorable",
+  "erased",
+] as const;
+
+/** What the undo of one customer's change does. */
+export type CustomerUndo = {
+  readonly outcome: (typeof UNDO_OUTCOMES)[number];
+  /** Credits that are revoked now. */
+  readonly credits: number;
+  /** Credits that are taken when their hold ends. */
+  readonly held: number;
+  /** Credits that were spent since, and stay spent. */
+  readonly spent: number;
+  /** The plan that the customer gets back. Null for none or the default plan. */
+  readonly plan: string | null;
+  readonly movedTo: CustomerId | null;
+};
+
+export type DecidedUndo = CustomerUndo & {
+  /** Writes the undo to the locked wallet. Null if nothing is undone. */
+  readonly save: ((tx: Tx, context: Context) => Promise<void>) | null;
+};
+
+const KEPT = { credits: 0, held: 0, spent: 0, plan: null, movedTo: null, save: null };
+
+export const ERASED: DecidedUndo = { ...KEPT, outcome: "erased" };
+
+/** The actions that can be undone for one customer. */
+export const UNDOABLE = ["credits.added", "plan.assigned", "customer.blocked", "customer.unblocked"] as const;
+export type UndoableAction = (typeof UNDOABLE)[number];
+
+/**
+ * Decides how to undo what an audit entry recorded about a customer. Undoes it at most once, and only while nothing has
+ * changed it since.
+ */
+export function decideUndo(
+  tx: Tx,
+  open: OpenWallet,
+  entry: AuditRecord & { readonly action: UndoableAction },
+): Promise<DecidedUndo> {
+  switch (entry.action) {
+    case "credits.added":
+      return decideCredits(tx, open, entry);
+    case "plan.assigned":
+      return decidePlan(tx, open, entry);
+    default:
+      return decideBlock(tx, open, entry);
+  }
+}
+
+/** Revokes the grant that the entry names. */
+async function decideCredits(tx: Tx, open: OpenWallet, { subject }: AuditRecord): Promise<DecidedUndo> {
+  const revocation = await readRevocation(tx, open, Number(subject.replace(/^grant /, "")));
+  if (revocation.kind === "grant_not_found") return { ...KEPT, outcome: "not_restorable" };
+  if (revocation.kind === "already_revoked") {
+    const { movedTo } = revocation;
+    if (movedTo === null) return { ...KEPT, outcome: "already_undone" };
+    return { ...KEPT, outcome: "moved", movedTo: movedTo.customerId };
+  }
+  const { credits, held, grant } = revocation;
+  const spent = grant.credits - credits - held;
+  if (credits + held === 0) return { ...KEPT, outcome: "nothing_left", spent };
+  const save = (writing: Tx, context: Context): Promise<void> =>
+    saveRevocation(writing, context, open, { ...revocation, note: null });
+  return { ...KEPT, outcome: "undone", credits, held, spent, save };
+}
+
+const PLAN_ACTIONS = ["plan.%"];
+const BLOCK_ACTIONS = ["customer.blocked", "customer.unblocked"];
+
+/** Assigns the previous plan with its end. The customer resumes its period and what was left of its allowance. */
+async function decidePlan(
+  tx: Tx,
+  open: OpenWallet,
+  { id, before, after }: AuditRecord,
+): Promise<DecidedUndo> {
+  const { catalog, wallet, clock } = open;
+  const { assignment, next } = viewWallet(catalog, wallet, clock);
+  const now = {
+    plan: (assignment && catalog.plans.get(assignment.plan)?.key) ?? null,
+    endsAt: timeOrNull(assignment?.endsAt ?? null),
+    isDefault: assignment?.isDefault ?? false,
+  };
+  const isAt = (state: AuditContent | null): boolean =>
+    now.plan === textIn(state, "plan") &&
+    now.endsAt === textIn(state, "endsAt") &&
+    now.isDefault === (state?.["isDefault"] === true);
+  if (isAt(before)) return { ...KEPT, outcome: "already_undone" };
+  if (!isAt(after) || next !== null || (await hasLaterEntry(tx, open, id, PLAN_ACTIONS)))
+    return { ...KEPT, outcome: "changed_since" };
+  const restored = restorePlan(open, before);
+  if (restored === null) return { ...KEPT, outcome: "not_restorable" };
+  const { plan, change } = restored;
+  const action = plan === null ? "plan.ended" : "plan.assigned";
+  const audits = [{ action, subject: plan ?? "plan", ...compareWallets(open, change.wallet) }];
+  const save = (writing: Tx, context: Context): Promise<void> =>
+    saveEdits(writing, { ...context, clock }, [{ ...open, change, audits }]);
+  return { ...KEPT, outcome: "undone", plan, save };
+}
+
+/** Null if the plan was archived, has ended by now, or another plan was scheduled to follow it. */
+function restorePlan(
+  { catalog, wallet, clock }: OpenWallet,
+  before: AuditContent | null,
+): { readonly plan: string | null; readonly change: Change } | null {
+  if (textIn(before, "nextPlan") !== null) return null;
+  const key = before?.["isDefault"] === true ? null : textIn(before, "plan");
+  if (key === null) {
+    const ended = endPlan(catalog, wallet, {}, clock);
+    return ended.kind === "ended" && ended.change !== null ? { plan: null, change: ended.change } : null;
+  }
+  const plan = catalog.plans.values().find((known) => known.key === key)?.id;
+  const end = textIn(before, "endsAt");
+  const endsAt = end === null ? null : parseTimestamp(end);
+  if (plan === undefined || (endsAt !== null && endsAt.kind !== "instant")) return null;
+  const request = { plan, anchor: null, endsAt: endsAt?.at ?? null, shorten: true };
+  const outcome = assignPlan(catalog, wallet, request, clock);
+  return outcome.kind === "changed" ? { plan: key, change: outcome.change } : null;
+}
+
+async function decideBlock(tx: Tx, open: OpenWallet, { id, action }: AuditRecord): Promise<DecidedUndo> {
+  const wasBlocked = action === "customer.unblocked";
+  if (open.wallet.isBlocked === wasBlocked) return { ...KEPT, outcome: "already_undone" };
+  if (await hasLaterEntry(tx, open, id, BLOCK_ACTIONS)) return { ...KEPT, outcome: "changed_since" };
+  const save = (writing: Tx, context: Context): Promise<void> =>
+    saveBlock(writing, context, open, wasBlocked);
+  return { ...KEPT, outcome: "undone", save };
+}
+
+function textIn(state: AuditContent | null, field: string): string | null {
+  const value = state?.[field];
+  return typeof value === "string" ? value : null;
+}

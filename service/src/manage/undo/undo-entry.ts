@@ -1,0 +1,210 @@
+import type { Pool } from "../../postgres/pool.ts";
+import type { Tx } from "../../postgres/statement.ts";
+import { single } from "../../postgres/transaction.ts";
+import { assert } from "../../primitives/assert.ts";
+import type { CustomerId, EnvironmentId } from "../../primitives/brand.ts";
+import { parseTimestamp } from "../../primitives/timestamp.ts";
+import { firstUuidOf } from "../../primitives/uuid.ts";
+import { findAuditEntry, listEntriesOfCall } from "../../store/cell/audit-entries.ts";
+import { loadCatalog } from "../../store/cell/catalogs.ts";
+import { readClock } from "../../store/cell/clock.ts";
+import { findCustomerRecord } from "../../store/cell/customer-list.ts";
+import { mapCustomers, NO_CUSTOMER, type ShownCustomer } from "../../store/cell/customers.ts";
+import { openWallet } from "../../store/cell/open-wallets.ts";
+import type { AuditRecord } from "../../store/control/audit-scan.ts";
+import { forEachAtOnce } from "../bulk/each-customer.ts";
+import type { Caller } from "../bulk/turns.ts";
+import { type Context, recordAudit } from "../context.ts";
+import { walletTransaction } from "../wallet-transaction.ts";
+import {
+  type CustomerUndo,
+  type DecidedUndo,
+  decideUndo,
+  ERASED,
+  UNDOABLE,
+  type UndoableAction,
+} from "./undo-customer.ts";
+
+/** The entry of each customer that a bulk change has. */
+const BULK_ACTIONS: Readonly<Record<string, UndoableAction>> = {
+  "plan.assigned_in_bulk": "plan.assigned",
+  "credits.added_in_bulk": "credits.added",
+  "customers.blocked_in_bulk": "customer.blocked",
+  "customers.unblocked_in_bulk": "customer.unblocked",
+};
+
+/** Customers in the response. The counts include all. */
+const SHOWN_MAX = 200;
+const PAGE_SIZE = 500;
+
+type UndoneCustomer = CustomerUndo & ShownCustomer;
+
+export type UndoReport = {
+  readonly kind: "report";
+  readonly action: string;
+  readonly counts: Readonly<Record<CustomerUndo["outcome"], number>>;
+  readonly credits: number;
+  readonly held: number;
+  readonly spent: number;
+  readonly customers: readonly UndoneCustomer[];
+  /** The entry of the undo of a bulk change. */
+  readonly auditEntryId: string | null;
+};
+
+export type UndoOutcome = UndoReport | { readonly kind: "not_found" } | { readonly kind: "not_undoable" };
+
+type Undoing = (entry: CustomerEntry, customerId: CustomerId) => Promise<CustomerUndo>;
+
+/** Undoes the change of one customer, or of all customers of a bulk change. Safe to repeat. */
+export async function undoEntry(
+  cell: Pool,
+  context: Context,
+  entryId: string,
+  caller: Caller,
+): Promise<UndoOutcome> {
+  const report = await runUndo(cell, context.environmentId, entryId, caller, (entry, customerId) =>
+    walletTransaction<DecidedUndo>(
+      cell,
+      context,
+      customerId,
+      async (tx) => {
+        const open = await openWallet(tx, context, customerId);
+        // Erased since, and the ID used again.
+        if (open === null || open.customerNumber !== entry.customerNumber) return ERASED;
+        const decided = await decideUndo(tx, open, entry);
+        await decided.save?.(tx, context);
+        return decided;
+      },
+      // What is acknowledged as undone earlier must be durable too.
+      ({ outcome }) => outcome === "undone" || outcome === "already_undone",
+    ),
+  );
+  if (report.kind !== "report" || report.counts.undone === 0 || !(report.action in BULK_ACTIONS))
+    return report;
+  const { counts, credits, held, spent, action } = report;
+  const after = { entry: entryId, ...counts, credits, held, spent };
+  const auditEntryId = await recordAudit(cell, context, { action: "change.undone", subject: action, after });
+  return { ...report, auditEntryId };
+}
+
+/** Decides, like the undo itself, what it would do. Writes nothing and takes no locks. */
+export function previewUndo(
+  cell: Pool,
+  environmentId: EnvironmentId,
+  entryId: string,
+  caller: Caller,
+): Promise<UndoOutcome> {
+  return runUndo(cell, environmentId, entryId, caller, (entry, customerId) =>
+    single(cell, async (tx) => {
+      const record = await findCustomerRecord(tx, { environmentId, customerId });
+      if (record === null || record.customerNumber !== entry.customerNumber) return ERASED;
+      const catalog = await loadCatalog(tx, environmentId);
+      const open = { ...record, environmentId, catalog, clock: await readClock(tx) };
+      return decideUndo(tx, open, entry);
+    }),
+  );
+}
+
+async function runUndo(
+  cell: Pool,
+  environmentId: EnvironmentId,
+  entryId: string,
+  caller: Caller,
+  undo: Undoing,
+): Promise<UndoOutcome> {
+  const entry = await single(cell, (tx) => findAuditEntry(tx, environmentId, entryId));
+  if (entry === null) return { kind: "not_found" };
+  const pages = pagesOf(cell, environmentId, entry);
+  if (pages === null) return { kind: "not_undoable" };
+  const counts = { ...NONE };
+  const total = { credits: 0, held: 0, spent: 0 };
+  const customers: UndoneCustomer[] = [];
+  for await (const { entries, names } of pages)
+    await forEachAtOnce(entries, caller, async (each) => {
+      const name = names.get(each.customerNumber) ?? NO_CUSTOMER;
+      const undone = name.customerId === null ? ERASED : await undo(each, name.customerId);
+      const { outcome, credits, held, spent, plan, movedTo } = undone;
+      counts[outcome] += 1;
+      total.credits += credits;
+      total.held += held;
+      total.spent += spent;
+      if (customers.length < SHOWN_MAX)
+        customers.push({ ...name, outcome, credits, held, spent, plan, movedTo });
+    });
+  return { kind: "report", action: entry.action, counts, ...total, customers, auditEntryId: null };
+}
+
+const NONE: Record<CustomerUndo["outcome"], number> = {
+  undone: 0,
+  already_undone: 0,
+  changed_since: 0,
+  nothing_left: 0,
+  moved: 0,
+  not_restorable: 0,
+  erased: 0,
+};
+
+type CustomerEntry = AuditRecord & {
+  readonly action: UndoableAction;
+  readonly customerNumber: NonNullable<AuditRecord["customerNumber"]>;
+};
+
+type CustomerPage = {
+  readonly entries: readonly CustomerEntry[];
+  readonly names: ReadonlyMap<CustomerEntry["customerNumber"], ShownCustomer>;
+};
+
+/** The entries to undo: this one, or those of the customers of a bulk change. Null if it cannot be undone. */
+function pagesOf(
+  cell: Pool,
+  environmentId: EnvironmentId,
+  entry: AuditRecord,
+): AsyncGenerator<CustomerPage> | null {
+  if (isCustomerEntry(entry)) return onePage(cell, environmentId, entry);
+  const action = BULK_ACTIONS[entry.action];
+  const started = entry.after?.["startedAt"];
+  if (action === undefined || typeof started !== "string") return null;
+  const startedAt = parseTimestamp(started);
+  assert(startedAt.kind === "instant", "a bulk change has the time of its start");
+  return bulkPages(cell, environmentId, { ...entry, action }, firstUuidOf(startedAt.at));
+}
+
+async function* onePage(
+  cell: Pool,
+  environmentId: EnvironmentId,
+  entry: CustomerEntry,
+): AsyncGenerator<CustomerPage> {
+  yield await single(cell, (tx) => withNames(tx, environmentId, [entry]));
+}
+
+async function* bulkPages(
+  cell: Pool,
+  environmentId: EnvironmentId,
+  { id: before, ...call }: AuditRecord,
+  start: string,
+): AsyncGenerator<CustomerPage> {
+  for (let after = start; ; ) {
+    const range = { after, before, limit: PAGE_SIZE };
+    const page = await single(cell, async (tx) => {
+      const entries = await listEntriesOfCall(tx, environmentId, call, range);
+      return withNames(tx, environmentId, entries.filter(isCustomerEntry));
+    });
+    yield page;
+    const last = page.entries.at(-1);
+    if (last === undefined || page.entries.length < PAGE_SIZE) return;
+    after = last.id;
+  }
+}
+
+async function withNames(
+  tx: Tx,
+  environmentId: EnvironmentId,
+  entries: readonly CustomerEntry[],
+): Promise<CustomerPage> {
+  const numbers = entries.map(({ customerNumber }) => customerNumber);
+  return { entries, names: await mapCustomers(tx, environmentId, numbers) };
+}
+
+function isCustomerEntry(entry: AuditRecord): entry is CustomerEntry {
+  return entry.customerNumber !== null && UNDOABLE.some((action) => action === entry.action);
+}

@@ -1,0 +1,115 @@
+import { bigints, timestamps } from "../../postgres/binary-array.ts";
+import { readInteger, readText } from "../../postgres/column.ts";
+import { boolean, findRow, getRow, listRows } from "../../postgres/row.ts";
+import { statement, type Tx } from "../../postgres/statement.ts";
+import type { CustomerNumber, EnvironmentId, Instant } from "../../primitives/brand.ts";
+import { type AuditRecord, auditRow } from "../control/audit-scan.ts";
+import type { WalletName } from "./wallets.ts";
+
+const ROW = auditRow("a.customer_number");
+
+const FIND = statement(
+  "audit.find",
+  `
+  select ${ROW.list}
+  from cell.audit as a
+  cross join lateral (select a.id) as s
+  where a.environment_id = $1
+    and a.id = $2::uuid`,
+);
+
+export function findAuditEntry(
+  tx: Tx,
+  environmentId: EnvironmentId,
+  id: string,
+): Promise<AuditRecord | null> {
+  return findRow(tx, FIND, [environmentId, id], ROW);
+}
+
+const LIST_OF_CALL = statement(
+  "audit.list_of_call",
+  `
+  select ${ROW.list}
+  from cell.audit as a
+  cross join lateral (select a.id) as s
+  where a.environment_id = $1
+    and a.id > $2::uuid
+    and a.id < $3::uuid
+    and a.action = $4
+    and a.request_id = $5
+    and a.actor_kind = $6
+    and a.actor_id is not distinct from $7
+    and a.customer_number is not null
+  order by a.id
+  limit $8`,
+);
+
+/** Entries about customers that one call wrote between two IDs, oldest first. */
+export function listEntriesOfCall(
+  tx: Tx,
+  environmentId: EnvironmentId,
+  call: Pick<AuditRecord, "action" | "actor">,
+  range: { readonly after: string; readonly before: string; readonly limit: number },
+): Promise<AuditRecord[]> {
+  const { action, actor } = call;
+  const parameters = [
+    ...[environmentId, range.after, range.before, action],
+    ...[actor.requestId, actor.kind, actor.id, range.limit],
+  ];
+  return listRows(tx, LIST_OF_CALL, parameters, ROW);
+}
+
+const HAS_LATER = statement(
+  "audit.has_later",
+  `
+  select exists (
+    select
+    from cell.audit as a
+    where a.environment_id = $1
+      and a.customer_number = $2
+      and a.id > $3::uuid
+      and a.action like any($4::text[])
+  )`,
+);
+
+/** Whether the customer has a later entry with such an action. `%` matches any text. */
+export function hasLaterEntry(
+  tx: Tx,
+  { environmentId, customerNumber }: WalletName,
+  id: string,
+  actions: readonly string[],
+): Promise<boolean> {
+  return getRow(tx, HAS_LATER, [environmentId, customerNumber, id, actions], boolean(""));
+}
+
+const LIST_NOTES = statement(
+  "audit.list_notes",
+  `
+  select n.position::integer, l.metadata ->> 'note'
+  from unnest($1::bigint[], $2::bigint[], $3::timestamptz[]) with ordinality
+    as n (customer_number, sequence, recorded_at, position)
+  cross join lateral (
+    select e.metadata
+    from cell.ledger as e
+    where e.customer_number = n.customer_number
+      and e.sequence = n.sequence
+      and e.recorded_at = n.recorded_at
+  ) as l
+  where l.metadata ->> 'note' is not null`,
+);
+
+export type LedgerPlace = {
+  readonly customerNumber: CustomerNumber;
+  readonly sequence: number;
+  readonly recordedAt: Instant;
+};
+
+/** The notes of ledger entries, by their index in `places`. An erased customer's entries have none. */
+export async function listNotes(tx: Tx, places: readonly LedgerPlace[]): Promise<Map<number, string>> {
+  const { rows } = await tx.run(LIST_NOTES, [
+    bigints(places.map(({ customerNumber }) => customerNumber)),
+    bigints(places.map(({ sequence }) => sequence)),
+    timestamps(places.map(({ recordedAt }) => recordedAt)),
+  ]);
+  return new Map(rows.map(([position, note]) => [readInteger(position) - 1, readText(note)]));
+}
