@@ -76,7 +76,9 @@ function toFound(
   };
 }
 
-function toCustomer(customer: Line<"customers">): Found {
+export type FoundCustomer = Line<"customers">;
+
+function toCustomer(customer: FoundCustomer): Found {
   const { projectId, environment, customerId, name, email, billingReference } = customer;
   return toFound(customer, ["customer", customerId], {
     title: name ?? customerId,

@@ -86,10 +86,10 @@ export function denialQuery(scope: Scope, denialId: string) {
 }
 
 /** Active features for a test request. */
-export function featureKeysQuery(scope: Scope) {
+export function activeFeaturesQuery(scope: Scope) {
   return queryOptions({
     ...featuresQuery(scope),
-    select: (features) => features.filter(({ archivedAt }) => archivedAt === null).map(({ key }) => key),
+    select: (features) => features.filter(({ archivedAt }) => archivedAt === null),
   });
 }
 

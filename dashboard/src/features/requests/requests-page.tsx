@@ -3,13 +3,13 @@ import { Activity, ArrowUp, KeyRound, Send } from "lucide-react";
 import { useCallback, useState } from "react";
 import { countOf } from "../../format/numbers.ts";
 import { ENDPOINTS } from "../../format/request-sentences.ts";
+import { CustomerPicker } from "../../frame/customer-picker.tsx";
 import { useKey } from "../../frame/keyboard.ts";
 import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Callout } from "../../ui/callout.tsx";
 import { Switch } from "../../ui/choices.tsx";
 import { Select } from "../../ui/field.tsx";
-import { EnterField } from "../../ui/filter-field.tsx";
 import { Card, EmptyState, Page } from "../../ui/page.tsx";
 import { More } from "../../ui/table.tsx";
 import { FindKey } from "./key-page.tsx";
@@ -104,6 +104,7 @@ const ENDPOINT_OPTIONS = [
 ];
 
 function FilterBar({ filters }: { filters: RequestFilters }) {
+  const scope = useScope();
   const navigate = route.useNavigate();
   const narrow = (to: RequestFilters): void =>
     void navigate({ search: ({ live }) => ({ ...to, ...(live === true ? { live } : {}) }) });
@@ -111,16 +112,17 @@ function FilterBar({ filters }: { filters: RequestFilters }) {
   const { status: _status, code: _code, reason: _reason, ...besideOutcome } = filters;
   return (
     <div className="flex flex-wrap items-end gap-2 max-md:w-full">
-      <div className="w-52 max-md:w-full">
-        <EnterField
-          type="search"
-          label="Customer ID"
-          placeholder="Type a customer ID and press Enter"
-          maxLength={255}
-          value={filters.customerId ?? ""}
-          onEnter={(customerId) => {
+      <div className="w-64 max-md:w-full">
+        <CustomerPicker
+          label="Customer"
+          isLabelHidden
+          isFilter
+          placeholder="Customer name, email or ID"
+          scope={scope}
+          customerId={filters.customerId ?? ""}
+          onChoose={(customer) => {
             const { customerId: _, ...others } = filters;
-            narrow(customerId === "" ? others : { ...others, customerId });
+            narrow(customer === null ? others : { ...others, customerId: customer.customerId });
           }}
         />
       </div>
@@ -200,7 +202,7 @@ function NoRequests({ isFiltered }: { isFiltered: boolean }) {
           </ButtonLink>
         }
       >
-        The customer filter matches exact IDs only.
+        No request of the last 7 days matches the filters.
       </EmptyState>
     );
   }
