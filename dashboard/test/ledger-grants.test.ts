@@ -108,3 +108,21 @@ test("empty tabs explain why they are empty", async () => {
     await expectAccessible(page);
   }
 });
+
+test("the actions of a grant stay in sight where the table is wider than the window", async () => {
+  const { service, manage } = await setupManage();
+  await manage("POST", "customers/ada/credits", { body: PURCHASE });
+  const page = await signIn(service.url, `${CUSTOMER}/grants`, { width: 1024 });
+  const table = page.getByRole("region", { name: "Grants" });
+  const revoke = table.getByRole("button", { name: "Revoke grant 2" });
+  await revoke.waitFor();
+  expect(await table.evaluate(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)).toBe(true);
+  const rightOf = async () => {
+    const box = await revoke.boundingBox();
+    return (box?.x ?? 0) + (box?.width ?? Number.POSITIVE_INFINITY);
+  };
+  expect(await rightOf()).toBeLessThan(1024);
+  await table.evaluate((region) => region.scrollTo({ left: region.scrollWidth }));
+  expect(await rightOf()).toBeLessThan(1024);
+  await expectAccessible(page);
+});

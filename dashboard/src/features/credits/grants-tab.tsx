@@ -151,8 +151,7 @@ function grantColumns({ customerScope, mayRevoke, changes, next, now }: GrantCon
     {
       isShown: mayRevoke,
       name: "Actions",
-      isNameHidden: true,
-      isNumber: true,
+      isActions: true,
       hidesWhenNarrow: true,
       cell: ({ grant }: GrantLine) => <GrantActions customerScope={customerScope} grant={grant} />,
     },
@@ -260,7 +259,7 @@ function GrantDetails({
       <Details items={items.filter((item) => item !== null)} />
       {mayRevoke && (
         // In a narrow window, the table has no room for the buttons.
-        <div className="xl:hidden">
+        <div className="md:hidden">
           <GrantActions customerScope={customerScope} grant={grant} />
         </div>
       )}
