@@ -75,6 +75,9 @@ test("a grant moves by keyboard to a customer found by name or ID", async () => 
   await expect.poll(() => customer.evaluate((box) => box === document.activeElement)).toBe(true);
   await page.keyboard.type("nobody");
   await page.getByText("No customer found.").waitFor();
+  // Escape closes the list, not the dialog.
+  await page.keyboard.press("Escape");
+  await page.getByText("No customer found.").waitFor({ state: "detached" });
   // Nothing is previewed before a customer is chosen.
   await page.getByText("Choose a customer to see a preview.").waitFor();
   expect(await page.getByRole("button", { name: "Move credits in test" }).isDisabled()).toBe(true);

@@ -1,7 +1,7 @@
 import { Combobox } from "@base-ui/react/combobox";
 import { keepPreviousData, queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
 import { X } from "lucide-react";
-import { type KeyboardEvent, useDeferredValue, useId, useState } from "react";
+import { useDeferredValue, useId, useRef, useState } from "react";
 import { type Scope, scopeOf } from "../api/answer.ts";
 import { answerOf, api } from "../api/client.ts";
 import { classNames } from "../ui/class-names.ts";
@@ -50,9 +50,11 @@ export function CustomerPicker({
     setLast(customer);
     onChoose(customer);
   }
-  async function chooseFirst(): Promise<void> {
-    const first = await findFirst();
-    if (first !== undefined) choose(first);
+  const highlighted = useRef<PickedCustomer | undefined>(undefined);
+  /** Chooses the highlighted customer, or the best match of a text whose results are not shown yet. */
+  async function chooseBest(): Promise<void> {
+    const best = isOld ? await findFirst() : (highlighted.current ?? items[0]);
+    if (best !== undefined) choose(best);
   }
   return (
     <Combobox.Root<PickedCustomer>
@@ -64,16 +66,18 @@ export function CustomerPicker({
         if (reason === "input-change") setTyped(value);
       }}
       onValueChange={choose}
-      onOpenChange={(isOpen) => {
-        if (!isOpen) setTyped(null);
-      }}
-      openOnInputClick={false}
+      // A popup of Base UI would hide the rest of the page from screen readers while it is open.
+      inline
+      open={typed !== null}
       itemToStringLabel={({ name, customerId: named }) => name ?? named}
       isItemEqualToValue={(a, b) => a.customerId === b.customerId && a.environment === b.environment}
       autoHighlight
+      onItemHighlighted={(customer) => {
+        highlighted.current = customer;
+      }}
     >
       <FieldFrame id={id} text={text}>
-        <Combobox.InputGroup className={classNames(GROUP_BOX, fieldEdge(text))}>
+        <Combobox.InputGroup className={classNames(GROUP_BOX, "relative", fieldEdge(text))}>
           <Combobox.Input
             {...fieldAttributes(id, text)}
             data-filter={isFilter || undefined}
@@ -83,16 +87,22 @@ export function CustomerPicker({
             spellCheck={false}
             placeholder={placeholder}
             title={chosen?.name == null ? undefined : `${chosen.name} (${chosen.customerId})`}
-            onKeyDown={(event: KeyboardEvent & { preventBaseUIHandler?: () => void }) => {
-              // The highlighted result belongs to an earlier text.
-              if (event.key !== "Enter" || typed === null || typed.trim() === "" || !isOld) return;
-              event.preventDefault();
-              event.preventBaseUIHandler?.();
-              void chooseFirst();
+            onKeyDown={(event) => {
+              if (typed === null) return;
+              if (event.key === "Escape") {
+                // Closes the list, not the dialog around it.
+                event.stopPropagation();
+                setTyped(null);
+              } else if (event.key === "Enter" && isSearched) {
+                event.preventDefault();
+                event.preventBaseUIHandler();
+                void chooseBest();
+              }
             }}
             onBlur={() => {
               const named = typed?.trim() ?? "";
               if (allowsNew && named !== "") choose({ customerId: named, name: null });
+              else setTyped(null);
             }}
             className="h-full min-w-0 flex-1 truncate rounded-md bg-transparent px-2.5 outline-none placeholder:text-muted"
           />
@@ -105,43 +115,55 @@ export function CustomerPicker({
           >
             <X className="size-3.5" aria-hidden />
           </Combobox.Clear>
+          {typed !== null && (
+            <Results scope={scope} isOld={isOld} isSearched={isSearched} count={items.length} />
+          )}
         </Combobox.InputGroup>
       </FieldFrame>
-      <Combobox.Portal>
-        <Combobox.Positioner sideOffset={4} align="start" className="z-50 outline-none">
-          <Combobox.Popup
-            aria-busy={isOld || undefined}
-            className={classNames(MENU_POPUP, "w-(--anchor-width) max-w-(--available-width) min-w-72")}
-          >
-            <Combobox.Empty>
-              <p className="px-2 py-1.5 text-body text-muted empty:hidden">
-                {!isSearched ? "Type a name, email or ID." : isOld ? "Searching…" : "No customer found."}
-              </p>
-            </Combobox.Empty>
-            <Combobox.List
-              className={classNames(
-                "max-h-[min(20rem,var(--available-height))] overflow-y-auto empty:hidden",
-                isOld && "opacity-50",
-              )}
-            >
-              {(customer: PickedCustomer) => (
-                <Combobox.Item
-                  key={`${customer.projectId} ${customer.environment} ${customer.customerId}`}
-                  value={customer}
-                  className="flex min-h-9 items-center gap-3 rounded-md px-2 py-1 outline-none select-none data-highlighted:bg-hover"
-                >
-                  <FoundText
-                    title={customer.name ?? customer.customerId}
-                    note={noteOf(customer, scope)}
-                    environment={scope === null ? (customer.environment ?? null) : null}
-                  />
-                </Combobox.Item>
-              )}
-            </Combobox.List>
-          </Combobox.Popup>
-        </Combobox.Positioner>
-      </Combobox.Portal>
     </Combobox.Root>
+  );
+}
+
+/** The matches, below the field. */
+function Results({
+  scope,
+  isOld,
+  isSearched,
+  count,
+}: {
+  scope: Scope | null;
+  isOld: boolean;
+  isSearched: boolean;
+  count: number;
+}) {
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: a press must not take the focus from the field
+    <div
+      onMouseDown={(event) => event.preventDefault()}
+      aria-busy={isOld}
+      className={classNames(MENU_POPUP, "absolute top-full -left-px z-20 mt-1 w-max max-w-96 min-w-full")}
+    >
+      {count === 0 && (
+        <p className="px-2 py-1.5 text-body text-muted">
+          {!isSearched ? "Type a name, email or ID." : isOld ? "Searching…" : "No customer found."}
+        </p>
+      )}
+      <Combobox.List className={classNames("max-h-56 overflow-y-auto", isOld && "opacity-50")}>
+        {(customer: PickedCustomer) => (
+          <Combobox.Item
+            key={`${customer.projectId} ${customer.environment} ${customer.customerId}`}
+            value={customer}
+            className="flex min-h-9 items-center gap-3 rounded-md px-2 py-1 outline-none select-none data-highlighted:bg-hover"
+          >
+            <FoundText
+              title={customer.name ?? customer.customerId}
+              note={noteOf(customer, scope)}
+              environment={scope === null ? (customer.environment ?? null) : null}
+            />
+          </Combobox.Item>
+        )}
+      </Combobox.List>
+    </div>
   );
 }
 

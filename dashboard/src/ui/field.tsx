@@ -136,9 +136,12 @@ export function Select({
   error,
   labelSuffix,
   isLabelHidden,
+  isFitted = false,
   options,
   ...input
 }: FieldText & {
+  /** As wide as its text, for a row of filters. */
+  isFitted?: boolean;
   options: readonly { value: string; label: string; isDisabled?: boolean }[];
 } & Omit<ComponentProps<"select">, "id" | "className" | "children">) {
   const id = useId();
@@ -151,7 +154,16 @@ export function Select({
   };
   return (
     <FieldFrame id={id} text={text}>
-      <select {...input} {...fieldAttributes(id, text)} className={classNames(BOX, "h-8", fieldEdge(text))}>
+      <select
+        {...input}
+        {...fieldAttributes(id, text)}
+        className={classNames(
+          BOX,
+          "h-8",
+          fieldEdge(text),
+          isFitted && "w-auto max-w-full [field-sizing:content] max-sm:w-full",
+        )}
+      >
         {options.map(({ value, label: name, isDisabled = false }) => (
           <option key={value} value={value} disabled={isDisabled}>
             {name}

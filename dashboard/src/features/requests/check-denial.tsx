@@ -17,7 +17,7 @@ import { DenialStep } from "./denial-now.tsx";
 import { type Customer, customerNowQuery, type LoggedRequest, planNowQuery } from "./queries.ts";
 
 /** "Why?" for a denied check. Checks are not stored, so the dialog shows the reason and the customer's state now. */
-export function WhyCheckDenied({ request }: { request: LoggedRequest }) {
+export function WhyCheckDenied({ request }: { request: Check }) {
   const [isOpen, setOpen] = useState(false);
   const { endpoint, reason } = request;
   if (endpoint !== "check" || reason === null) return null;
@@ -46,7 +46,11 @@ export function WhyCheckDenied({ request }: { request: LoggedRequest }) {
   );
 }
 
-type DeniedCheck = LoggedRequest & { readonly reason: string };
+type Check = Pick<
+  LoggedRequest,
+  "endpoint" | "reason" | "recordedAt" | "feature" | "customerId" | "customerName"
+>;
+type DeniedCheck = Check & { readonly reason: string };
 
 function Explanation({ request }: { request: DeniedCheck }) {
   const { customerId, customerName } = request;
