@@ -6,6 +6,7 @@ import { featuresQuery } from "../../api/catalog-lists.ts";
 import { ENTRY_FILTER_NAMES } from "../../format/ledger.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
 import { rangeOf } from "../../format/usage-range.ts";
+import { PoolName } from "../../frame/links.tsx";
 import { useMayActAs } from "../../frame/use-scope.ts";
 import { ButtonLink } from "../../ui/button.tsx";
 import { Callout } from "../../ui/callout.tsx";
@@ -169,7 +170,7 @@ function BroughtForward({ pools }: { pools: Answer<"listLedger">["broughtForward
             <span>
               <span className="font-medium">Brought forward</span>{" "}
               <span className="text-muted">
-                balance in {pool} before <Time at={before} />
+                balance in <PoolName pool={pool} /> before <Time at={before} />
               </span>
             </span>
             <span className="font-medium tabular-nums">{formatCount(amount)}</span>

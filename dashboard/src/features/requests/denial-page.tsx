@@ -8,7 +8,7 @@ import { formatCount } from "../../format/numbers.ts";
 import { formatOverageLeft } from "../../format/overage.ts";
 import { describeReason } from "../../format/request-sentences.ts";
 import { formatTime } from "../../format/times.ts";
-import { KeyLink, NamedCustomer } from "../../frame/links.tsx";
+import { FeatureName, KeyLink, NamedCustomer } from "../../frame/links.tsx";
 import { useScope } from "../../frame/use-scope.ts";
 import { TextLink } from "../../ui/button.tsx";
 import { ApiCall, CodeBlock, Json } from "../../ui/code-block.tsx";
@@ -33,7 +33,7 @@ export function DenialPage() {
       heading={`Denied: ${describeReason(denial.reason).toLowerCase()}`}
       note={
         <>
-          <span className="font-mono">{denial.feature}</span> for{" "}
+          <FeatureName feature={denial.feature} /> for{" "}
           {denial.customerName ?? denial.customerId ?? "an erased customer"},{" "}
           <Time at={denial.recordedAt} as="exact" />
         </>
