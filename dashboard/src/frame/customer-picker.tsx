@@ -80,6 +80,7 @@ export function CustomerPicker({
         <Combobox.InputGroup className={classNames(GROUP_BOX, "relative", fieldEdge(text))}>
           <Combobox.Input
             {...fieldAttributes(id, text)}
+            aria-expanded={typed !== null}
             data-filter={isFilter || undefined}
             required={isRequired}
             maxLength={255}
