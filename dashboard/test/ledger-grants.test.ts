@@ -20,12 +20,13 @@ test("searching for a payment reference opens its grant, marked and copyable", a
   const { service, manage } = await setupManage();
   expect((await manage("POST", "customers/ada/credits", { body: PURCHASE })).status).toBe(200);
   await manage("POST", "customers/ada/credits", { body: { credits: 5, kind: "manual" } });
+  await manage("PUT", "customers/ada", { body: { name: "Ada Films" } });
   const page = await signIn(service.url, "/projects/1/live");
   await page.evaluate((text) => navigator.clipboard.writeText(text), PAYMENT);
   await page.keyboard.press("Control+k");
   await page.getByRole("combobox", { name: "Search everything" }).waitFor();
   await page.keyboard.press("Control+v");
-  await page.getByRole("option", { name: /500 credits for ada/ }).waitFor();
+  await page.getByRole("option", { name: /^500 credits for Ada Films.*ada/ }).waitFor();
   await page.keyboard.press("Enter");
   await page.waitForURL("**/projects/1/test/customers/ada/grants?grant=2");
   const row = rowOf(page, PAYMENT);

@@ -115,6 +115,14 @@ test("filters are kept in the URL and survive a reload", async () => {
   expect(new URL(page.url()).search).toBe("");
 });
 
+test("plans are shown by name", async () => {
+  const { service, manage, publish } = await setupManage();
+  await publish({ key: "max", name: "The largest" });
+  await manage("POST", "customers/ada/plan", { body: { plan: "max" } });
+  const page = await signIn(service.url, PATH);
+  await page.getByText("assigned plan The largest to ada instead of Pro").waitFor();
+});
+
 test("invalid filters in the URL are dropped", async () => {
   const { service } = await setupManage();
   const page = await signIn(

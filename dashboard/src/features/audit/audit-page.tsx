@@ -136,36 +136,41 @@ function FilterBar({
   const scope = filters.projectId === undefined ? "" : `${filters.projectId}/${filters.environment}`;
   const isCustom = filters.from !== undefined || filters.to !== undefined;
   return (
-    <search className="grid grid-cols-2 items-end gap-3 lg:grid-cols-4 xl:grid-cols-[1fr_1fr_1fr_1fr_1fr_auto_auto]">
-      <CustomerPicker
-        label="Customer"
-        isFilter
-        scope={scopeOfFilters(filters)}
-        customerId={filters.customerId ?? ""}
-        onChoose={(customer) =>
-          // A customer belongs to one environment. Without a customer, the environment stays.
-          set({
-            customerId: customer?.customerId,
-            ...(customer?.environment === undefined
-              ? {}
-              : { projectId: customer.projectId, environment: customer.environment }),
-          })
-        }
-      />
+    <search className="flex flex-wrap items-end gap-3">
+      <div className="w-64 max-sm:w-full">
+        <CustomerPicker
+          label="Customer"
+          isFilter
+          scope={scopeOfFilters(filters)}
+          customerId={filters.customerId ?? ""}
+          onChoose={(customer) =>
+            // A customer belongs to one environment. Without a customer, the environment stays.
+            set({
+              customerId: customer?.customerId,
+              ...(customer?.environment === undefined
+                ? {}
+                : { projectId: customer.projectId, environment: customer.environment }),
+            })
+          }
+        />
+      </div>
       <Select
         label="Actor"
+        isFitted
         options={useActorOptions(filters.actor, entries)}
         value={filters.actor ?? ""}
         onChange={({ target }) => set({ actor: target.value })}
       />
       <Select
         label="Action"
+        isFitted
         options={withUnknown([{ value: "", label: "Any action" }, ...ACTIONS], filters.action)}
         value={filters.action ?? ""}
         onChange={({ target }) => set({ action: target.value })}
       />
       <Select
         label="Environment"
+        isFitted
         options={[
           { value: "", label: "All environments" },
           ...projects.flatMap(({ id, name }) => [
@@ -181,6 +186,7 @@ function FilterBar({
       />
       <Select
         label="Time range"
+        isFitted
         options={[
           { value: "", label: "Any time" },
           ...RANGE_OPTIONS,

@@ -26,7 +26,7 @@ export function WhyCheckDenied({ request }: { request: Check }) {
       <button
         type="button"
         onClick={() => setOpen(true)}
-        className="text-accent underline-offset-2 hover:underline"
+        className="font-medium text-accent underline-offset-2 hover:underline"
       >
         Why?
       </button>
