@@ -224,6 +224,11 @@ function useCustomerSearch(scope: Scope | null, allowsNew: boolean) {
   };
 }
 
+/** The name of a customer in the URL. The ID, if it has no name or until it is looked up. */
+export function useCustomerName(scope: Scope, customerId: string): string {
+  return useChosen(scope, customerId, null)?.name ?? customerId;
+}
+
 /** The chosen customer. Its name is known from the choice, or is looked up. */
 function useChosen(
   scope: Scope | null,

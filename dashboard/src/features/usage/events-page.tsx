@@ -112,7 +112,7 @@ function EventFilterBar({ filters }: { filters: EventFilters }) {
           onEnter={(memberId) => change({ memberId })}
         />
       </div>
-      <div className="w-52 max-sm:w-full">
+      <div className="w-60 max-sm:w-full">
         <EnterField
           type="search"
           label="Metadata"
