@@ -10,7 +10,7 @@ import { findCustomerRecord } from "../../store/cell/customer-list.ts";
 import { type Denial, type DenialName, listDenials } from "../../store/cell/denials.ts";
 import { listKeyUses } from "../../store/cell/key-records.ts";
 import { findLastBefore } from "../../store/cell/ledger-balances.ts";
-import { lowestLogId } from "../../store/cell/request-log.ts";
+import { highestLogId } from "../../store/cell/request-log.ts";
 import { type LogRecord, listLogRecords } from "../../store/cell/request-log-list.ts";
 import type { WalletName } from "../../store/cell/wallets.ts";
 import type { Scope } from "../../store/control/scopes.ts";
@@ -94,7 +94,7 @@ async function firstCursor(
     return { charge: Number.MAX_SAFE_INTEGER, denial, logged: null };
   }
   const charge = 1 + (await findLastBefore(tx, name, { last, at: until, isWholeSince: true }));
-  return { charge, denial: { recordedAt: until, id: Buffer.alloc(16) }, logged: lowestLogId(until) };
+  return { charge, denial: { recordedAt: until, id: Buffer.alloc(16) }, logged: highestLogId(until) };
 }
 
 /** The number of rows up to the one that fills the page. */
@@ -117,7 +117,7 @@ type Read = { readonly found: Found[]; readonly next: CustomerRequestCursor | nu
 
 /** Reads the next rows of all sources. */
 async function readNext(tx: Tx, name: WalletName, page: Wanted): Promise<Read> {
-  const { from, limit, start, since } = page;
+  const { from, limit, start, since, until } = page;
   const charges = await listCharges(tx, name, { before: from.charge, limit: limit + 1 });
   const denials = await listDenials(tx, name, { before: from.denial, limit: limit + 1 });
   const logged = await listLogRecords(tx, name.environmentId, {
@@ -126,7 +126,10 @@ async function readNext(tx: Tx, name: WalletName, page: Wanted): Promise<Read> {
     after: null,
     limit: LOGGED_MAX,
   });
-  const others = logged.filter((record) => isNowhereElse(record) && isInSight(record, start));
+  const others = logged.filter(
+    (record) =>
+      isNowhereElse(record) && isInSight(record, start) && (until === null || record.recordedAt < until),
+  );
   const isMoreLogged = logged.length === LOGGED_MAX;
   const end = isMoreLogged ? (logged.at(-1) ?? null) : null;
   const merged = merge({ charges, denials, others }, limit, end?.recordedAt ?? null);

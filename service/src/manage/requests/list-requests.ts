@@ -3,7 +3,7 @@ import { single } from "../../postgres/transaction.ts";
 import { brandAs, type CustomerId, type CustomerNumber, type Instant } from "../../primitives/brand.ts";
 import type { Uuid } from "../../primitives/uuid.ts";
 import { findCustomers } from "../../store/cell/customers.ts";
-import { type LoggedEndpoint, lowestLogId } from "../../store/cell/request-log.ts";
+import { highestLogId, type LoggedEndpoint, lowestLogId } from "../../store/cell/request-log.ts";
 import {
   isWithin,
   type LogColumn,
@@ -91,8 +91,8 @@ function laterOf(after: Uuid | null, since: Instant | null): Uuid | null {
 
 function earlierOf(before: Uuid | null, until: Instant | null): Uuid | null {
   if (until === null) return before;
-  const lowest = lowestLogId(until);
-  return before !== null && Buffer.compare(before, lowest) < 0 ? before : lowest;
+  const highest = highestLogId(until);
+  return before !== null && Buffer.compare(before, highest) < 0 ? before : highest;
 }
 
 /** Returns the matches up to the limit, and the last scanned row. */
