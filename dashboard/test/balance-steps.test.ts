@@ -1,5 +1,16 @@
 import { expect, test } from "vitest";
 import { type BalancePoint, stepsOf } from "../src/features/customers/balance-history.ts";
+import { evenTicks } from "../src/ui/chart.ts";
+
+test.each([
+  [0, [0, 1]],
+  [3, [0, 1, 2, 3]],
+  [120, [0, 50, 100, 150]],
+  [1374, [0, 500, 1000, 1500]],
+  [40_000, [0, 10_000, 20_000, 30_000, 40_000]],
+])("the axis up to %i has even steps", (highest, ticks) => {
+  expect(evenTicks(highest)).toEqual(ticks);
+});
 
 function change(at: number, amount: number, balance: number): BalancePoint {
   return { at, balance, entry: { what: "Change", amount, sequence: at }, isTopUp: false };

@@ -66,18 +66,37 @@ test("a payment moves from the wrong customer, starting from its used reference"
   await page.getByText(/moved 380 credits from Ada Films to bob/).waitFor();
 });
 
-test("a grant moves by keyboard to a customer found by ID", async () => {
+test("a grant moves by keyboard to a customer found by name or ID", async () => {
   const managed = await setupWrongCustomer();
   const page = await signIn(managed.service.url, `${CUSTOMERS}/ada/grants`, { scheme: "dark" });
   await tabTo(page, page.getByRole("button", { name: "Move grant 2 to another customer" }));
   await page.keyboard.press("Enter");
-  await page.getByLabel("Customer ID").waitFor();
+  const customer = dialog(page).getByRole("combobox", { name: "Customer" });
+  await expect.poll(() => customer.evaluate((box) => box === document.activeElement)).toBe(true);
   await page.keyboard.type("nobody");
-  await page.getByText("There is no customer `nobody`").waitFor();
+  await page.getByText("No customer found.").waitFor();
+  // Escape closes the list, not the dialog.
+  await page.keyboard.press("Escape");
+  await page.getByText("No customer found.").waitFor({ state: "detached" });
+  // Nothing is previewed before a customer is chosen.
+  await page.getByText("Choose a customer to see a preview.").waitFor();
   expect(await page.getByRole("button", { name: "Move credits in test" }).isDisabled()).toBe(true);
-  await page.getByLabel("Customer ID").fill("ada");
-  await page.getByText("Enter another customer.").waitFor();
-  await page.getByLabel("Customer ID").fill("bob");
+  await customer.fill("ada");
+  await page.getByRole("option", { name: /Ada Films/ }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByText("Choose another customer.").waitFor();
+  await customer.fill("studio");
+  await page.getByRole("option", { name: /Bob Studio/ }).waitFor();
+  await expectAccessible(page);
+  await page.keyboard.press("Enter");
+  expect(await customer.inputValue()).toBe("Bob Studio");
+  await page.getByText("100 → 480").waitFor();
+  // The text is chosen when Enter is pressed, even if its results are not shown yet.
+  await customer.fill("ada");
+  await page.keyboard.press("Enter");
+  await page.getByText("Choose another customer.").waitFor();
+  await customer.fill("bob");
+  await page.keyboard.press("Enter");
   await page.getByText("100 → 480").waitFor();
   await expectAccessible(page);
   await page.keyboard.press("Enter");

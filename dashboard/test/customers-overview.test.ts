@@ -72,3 +72,11 @@ test("a tampered ledger is reported", async () => {
   await page.getByText("The ledger does not match the balance").waitFor();
   await expectAccessible(page);
 });
+
+test("a balance of 0 is not called available", async () => {
+  const { service, consume } = await setupManage();
+  await consume({ customerId: "ada", feature: "image.render", quantity: 10, idempotencyKey: "all" });
+  const page = await signIn(service.url, "/projects/1/test/customers/ada");
+  await page.getByText(/^No credits left\. Renews/).waitFor();
+  expect(await page.getByText("Available now.").count()).toBe(0);
+});

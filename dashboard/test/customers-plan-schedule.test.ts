@@ -54,6 +54,11 @@ test("a downgrade is scheduled for the end of the period, and canceled again by 
     nextPlan: { key: "basic", startsAt: periodEndsAt },
     balances: [{ balance: 100 }],
   });
+  await page.getByRole("link", { name: "Plan history" }).click();
+  const upcoming = page.getByRole("row").filter({ hasText: "Upcoming" });
+  expect(await upcoming.textContent()).toMatch(/Basic.*Scheduled/);
+  expect(await page.getByRole("row").filter({ hasText: "Current" }).textContent()).toContain("Pro");
+  await page.getByRole("link", { name: "Overview" }).click();
 
   await tabTo(page, page.getByRole("button", { name: "Keep Pro" }));
   await page.keyboard.press("Enter");

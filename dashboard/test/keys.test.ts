@@ -142,7 +142,7 @@ test("no call fails during a rotation, and calls with the revoked key fail", asy
     .getByRole("button", { name: /Actions for/ })
     .click();
   await page.getByRole("menuitem", { name: "Revoke" }).click();
-  await page.getByLabel("Type First key to confirm").fill("First key");
+  await page.getByLabel("Type Test key to confirm").fill("Test key");
   await expectAccessible(page);
   await page.getByRole("button", { name: "Revoke key in test" }).click();
   await rowsOf(page).nth(1).getByText("Revoked").waitFor();

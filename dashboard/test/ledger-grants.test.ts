@@ -20,12 +20,13 @@ test("searching for a payment reference opens its grant, marked and copyable", a
   const { service, manage } = await setupManage();
   expect((await manage("POST", "customers/ada/credits", { body: PURCHASE })).status).toBe(200);
   await manage("POST", "customers/ada/credits", { body: { credits: 5, kind: "manual" } });
+  await manage("PUT", "customers/ada", { body: { name: "Ada Films" } });
   const page = await signIn(service.url, "/projects/1/live");
   await page.evaluate((text) => navigator.clipboard.writeText(text), PAYMENT);
   await page.keyboard.press("Control+k");
   await page.getByRole("combobox", { name: "Search everything" }).waitFor();
   await page.keyboard.press("Control+v");
-  await page.getByRole("option", { name: /500 credits for ada/ }).waitFor();
+  await page.getByRole("option", { name: /^500 credits for Ada Films.*ada/ }).waitFor();
   await page.keyboard.press("Enter");
   await page.waitForURL("**/projects/1/test/customers/ada/grants?grant=2");
   const row = rowOf(page, PAYMENT);
@@ -126,4 +127,22 @@ test("empty tabs explain why they are empty", async () => {
     await page.getByText("No requests yet").waitFor();
     await expectAccessible(page);
   }
+});
+
+test("the actions of a grant stay in sight where the table is wider than the window", async () => {
+  const { service, manage } = await setupManage();
+  await manage("POST", "customers/ada/credits", { body: PURCHASE });
+  const page = await signIn(service.url, `${CUSTOMER}/grants`, { width: 1024 });
+  const table = page.getByRole("region", { name: "Grants" });
+  const revoke = table.getByRole("button", { name: "Revoke grant 2" });
+  await revoke.waitFor();
+  expect(await table.evaluate(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)).toBe(true);
+  const rightOf = async () => {
+    const box = await revoke.boundingBox();
+    return (box?.x ?? 0) + (box?.width ?? Number.POSITIVE_INFINITY);
+  };
+  expect(await rightOf()).toBeLessThan(1024);
+  await table.evaluate((region) => region.scrollTo({ left: region.scrollWidth }));
+  expect(await rightOf()).toBeLessThan(1024);
+  await expectAccessible(page);
 });

@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
+import { post } from "../../service/test/harness.ts";
 import { setupManage } from "../../service/test/manage.ts";
 import { expectAccessible } from "./axe.ts";
 import { signIn } from "./browser.ts";
@@ -17,11 +18,17 @@ test("ledger filters are kept in the URL and survive a reload", async () => {
   await page.getByLabel("Feature").selectOption("text.generate");
   await rowOf(page, "render-1").waitFor({ state: "detached" });
   await page.getByLabel("Kind").selectOption("consume");
-  await page.waitForURL((url) => url.search === "?feature=text.generate&kind=consume");
+  await page.waitForURL((url) => url.search === "?kind=consume&feature=text.generate");
   await page.reload();
   await rowOf(page, "text-1").waitFor();
   expect(await page.getByLabel("Feature").inputValue()).toBe("text.generate");
   await expect.poll(() => rowOf(page, "render-1").count()).toBe(0);
+
+  await page.getByLabel("Range").selectOption("Last month");
+  await page.getByText("No matches").waitFor();
+  await page.getByLabel("Range").selectOption("Last 24 hours");
+  await rowOf(page, "text-1").waitFor();
+  expect(new URL(page.url()).searchParams.get("range")).toBe("24h");
 
   // By keyboard: a kind without entries.
   await page.getByLabel("Kind").focus();
@@ -127,10 +134,55 @@ test("requests show their outcome and link to the denial and the key", async () 
   expect(await rowOf(page, "video-1").textContent()).toMatch(/Denied.*Feature not in plan/);
   expect(await rowOf(page, "−40").textContent()).toMatch(/image\.render.*× 4.*Allowed/);
   await expectAccessible(page);
-  await rowOf(page, "render-2").getByRole("link", { name: "See why" }).focus();
+  await rowOf(page, "render-2").getByRole("link", { name: "Why?" }).focus();
   await page.keyboard.press("Enter");
   await page.waitForURL(/\/projects\/1\/test\/denials\/den_/);
   await page.goBack();
   await rowOf(page, "video-1").getByRole("link", { name: "video-1" }).click();
   await page.waitForURL("**/projects/1/test/keys/video-1");
+});
+
+test("a customer's requests are filtered by outcome, feature and time, and denied checks are explained", async () => {
+  const managed = await setupManage();
+  const { service, consume, project } = managed;
+  const body = { customerId: "ada", feature: "image.render", quantity: 1 };
+  await consume({ ...body, idempotencyKey: "render-1" });
+  await consume({ ...body, quantity: 99, idempotencyKey: "render-2" });
+  await consume({ ...body, feature: "video.render", idempotencyKey: "video-1" });
+  await post(`${service.url}/v1/check`, project.test.key.secret, { ...body, quantity: 500 });
+  const page = await signIn(service.url, `${CUSTOMER}/requests`);
+  const why = page.getByRole("button", { name: "Why?" });
+  await expect
+    .poll(
+      async () => {
+        await page.reload();
+        await rowOf(page, "render-2").waitFor();
+        return why.count();
+      },
+      { timeout: 20_000, interval: 1_000 },
+    )
+    .toBe(1);
+  await why.click();
+  await page.getByRole("dialog", { name: "Denied: not enough credits" }).waitFor();
+  await page.getByText("Checks are not stored.").waitFor();
+  await page.keyboard.press("Escape");
+
+  await page.getByLabel("Outcome").selectOption("Denied");
+  await rowOf(page, "render-1").waitFor({ state: "detached" });
+  await expect.poll(() => page.getByRole("row").count()).toBe(1 + 3);
+  await page.getByLabel("Feature").selectOption("video.render");
+  await rowOf(page, "render-2").waitFor({ state: "detached" });
+  await rowOf(page, "video-1").waitFor();
+  await expectAccessible(page);
+  await page.getByLabel("Range").selectOption("Last month");
+  await page.getByText("No matches").waitFor();
+  await page.reload();
+  await page.getByText("No matches").waitFor();
+  expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({
+    outcome: "denied",
+    feature: "video.render",
+    range: "last-month",
+  });
+  await page.getByRole("link", { name: "Clear filters" }).click();
+  await rowOf(page, "render-1").waitFor();
 });

@@ -69,8 +69,11 @@ test("a reached limit is explained and leads to the plan by keyboard", async () 
   expect(await why.evaluate((link) => link === document.activeElement)).toBe(true);
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "Denied: limit reached" }).waitFor();
+  await page.getByRole("button", { name: "Back" }).click();
+  await page.waitForURL(`**${REQUESTS}`);
+  await page.getByRole("link", { name: "Why?" }).click();
   await page.getByText("4 were used, and the request asked for 2 more.").waitFor();
-  await page.getByText(/^Or wait until the limit resets on/).waitFor();
+  await page.getByText(/^Or wait until the limit resets on .* (UTC|CET|CEST)\.$/).waitFor();
   await expectAccessible(page);
   await page.getByRole("button", { name: "JSON" }).focus();
   await page.keyboard.press("Enter");

@@ -51,7 +51,7 @@ test("the key of a denial links to its explanation, and the key of an event show
   await page.getByText("None: events are free").waitFor();
   await expectAccessible(page);
   await page.goto("/projects/1/test/keys/denied");
-  await page.getByRole("link", { name: "See why" }).click();
+  await page.getByRole("link", { name: "Why?" }).click();
   await page.getByRole("heading", { name: "Denied: not enough credits" }).waitFor();
 });
 
@@ -81,7 +81,7 @@ test("32 identical requests are one charge and 31 replays, and sending again giv
   const { service, database, manage } = managed;
   const page = await signIn(service.url, `${REQUESTS}?do=try`);
   const dialog = page.getByRole("dialog", { name: "Send test requests" });
-  await dialog.getByLabel("Customer").fill("ada");
+  await dialog.getByRole("combobox", { name: "Customer" }).fill("ada");
   await dialog.getByLabel("Feature").fill("image.render");
   const key = await dialog.getByLabel("Idempotency key").inputValue();
   expect(key).toMatch(/^try-[0-9a-f]{12}$/);

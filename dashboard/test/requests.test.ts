@@ -80,16 +80,21 @@ test("filters are kept in the URL and work by keyboard", async () => {
   await act(managed);
   await logged(managed, 7);
   const page = await signIn(managed.service.url, REQUESTS);
+  await managed.manage("PUT", "customers/ada", { body: { name: "Ada Films", email: "pay@films.example" } });
+  const customer = page.getByRole("combobox", { name: "Customer" });
   await page.keyboard.press("/");
   await page.keyboard.type("nobody-else");
-  await page.keyboard.press("Enter");
-  await page.getByText("No matches").waitFor();
-  expect(new URL(page.url()).searchParams.get("customerId")).toBe("nobody-else");
+  await page.getByText("No customer found.").waitFor();
   await expectAccessible(page);
+  await page.keyboard.press("Escape");
+  expect(new URL(page.url()).search).toBe("");
   await page.keyboard.press("Control+a");
-  await page.keyboard.type("ada");
+  await page.keyboard.type("films.ex");
+  await page.getByRole("option", { name: /^Ada Films ?ada · pay@films.example$/ }).waitFor();
+  await expectAccessible(page);
   await page.keyboard.press("Enter");
   await expect.poll(() => rowsOf(page).count()).toBe(6);
+  expect(await customer.inputValue()).toBe("Ada Films");
   await page.keyboard.press("Tab");
   await page.keyboard.type("consume");
   await expect.poll(() => rowsOf(page).count()).toBe(5);
@@ -103,7 +108,10 @@ test("filters are kept in the URL and work by keyboard", async () => {
   });
   await page.reload();
   await expect.poll(() => rowsOf(page).count()).toBe(1);
-  await page.getByRole("button", { name: "Clear" }).click();
+  await expect.poll(() => customer.inputValue()).toBe("Ada Films");
+  await page.getByRole("button", { name: "Clear customer" }).click();
+  await expect.poll(() => new URL(page.url()).searchParams.has("customerId")).toBe(false);
+  await page.getByRole("button", { name: "Clear", exact: true }).click();
   await expect.poll(() => rowsOf(page).count()).toBe(7);
 });
 

@@ -21,7 +21,7 @@ const ROOMS: Record<string, readonly string[]> = {
 
 /** Features of one area may import each other. */
 const AREAS = [
-  ["customers", "credits", "holds", "ledger", "assignments", "overrides"],
+  ["customers", "credits", "holds", "ledger", "assignments", "overrides", "requests"],
   ["catalog", "plans"],
   ["home", "welcome"],
   ["usage", "months", "exports"],

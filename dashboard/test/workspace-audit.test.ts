@@ -115,20 +115,25 @@ test("filters are kept in the URL and survive a reload", async () => {
     body: { ...CREDITS, reference: "pay_78" },
     token: tokens.operator,
   });
+  await manage("PUT", "customers/bob", { body: { name: "Bob Studio" } });
   await manage("PATCH", "/manage/v1/projects/1", { body: { name: "Rocket" } });
   const page = await signIn(service.url, PATH);
   await page.getByText("renamed a project").waitFor();
   await page.keyboard.press("/");
-  await page.keyboard.type("bob");
-  await page.waitForURL("**?customerId=bob");
+  await page.keyboard.type("bo");
+  const found = page.getByRole("option", { name: /^Bob Studio/ });
+  await found.getByText("Test", { exact: true }).waitFor();
+  await page.keyboard.press("Enter");
+  // A customer belongs to one environment, so it is filtered too.
+  await page.waitForURL("**?customerId=bob&projectId=1&environment=test");
   await page.getByText("renamed a project").waitFor({ state: "detached" });
-  await page.getByText("added 500 credits to bob").waitFor();
+  await page.getByText("added 500 credits to Bob Studio").waitFor();
   await page.getByLabel("Action", { exact: true }).selectOption("Credits added");
   await page.getByLabel("Actor").selectOption("Token The operator's");
   await page.getByLabel("Environment").selectOption("Rocket (Test)");
   await page.getByLabel("To (UTC)").fill("2099-12-31");
   await page.waitForURL(/to=2099-12-31/);
-  await page.getByText("Token The operator's added 500 credits to bob").waitFor();
+  await page.getByText("Token The operator's added 500 credits to Bob Studio").waitFor();
   const address = new URL(page.url());
   expect(Object.fromEntries(address.searchParams)).toEqual({
     customerId: "bob",
@@ -139,9 +144,9 @@ test("filters are kept in the URL and survive a reload", async () => {
     to: "2099-12-31",
   });
   await page.reload();
-  await page.getByText("Token The operator's added 500 credits to bob").waitFor();
+  await page.getByText("Token The operator's added 500 credits to Bob Studio").waitFor();
   expect(await lines(page).count()).toBe(1);
-  expect(await page.getByLabel("Customer").inputValue()).toBe("bob");
+  await expect.poll(() => page.getByRole("combobox", { name: "Customer" }).inputValue()).toBe("Bob Studio");
   expect(await page.getByLabel("Actor").inputValue()).toBe(address.searchParams.get("actor"));
 
   await page.getByLabel("Environment").selectOption("Rocket (Live)");
@@ -149,6 +154,14 @@ test("filters are kept in the URL and survive a reload", async () => {
   await page.getByRole("button", { name: "Show all entries" }).click();
   await page.getByText("renamed a project").waitFor();
   expect(new URL(page.url()).search).toBe("");
+});
+
+test("plans are shown by name", async () => {
+  const { service, manage, publish } = await setupManage();
+  await publish({ key: "max", name: "The largest" });
+  await manage("POST", "customers/ada/plan", { body: { plan: "max" } });
+  const page = await signIn(service.url, PATH);
+  await page.getByText("assigned plan The largest to ada instead of Pro").waitFor();
 });
 
 test("invalid filters in the URL are dropped", async () => {

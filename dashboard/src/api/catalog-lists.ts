@@ -28,6 +28,13 @@ export function featuresQuery(scope: Scope) {
   });
 }
 
+export function planNamesQuery(scope: Scope) {
+  return queryOptions({
+    ...plansQuery(scope),
+    select: (plans) => new Map(plans.map(({ key, name }) => [key, name])),
+  });
+}
+
 export function featureNamesQuery(scope: Scope) {
   return queryOptions({
     ...featuresQuery(scope),

@@ -14,6 +14,11 @@ export function formatTime(iso: string, clock: Clock, isExact = false): string {
   return format(iso, clock, { ...DAY, ...TIME, ...(isExact ? EXACT : {}) });
 }
 
+/** With the time zone, for a moment that someone waits for: "1 Dec 2026, 01:00 CET". */
+export function formatZoned(iso: string, clock: Clock): string {
+  return format(iso, clock, { ...DAY, ...TIME, timeZoneName: "short" });
+}
+
 export function formatDay(iso: string, clock: Clock): string {
   return format(iso, clock, DAY);
 }

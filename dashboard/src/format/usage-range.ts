@@ -40,6 +40,22 @@ export function rangeOf({ range = DEFAULT_RANGE, from, to }: RangeSearch, now: n
   return { from: startOf("day", now, clock, 1 - DAYS[range]), to: null };
 }
 
+/** The filters of a list as parameters of the API, which has no named ranges. */
+export function rangeToTimes<Filters extends RangeSearch>(
+  filters: Filters,
+  now: number,
+  clock: Clock,
+): Omit<Filters, keyof RangeSearch> & { from?: string; to?: string } {
+  const { range, from: begin, to: end, ...others } = filters;
+  if (range === undefined && begin === undefined) return others;
+  const { from, to } = rangeOf(filters, now, clock);
+  return {
+    ...others,
+    from: new Date(from).toISOString(),
+    ...(to === null ? {} : { to: new Date(to).toISOString() }),
+  };
+}
+
 /** The same range as two fixed times. */
 export function momentsOf({ from, to }: Range, now: number): { from: string; to: string } {
   const end = to ?? Math.ceil(now / QUARTER_MS) * QUARTER_MS;

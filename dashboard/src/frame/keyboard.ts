@@ -62,7 +62,9 @@ function isCovered(): boolean {
 }
 
 function focusFilter(event: KeyboardEvent): void {
-  const filter = document.querySelector<HTMLInputElement>('main input[type="search"]');
+  const filter = document.querySelector<HTMLInputElement>(
+    'main input[type="search"], main input[data-filter]',
+  );
   if (filter === null) return;
   event.preventDefault();
   filter.focus();

@@ -5,7 +5,7 @@ import { Badge } from "../ui/badge.tsx";
 import { TextLink } from "../ui/button.tsx";
 import { classNames } from "../ui/class-names.ts";
 import { Muted } from "../ui/text.tsx";
-import { useScope } from "./use-scope.ts";
+import { useFeatureNames, usePoolNames, useScope } from "./use-scope.ts";
 
 /** Link to a customer in the current environment, by name; `missing` is the text for an unknown or erased customer. */
 export function CustomerLink({
@@ -54,6 +54,37 @@ export function NamedCustomer({
       )}
     </span>
   );
+}
+
+/** A feature by name. The tooltip shows the key. */
+export function FeatureName({
+  feature,
+  hasKey = false,
+  width,
+}: {
+  feature: string;
+  /** Shows the key beside the name. */
+  hasKey?: boolean;
+  /** Cuts the name to this width, for tables. */
+  width?: string;
+}) {
+  const name = useFeatureNames()(feature);
+  return (
+    <span
+      title={feature}
+      className={classNames("wrap-anywhere", width !== undefined && `block truncate ${width}`)}
+    >
+      {name}
+      {hasKey && name !== feature && (
+        <code className="ml-2 font-mono text-caption text-muted">{feature}</code>
+      )}
+    </span>
+  );
+}
+
+/** A pool by name. */
+export function PoolName({ pool }: { pool: string }) {
+  return usePoolNames()(pool);
 }
 
 /** Link to an idempotency key in the current environment. */

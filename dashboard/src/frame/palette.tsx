@@ -4,12 +4,11 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Search } from "lucide-react";
 import { useDeferredValue, useState } from "react";
-import { ENVIRONMENT_NAMES } from "../format/environments.ts";
-import { Badge } from "../ui/badge.tsx";
 import { ProblemCallout } from "../ui/callout.tsx";
 import { classNames } from "../ui/class-names.ts";
 import { findLastFocused } from "../ui/dialog.tsx";
 import { Kbd } from "../ui/kbd.tsx";
+import { FoundText } from "./found-text.tsx";
 import { takeEarlyKeys } from "./keyboard.ts";
 import {
   actionsAsFound,
@@ -137,15 +136,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
                           onClick={() => open(found)}
                           className="flex min-h-9 items-center gap-3 rounded-md px-2.5 py-1 outline-none select-none data-highlighted:bg-hover"
                         >
-                          <span className="min-w-0 flex-1">
-                            <span className="block truncate text-form">{found.title}</span>
-                            {found.note !== null && (
-                              <span className="block truncate text-caption text-muted">{found.note}</span>
-                            )}
-                          </span>
-                          {found.environment !== null && (
-                            <Badge tone={found.environment}>{ENVIRONMENT_NAMES[found.environment]}</Badge>
-                          )}
+                          <FoundText {...found} />
                         </Autocomplete.Item>
                       )}
                     </Autocomplete.Collection>

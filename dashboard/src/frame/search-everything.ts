@@ -3,6 +3,7 @@ import type { LinkProps } from "@tanstack/react-router";
 import { type Answer, type Environment, type Scope, scopeOf } from "../api/answer.ts";
 import { queryOf } from "../api/client.ts";
 import { countOf } from "../format/numbers.ts";
+import { describeReason } from "../format/request-sentences.ts";
 import { ENVIRONMENT_SECTIONS, WORKSPACE_SECTIONS } from "./sections.ts";
 
 export type Found = {
@@ -76,7 +77,14 @@ function toFound(
   };
 }
 
-function toCustomer(customer: Line<"customers">): Found {
+export type FoundCustomer = Line<"customers">;
+
+/** The ID, where the title has the name. */
+function idIfNamed({ customerId, customerName }: { customerId: string | null; customerName: string | null }) {
+  return customerName === null ? null : customerId;
+}
+
+function toCustomer(customer: FoundCustomer): Found {
   const { projectId, environment, customerId, name, email, billingReference } = customer;
   return toFound(customer, ["customer", customerId], {
     title: name ?? customerId,
@@ -86,11 +94,11 @@ function toCustomer(customer: Line<"customers">): Found {
 }
 
 function toGrant(grant: Line<"grants">): Found[] {
-  const { projectId, environment, customerId, credits, reference } = grant;
+  const { projectId, environment, customerId, customerName, credits, reference } = grant;
   if (customerId === null) return [];
   const found = toFound(grant, ["grant", `${customerId} ${grant.grant}`], {
-    title: `${countOf(credits, "credit")} for ${customerId}`,
-    notes: [reference],
+    title: `${countOf(credits, "credit")} for ${customerName ?? customerId}`,
+    notes: [reference, idIfNamed(grant)],
     link: {
       to: "/projects/$projectId/$environment/customers/$customerId/grants",
       params: { projectId, environment, customerId },
@@ -113,11 +121,11 @@ function toKey(key: Line<"keys">): Found {
 }
 
 function toCharge(charge: Line<"charges">): Found[] {
-  const { projectId, environment, customerId, consumeId, feature } = charge;
+  const { projectId, environment, customerId, customerName, consumeId, featureName } = charge;
   if (customerId === null) return [];
   const found = toFound(charge, ["charge", consumeId], {
-    title: `${feature} charged to ${customerId}`,
-    notes: [consumeId],
+    title: `${featureName} charged to ${customerName ?? customerId}`,
+    notes: [consumeId, idIfNamed(charge)],
     link: {
       to: "/projects/$projectId/$environment/customers/$customerId/ledger",
       params: { projectId, environment, customerId },
@@ -128,11 +136,11 @@ function toCharge(charge: Line<"charges">): Found[] {
 }
 
 function toHold(hold: Line<"holds">): Found[] {
-  const { projectId, environment, customerId, holdId } = hold;
+  const { projectId, environment, customerId, customerName, holdId } = hold;
   if (customerId === null) return [];
   const found = toFound(hold, ["hold", holdId], {
-    title: `Hold for ${customerId}`,
-    notes: [holdId],
+    title: `Hold for ${customerName ?? customerId}`,
+    notes: [holdId, idIfNamed(hold)],
     link: {
       to: "/projects/$projectId/$environment/customers/$customerId/holds",
       params: { projectId, environment, customerId },
@@ -143,10 +151,10 @@ function toHold(hold: Line<"holds">): Found[] {
 }
 
 function toDenial(denial: Line<"denials">): Found {
-  const { projectId, environment, customerId, denialId, feature, reason } = denial;
+  const { projectId, environment, customerId, customerName, denialId, featureName, reason } = denial;
   return toFound(denial, ["denial", denialId], {
-    title: `${feature} denied for ${customerId ?? "an erased customer"}`,
-    notes: [reason],
+    title: `${featureName} denied for ${customerName ?? customerId ?? "an erased customer"}`,
+    notes: [reason === null ? null : describeReason(reason), idIfNamed(denial)],
     link: {
       to: "/projects/$projectId/$environment/denials/$denialId",
       params: { projectId, environment, denialId },

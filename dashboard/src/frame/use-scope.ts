@@ -1,7 +1,7 @@
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import type { Scope } from "../api/answer.ts";
-import { poolsQuery } from "../api/catalog-lists.ts";
+import { featureNamesQuery, poolsQuery } from "../api/catalog-lists.ts";
 import { mayActAs, type Role, type Session, sessionQuery } from "../api/session.ts";
 
 /** The project and environment in the URL. */
@@ -22,6 +22,12 @@ export function useOptionalScope(): Scope | null {
 export function usePoolNames(): (key: string) => string {
   const { data: pools = [] } = useQuery(poolsQuery(useScope()));
   return (key) => pools.find((pool) => pool.key === key)?.name ?? key;
+}
+
+/** The name of a feature by its key. The key, if the feature is unknown or until the features are loaded. */
+export function useFeatureNames(): (key: string) => string {
+  const { data: names } = useQuery(featureNamesQuery(useScope()));
+  return (key) => names?.get(key) ?? key;
 }
 
 /** The current session. Only for pages that need a session. */

@@ -5,10 +5,15 @@ const BOX =
   "w-full rounded-md border bg-surface px-2.5 text-form text-ink placeholder:text-muted disabled:opacity-60 " +
   "focus-visible:outline-2 focus-visible:outline-offset-0";
 
+/** A box around an input and what stands beside it, which looks like a field. */
+export const GROUP_BOX =
+  "flex h-8 w-full items-center rounded-md border bg-surface text-form text-ink " +
+  "has-[input:focus-visible]:outline-2 has-[input:focus-visible]:outline-offset-0";
+
 const FILE_BUTTON =
   "py-1 pl-1 file:mr-2.5 file:h-full file:rounded file:border-0 file:bg-sunken file:px-2 file:text-body file:font-medium file:text-ink";
 
-type FieldText = {
+export type FieldText = {
   label: string;
   /** Follows the label for screen readers only, where the page shows it elsewhere. */
   labelSuffix?: string;
@@ -18,7 +23,7 @@ type FieldText = {
 };
 
 /** Label, input, and below it the hint or the error. */
-function Frame({
+export function FieldFrame({
   id,
   text: { label, labelSuffix, hint, error, isLabelHidden = false },
   children,
@@ -49,7 +54,7 @@ function Frame({
   );
 }
 
-function attributes(id: string, { hint, error }: FieldText) {
+export function fieldAttributes(id: string, { hint, error }: FieldText) {
   return {
     id,
     ...(hint === undefined && error === undefined ? {} : { "aria-describedby": `${id}-note` }),
@@ -57,7 +62,8 @@ function attributes(id: string, { hint, error }: FieldText) {
   };
 }
 
-const edge = ({ error }: FieldText): string => (error === undefined ? "border-line-strong" : "border-bad");
+export const fieldEdge = ({ error }: FieldText): string =>
+  error === undefined ? "border-line-strong" : "border-bad";
 
 /** Props of a new-password field. The API enforces the same minimum length. */
 export const NEW_PASSWORD = {
@@ -86,19 +92,19 @@ export function TextField({
     ...(isLabelHidden === undefined ? {} : { isLabelHidden }),
   };
   return (
-    <Frame id={id} text={text}>
+    <FieldFrame id={id} text={text}>
       <input
         {...input}
-        {...attributes(id, text)}
+        {...fieldAttributes(id, text)}
         className={classNames(
           BOX,
           "h-8",
-          edge(text),
+          fieldEdge(text),
           isMono && "font-mono text-body",
           input.type === "file" && FILE_BUTTON,
         )}
       />
-    </Frame>
+    </FieldFrame>
   );
 }
 
@@ -112,14 +118,14 @@ export function TextArea({
   const id = useId();
   const text = { label, hint, error };
   return (
-    <Frame id={id} text={text}>
+    <FieldFrame id={id} text={text}>
       <textarea
         rows={4}
         {...input}
-        {...attributes(id, text)}
-        className={classNames(BOX, "py-1.5", edge(text), isMono && "font-mono text-body")}
+        {...fieldAttributes(id, text)}
+        className={classNames(BOX, "py-1.5", fieldEdge(text), isMono && "font-mono text-body")}
       />
-    </Frame>
+    </FieldFrame>
   );
 }
 
@@ -130,9 +136,12 @@ export function Select({
   error,
   labelSuffix,
   isLabelHidden,
+  isFitted = false,
   options,
   ...input
 }: FieldText & {
+  /** As wide as its text, for a row of filters. */
+  isFitted?: boolean;
   options: readonly { value: string; label: string; isDisabled?: boolean }[];
 } & Omit<ComponentProps<"select">, "id" | "className" | "children">) {
   const id = useId();
@@ -144,15 +153,24 @@ export function Select({
     ...(isLabelHidden === undefined ? {} : { isLabelHidden }),
   };
   return (
-    <Frame id={id} text={text}>
-      <select {...input} {...attributes(id, text)} className={classNames(BOX, "h-8", edge(text))}>
+    <FieldFrame id={id} text={text}>
+      <select
+        {...input}
+        {...fieldAttributes(id, text)}
+        className={classNames(
+          BOX,
+          "h-8",
+          fieldEdge(text),
+          isFitted && "w-auto max-w-full [field-sizing:content] max-sm:w-full",
+        )}
+      >
         {options.map(({ value, label: name, isDisabled = false }) => (
           <option key={value} value={value} disabled={isDisabled}>
             {name}
           </option>
         ))}
       </select>
-    </Frame>
+    </FieldFrame>
   );
 }
 

@@ -20,6 +20,8 @@ export type Column<Row> = {
   readonly orders?: readonly [ColumnOrder, ColumnOrder];
   /** The row follows the first link of this column when it is clicked. */
   readonly isRowLink?: boolean;
+  /** The buttons of a row. Right-aligned, and in sight when the table scrolls sideways. */
+  readonly isActions?: boolean;
   /** Right-aligned. */
   readonly isNumber?: boolean;
   readonly hidesWhenNarrow?: boolean;
@@ -36,9 +38,9 @@ export type Sorting = { readonly value: string; readonly onSort: (value: string)
 
 /** The heading of a column. A column that the API can sort is a button. */
 export function Heading<Row>({ column, sorting }: { column: Column<Row>; sorting: Sorting | undefined }) {
-  const { name, isNameHidden, orders } = column;
+  const { name, isNameHidden, isActions, orders } = column;
   if (orders === undefined || sorting === undefined)
-    return isNameHidden ? <span className="sr-only">{name}</span> : name;
+    return isNameHidden || isActions ? <span className="sr-only">{name}</span> : name;
   const at = orders.findIndex(({ value }) => value === sorting.value);
   const next = orders[at === 0 ? 1 : 0];
   const Icon = at < 0 ? ChevronsUpDown : orders[at]?.direction === "ascending" ? ArrowUp : ArrowDown;
@@ -55,6 +57,15 @@ export function Heading<Row>({ column, sorting }: { column: Column<Row>; sorting
       {name}
       <Icon className={classNames("size-3.5", at < 0 && "opacity-50")} aria-hidden />
     </button>
+  );
+}
+
+/** Alignment and visibility of a column's cells. */
+export function lookOf<Row>({ isNumber, isActions, hidesWhenNarrow }: Column<Row>): string {
+  return classNames(
+    (isNumber || isActions) && "text-right",
+    isActions && "pinned-hint sticky right-0 z-1 bg-inherit",
+    hidesWhenNarrow && "max-md:hidden",
   );
 }
 

@@ -1,7 +1,7 @@
 import { ChevronRight } from "lucide-react";
 import { type MouseEvent, type ReactNode, useId, useState } from "react";
 import { classNames } from "./class-names.ts";
-import type { Column } from "./table-columns.tsx";
+import { type Column, lookOf } from "./table-columns.tsx";
 
 export type RowTone = "warn" | "accent" | "new" | null;
 
@@ -35,6 +35,7 @@ export function TableRow<Row>({
 }) {
   const [isOpen, setOpen] = useState(false);
   const detailsId = useId();
+  const hasActions = columns.some(({ isActions }) => isActions);
   const hasLink = columns.some(({ isRowLink }) => isRowLink);
   return (
     <>
@@ -48,6 +49,7 @@ export function TableRow<Row>({
         }}
         className={classNames(
           "border-b border-line",
+          (tone === null || tone === "new") && !isSelected && hasActions && "bg-surface",
           isOpen ? "border-b-0" : "last:border-b-0",
           (hasLink || details !== undefined) && "cursor-pointer",
           isSelected ? "bg-accent-soft" : tone === null ? "hover:bg-hover" : TONES[tone],
@@ -70,9 +72,8 @@ export function TableRow<Row>({
             data-row-link={column.isRowLink || undefined}
             className={classNames(
               "h-10 px-2 py-1.5 align-middle first:pl-4 last:pr-4 md:px-3",
-              column.isNumber && "text-right",
               column.isWide ? "min-w-40" : "whitespace-nowrap",
-              column.hidesWhenNarrow && "max-md:hidden",
+              lookOf(column),
             )}
           >
             {column.cell(row)}

@@ -11,6 +11,7 @@ import {
   ColumnMenu,
   directionOf,
   Heading,
+  lookOf,
   type Sorting,
   useHiddenColumns,
 } from "./table-columns.tsx";
@@ -49,6 +50,8 @@ export function Table<Row>({
   selection,
 }: TableProps<Row>) {
   const columns = all.filter(({ isShown = true, isCsvOnly = false }) => isShown && !isCsvOnly);
+  // Their cells cover those that scroll under them, so the rows need a background.
+  const hasActions = columns.some(({ isActions }) => isActions);
   const lastClicked = useRef<string | number | null>(null);
   function select(row: Row, isSelected: boolean, isRange: boolean): void {
     const at = rows.indexOf(row);
@@ -59,11 +62,20 @@ export function Table<Row>({
   }
   return (
     // Focusable for keyboard scrolling; positioned to contain screen-reader-only elements.
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region needs keyboard focus
-    <section className="scroll-hint relative overflow-x-auto" aria-label={label} tabIndex={0}>
+    <section
+      className={classNames("relative overflow-x-auto", !hasActions && "scroll-hint")}
+      aria-label={label}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region needs keyboard focus
+      tabIndex={0}
+    >
       <table className="w-full border-collapse text-body">
         <thead>
-          <tr className="border-b border-line text-left text-caption text-muted">
+          <tr
+            className={classNames(
+              "border-b border-line text-left text-caption text-muted",
+              hasActions && "bg-surface",
+            )}
+          >
             {selection !== undefined && <SelectAll rows={rows} keyOf={keyOf} selection={selection} />}
             {details !== undefined && (
               <th scope="col" className="w-0">
@@ -77,8 +89,7 @@ export function Table<Row>({
                 aria-sort={directionOf(column, sorting)}
                 className={classNames(
                   "h-9 px-2 font-medium whitespace-nowrap first:pl-4 last:pr-4 md:px-3",
-                  column.isNumber && "text-right",
-                  column.hidesWhenNarrow && "max-md:hidden",
+                  lookOf(column),
                 )}
               >
                 <Heading column={column} sorting={sorting} />
@@ -167,7 +178,9 @@ export function PagedTable<Row>({
   if (table.rows.length === 0 && empty !== undefined) return empty;
   const offered = columns.filter(({ isShown = true }) => isShown);
   const shown = offered.filter(({ name }, index) => index === 0 || !hidden.has(name));
-  const hideable = offered.slice(1).filter(({ isNameHidden, isCsvOnly }) => !isNameHidden && !isCsvOnly);
+  const hideable = offered
+    .slice(1)
+    .filter(({ isNameHidden, isActions, isCsvOnly }) => !isNameHidden && !isActions && !isCsvOnly);
   return (
     <>
       <Table {...table} columns={shown} />

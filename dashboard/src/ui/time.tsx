@@ -1,11 +1,12 @@
 import { useSyncExternalStore } from "react";
 import { type Creator, nameOfCreator } from "../format/creator.ts";
-import { type Clock, formatAgo, formatDay, formatSecond, formatTime } from "../format/times.ts";
+import { type Clock, formatAgo, formatDay, formatSecond, formatTime, formatZoned } from "../format/times.ts";
 
 const FORMATS = {
   time: formatTime,
   day: formatDay,
   second: formatSecond,
+  zoned: formatZoned,
   exact: (at: string, clock: Clock) => formatTime(at, clock, true),
 } as const;
 

@@ -34,8 +34,7 @@ import { PinnedFeature, Plan, Draft as PlanDraft, PlanSummary, PlanVersion } fro
 import { PlanDiff } from "./plans/diff-plan.ts";
 import { CreditPool as Pool } from "./pools/operations.ts";
 import { Project } from "./projects/operations.ts";
-import { LoggedRequest } from "./requests/describe-request.ts";
-import { CustomerRequest } from "./requests/list-customer-requests.ts";
+import { CustomerRequest, LoggedRequest } from "./requests/describe-request.ts";
 import { CatalogItem, Found } from "./search/found.ts";
 import { Undo } from "./undo/operations.ts";
 import { UsageLine } from "./usage/chart-usage.ts";

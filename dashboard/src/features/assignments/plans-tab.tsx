@@ -10,7 +10,7 @@ import { CodeBlock } from "../../ui/code-block.tsx";
 import { Card, EmptyState } from "../../ui/page.tsx";
 import { type Column, PagedTable } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
-import type { CustomerScope } from "../customers/queries.ts";
+import { type CustomerScope, customerQuery } from "../customers/queries.ts";
 import { ActorName } from "../ledger/ledger-links.tsx";
 import { type Actor, type PlanChange, type PlanLine, planChangesQuery } from "../ledger/queries.ts";
 
@@ -21,8 +21,12 @@ export function PlansTab() {
   const customerScope = route.useParams();
   const pages = useSuspenseInfiniteQuery(planChangesQuery(customerScope));
   const { data: plans } = useSuspenseQuery(plansQuery(customerScope));
+  const { nextPlan } = useSuspenseQuery(customerQuery(customerScope)).data;
   const lines = pages.data.pages.flatMap(({ items }) => items);
-  const periods = toPeriods(lines.filter(hasTakenEffect), Date.now());
+  const periods = [
+    ...(nextPlan === null ? [] : upcomingOf(lines)),
+    ...toPeriods(lines.filter(hasTakenEffect), Date.now()),
+  ];
   const names = new Map(plans.map(({ key, name }) => [key, name]));
   if (periods.length === 0) {
     return (
@@ -80,7 +84,7 @@ function columnsOf({ projectId, environment }: CustomerScope, names: Names): Col
 }
 
 function Plan({ period, scope, names }: { period: PlanPeriod; scope: Scope; names: Names }) {
-  const { change, id, isNow } = period;
+  const { change, id, isNow, isUpcoming } = period;
   const { key, version } = change.plan;
   return (
     <div className="flex items-baseline gap-2.5">
@@ -101,6 +105,7 @@ function Plan({ period, scope, names }: { period: PlanPeriod; scope: Scope; name
           </TextLink>
           <span className="text-muted">version {version}</span>
           {isNow && <Badge tone="accent">Current</Badge>}
+          {isUpcoming && <Badge>Upcoming</Badge>}
         </span>
         <div className="text-caption text-muted md:hidden">
           {CHANGES[change.change]} <Time at={change.effectiveAt} />
@@ -110,10 +115,10 @@ function Plan({ period, scope, names }: { period: PlanPeriod; scope: Scope; name
   );
 }
 
-function Until({ period: { until, change, isNow } }: { period: PlanPeriod }) {
+function Until({ period: { until, change, isNow, isUpcoming } }: { period: PlanPeriod }) {
   if (until !== null) return <Time at={until} />;
   if (change.endsAt !== null) return <Time at={change.endsAt} />;
-  return <span className="text-muted">{isNow ? "No end" : ""}</span>;
+  return <span className="text-muted">{isNow || isUpcoming ? "No end" : ""}</span>;
 }
 
 function By({ period: { change, by, endedBy } }: { period: PlanPeriod }) {
@@ -143,11 +148,22 @@ type PlanPeriod = {
   /** The actor who ended the plan, if no plan replaced it. */
   readonly endedBy: Actor | null;
   readonly isNow: boolean;
+  /** Scheduled, and not started yet. */
+  readonly isUpcoming: boolean;
   /** All changes shown in this row. */
   readonly changes: readonly PlanChange[];
 };
 
-/** The pending change is shown with the customer, not in the history. */
+/** The pending change. Earlier ones were replaced, dropped or carried out. */
+function upcomingOf(lines: readonly PlanLine[]): PlanPeriod[] {
+  const pending = lines.find(({ change: { change } }) => change === "scheduled");
+  if (pending === undefined) return [];
+  const { change, by } = pending;
+  return [
+    { id: -1, change, by, until: null, endedBy: null, isNow: false, isUpcoming: true, changes: [change] },
+  ];
+}
+
 function hasTakenEffect({ change: { change } }: PlanLine): boolean {
   return change !== "scheduled" && change !== "unscheduled";
 }
@@ -168,6 +184,7 @@ function toPeriods(lines: readonly PlanLine[], now: number): PlanPeriod[] {
         by,
         until: newer === undefined ? null : newer.change.effectiveAt,
         endedBy: isEnded && !isReplaced ? newer.by : null,
+        isUpcoming: false,
         isNow: newer === undefined && change.change !== "ended" && !isOver(change, now),
         changes: isEnded ? [newer.change, change] : [change],
       },

@@ -1,16 +1,17 @@
 import { useMutation, useSuspenseInfiniteQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, useLocation } from "@tanstack/react-router";
 import { Download, ScrollText, X } from "lucide-react";
+import type { Scope } from "../../api/answer.ts";
 import { answerOf, api } from "../../api/client.ts";
 import { type Project, projectsQuery } from "../../api/projects.ts";
 import { ENVIRONMENT_NAMES } from "../../format/environments.ts";
 import { RANGE_OPTIONS } from "../../format/usage-range.ts";
+import { CustomerPicker } from "../../frame/customer-picker.tsx";
 import { useMayActAs } from "../../frame/use-scope.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { ProblemCallout } from "../../ui/callout.tsx";
 import { Select, TextField } from "../../ui/field.tsx";
-import { FilterField } from "../../ui/filter-field.tsx";
 import { Card, EmptyState, Page } from "../../ui/page.tsx";
 import { saveFile } from "../../ui/save-file.ts";
 import { type Column, PagedTable, type Pages } from "../../ui/table.tsx";
@@ -135,29 +136,41 @@ function FilterBar({
   const scope = filters.projectId === undefined ? "" : `${filters.projectId}/${filters.environment}`;
   const isCustom = filters.from !== undefined || filters.to !== undefined;
   return (
-    <search className="grid grid-cols-2 items-end gap-3 lg:grid-cols-4 xl:grid-cols-[1fr_1fr_1fr_1fr_1fr_auto_auto]">
-      <FilterField
-        isLabelShown
-        type="search"
-        label="Customer"
-        placeholder="Exact customer ID"
-        value={filters.customerId ?? ""}
-        onFilter={(customerId) => set({ customerId })}
-      />
+    <search className="flex flex-wrap items-end gap-3">
+      <div className="w-64 max-sm:w-full">
+        <CustomerPicker
+          label="Customer"
+          isFilter
+          scope={scopeOfFilters(filters)}
+          customerId={filters.customerId ?? ""}
+          onChoose={(customer) =>
+            // A customer belongs to one environment. Without a customer, the environment stays.
+            set({
+              customerId: customer?.customerId,
+              ...(customer?.environment === undefined
+                ? {}
+                : { projectId: customer.projectId, environment: customer.environment }),
+            })
+          }
+        />
+      </div>
       <Select
         label="Actor"
+        isFitted
         options={useActorOptions(filters.actor, entries)}
         value={filters.actor ?? ""}
         onChange={({ target }) => set({ actor: target.value })}
       />
       <Select
         label="Action"
+        isFitted
         options={withUnknown([{ value: "", label: "Any action" }, ...ACTIONS], filters.action)}
         value={filters.action ?? ""}
         onChange={({ target }) => set({ action: target.value })}
       />
       <Select
         label="Environment"
+        isFitted
         options={[
           { value: "", label: "All environments" },
           ...projects.flatMap(({ id, name }) => [
@@ -173,6 +186,7 @@ function FilterBar({
       />
       <Select
         label="Time range"
+        isFitted
         options={[
           { value: "", label: "Any time" },
           ...RANGE_OPTIONS,
@@ -185,6 +199,12 @@ function FilterBar({
       <Day label="To (UTC)" value={filters.to} onChange={(to) => set({ to })} />
     </search>
   );
+}
+
+function scopeOfFilters({ projectId, environment }: AuditFilters): Scope | null {
+  return projectId === undefined || environment === undefined
+    ? null
+    : { projectId: String(projectId), environment };
 }
 
 function Day({

@@ -1,4 +1,6 @@
+import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
+import { featureNamesQuery, planNamesQuery } from "../../api/catalog-lists.ts";
 import { formatCount } from "../../format/numbers.ts";
 import { formatTime } from "../../format/times.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -199,7 +201,26 @@ function Customer({ entry }: { entry: Entry }) {
   );
 }
 
+/** A plan or feature by name, as it is called now. */
+function CatalogName({ kind, name: key, entry }: { kind: "plan" | "feature"; name: string; entry: Entry }) {
+  const { projectId, environment } = entry;
+  const scope = projectId === null || environment === null ? null : { projectId, environment };
+  const somewhere = scope ?? { projectId: "", environment: "test" };
+  const plans = useQuery({ ...planNamesQuery(somewhere), enabled: scope !== null && kind === "plan" });
+  const features = useQuery({
+    ...featureNamesQuery(somewhere),
+    enabled: scope !== null && kind === "feature",
+  });
+  const names = kind === "plan" ? plans.data : features.data;
+  return (
+    <span className="font-medium" title={key}>
+      {names?.get(key) ?? key}
+    </span>
+  );
+}
+
 function Part({ piece: { kind, text }, entry }: { piece: Piece; entry: Entry }) {
   if (kind === "customer") return <Customer entry={entry} />;
+  if (kind === "plan" || kind === "feature") return <CatalogName kind={kind} name={text} entry={entry} />;
   return kind === "strong" ? <span className="font-medium">{text}</span> : text;
 }

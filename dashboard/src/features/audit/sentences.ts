@@ -3,13 +3,20 @@ import { formatCharge } from "../../format/overage.ts";
 import { countIn, type Entry, isRecord, listIn, textIn } from "./entry.ts";
 
 /** Part of a sentence that follows the actor's name. */
-export type Piece = { readonly kind: "text" | "strong" | "customer"; readonly text: string };
+export type Piece = {
+  /** The text of a plan or feature is its key. */
+  readonly kind: "text" | "strong" | "customer" | "plan" | "feature";
+  readonly text: string;
+};
 
 type Describe = (entry: Entry) => readonly (Piece | string)[];
 
 const CUSTOMER: Piece = { kind: "customer", text: "" };
 const strong = (text: string): Piece => ({ kind: "strong", text });
 const subject = ({ subject: text }: Entry): Piece => strong(text);
+const plan = (key: string): Piece => ({ kind: "plan", text: key });
+const planOf = ({ subject: key }: Entry): Piece => plan(key);
+const featureOf = ({ subject: key }: Entry): Piece => ({ kind: "feature", text: key });
 const isNew = ({ before }: Entry): boolean => before === null;
 
 /** Sentence for each audited action. */
@@ -35,12 +42,12 @@ const SENTENCES: Readonly<Record<string, Describe>> = {
     " for ",
     CUSTOMER,
   ],
-  "plan.assigned": (entry) => ["assigned plan ", subject(entry), " to ", CUSTOMER, ...insteadOf(entry)],
-  "plan.ended": ({ before }) => ["ended plan ", strong(textIn(before, "plan") ?? "none"), " for ", CUSTOMER],
-  "plan.scheduled": (entry) => ["scheduled plan ", subject(entry), " for ", CUSTOMER],
+  "plan.assigned": (entry) => ["assigned plan ", planOf(entry), " to ", CUSTOMER, ...insteadOf(entry)],
+  "plan.ended": ({ before }) => ["ended plan ", plan(textIn(before, "plan") ?? "none"), " for ", CUSTOMER],
+  "plan.scheduled": (entry) => ["scheduled plan ", planOf(entry), " for ", CUSTOMER],
   "plan.unscheduled": ({ before }) => [
     "canceled the scheduled change to plan ",
-    strong(textIn(before, "nextPlan") ?? "none"),
+    plan(textIn(before, "nextPlan") ?? "none"),
     " for ",
     CUSTOMER,
   ],
@@ -50,7 +57,7 @@ const SENTENCES: Readonly<Record<string, Describe>> = {
   ],
   "plan.assigned_in_bulk": (entry) => [
     "assigned plan ",
-    subject(entry),
+    planOf(entry),
     " to ",
     strong(countOf(countIn(entry.after, "changed") ?? 0, "customer")),
   ],
@@ -85,27 +92,27 @@ const SENTENCES: Readonly<Record<string, Describe>> = {
   "audit.exported": (entry) => exported(entry, "the audit log"),
   "request.tried": (entry) => [
     "sent test request ",
-    subject(entry),
+    featureOf(entry),
     ` ${countOf(countIn(entry.after, "times") ?? 1, "time")} for `,
     CUSTOMER,
   ],
-  "feature.defined": (entry) => [isNew(entry) ? "created feature " : "edited feature ", subject(entry)],
-  "feature.archived": (entry) => ["archived feature ", subject(entry)],
-  "feature.unarchived": (entry) => ["restored feature ", subject(entry)],
+  "feature.defined": (entry) => [isNew(entry) ? "created feature " : "edited feature ", featureOf(entry)],
+  "feature.archived": (entry) => ["archived feature ", featureOf(entry)],
+  "feature.unarchived": (entry) => ["restored feature ", featureOf(entry)],
   "pool.defined": (entry) => [isNew(entry) ? "created pool " : "edited pool ", subject(entry)],
   "event_key.named": (entry) => [isNew(entry) ? "named event key " : "edited event key ", subject(entry)],
   "plan.published": (entry) => [
     `published version ${countIn(entry.after, "number") ?? "?"} of plan `,
-    subject(entry),
+    planOf(entry),
   ],
   "plan.renamed": (entry) => ["renamed plan ", subject(entry), ...fromTo(entry)],
-  "plan.archived": (entry) => ["archived plan ", subject(entry)],
-  "plan.unarchived": (entry) => ["restored plan ", subject(entry)],
-  "plan_draft.saved": (entry) => ["saved a draft of plan ", subject(entry)],
-  "plan_draft.discarded": (entry) => ["discarded the draft of plan ", subject(entry)],
+  "plan.archived": (entry) => ["archived plan ", planOf(entry)],
+  "plan.unarchived": (entry) => ["restored plan ", planOf(entry)],
+  "plan_draft.saved": (entry) => ["saved a draft of plan ", planOf(entry)],
+  "plan_draft.discarded": (entry) => ["discarded the draft of plan ", planOf(entry)],
   "default_plan.set": ({ after }) => {
-    const plan = textIn(after, "plan");
-    return plan === null ? ["removed the default plan"] : ["set the default plan to ", strong(plan)];
+    const key = textIn(after, "plan");
+    return key === null ? ["removed the default plan"] : ["set the default plan to ", plan(key)];
   },
   "api_key.created": (entry) => ["created API key ", subject(entry)],
   "api_key.rotated": (entry) => ["rotated API key ", subject(entry)],
@@ -202,7 +209,7 @@ function undone(entry: Entry): (Piece | string)[] {
 
 function insteadOf({ before, after }: Entry): (Piece | string)[] {
   const [was, is] = [textIn(before, "plan"), textIn(after, "plan")];
-  return was === null || was === is ? [] : [" instead of ", strong(was)];
+  return was === null || was === is ? [] : [" instead of ", plan(was)];
 }
 
 function fromTo({ before, after }: Entry): (Piece | string)[] {

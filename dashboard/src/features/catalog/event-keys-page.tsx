@@ -63,8 +63,7 @@ export function EventKeysPage() {
     {
       isShown: mayEdit,
       name: "Actions",
-      isNameHidden: true,
-      isNumber: true,
+      isActions: true,
       cell: (eventKey: EventKey) => (
         <Button
           tone="quiet"

@@ -43,8 +43,7 @@ export function PoolsPage() {
     {
       isShown: mayEdit,
       name: "Actions",
-      isNameHidden: true,
-      isNumber: true,
+      isActions: true,
       cell: (pool: Pool) => (
         <Button tone="quiet" icon={PenLine} aria-label={`Rename ${pool.key}`} onClick={() => setOpen(pool)}>
           Rename

@@ -4,6 +4,7 @@ import { Coins } from "lucide-react";
 import type { ReactNode } from "react";
 import { BURN_ORDER, GRANT_NAMES, GRANT_STATE_NAMES, type GrantState } from "../../format/ledger.ts";
 import { formatCount, formatPrice } from "../../format/numbers.ts";
+import { PoolName } from "../../frame/links.tsx";
 import { useMayActAs } from "../../frame/use-scope.ts";
 import { Badge, type BadgeTone } from "../../ui/badge.tsx";
 import { Callout } from "../../ui/callout.tsx";
@@ -151,8 +152,7 @@ function grantColumns({ customerScope, mayRevoke, changes, next, now }: GrantCon
     {
       isShown: mayRevoke,
       name: "Actions",
-      isNameHidden: true,
-      isNumber: true,
+      isActions: true,
       hidesWhenNarrow: true,
       cell: ({ grant }: GrantLine) => <GrantActions customerScope={customerScope} grant={grant} />,
     },
@@ -183,7 +183,11 @@ function Kind({ grant: { kind, grant, reference, pool } }: { grant: Grant }) {
       <span className="font-medium">{GRANT_NAMES[kind]}</span>
       <div className="text-caption text-muted">
         grant {grant}
-        {pool !== "credits" && `, ${pool}`}
+        {pool !== "credits" && (
+          <>
+            , <PoolName pool={pool} />
+          </>
+        )}
       </div>
       {given !== null && (
         <div className="max-w-36 truncate font-mono text-caption text-muted md:hidden" title={given}>
@@ -241,7 +245,7 @@ function GrantDetails({
     note === null ? null : { name: "Note", value: note },
     reference === null ? null : { name: "Reference", value: <code className="font-mono">{reference}</code> },
     price === null ? null : { name: "Price", value: formatPrice(price) },
-    { name: "Pool", value: grant.pool },
+    { name: "Pool", value: <PoolName pool={grant.pool} /> },
     { name: "Expires", value: expiresAt === null ? "Never" : <Time at={expiresAt} /> },
     revokedAt === null
       ? null
@@ -260,7 +264,7 @@ function GrantDetails({
       <Details items={items.filter((item) => item !== null)} />
       {mayRevoke && (
         // In a narrow window, the table has no room for the buttons.
-        <div className="xl:hidden">
+        <div className="md:hidden">
           <GrantActions customerScope={customerScope} grant={grant} />
         </div>
       )}

@@ -1,12 +1,12 @@
 import { keepPreviousData, queryOptions, useQuery } from "@tanstack/react-query";
-import { useDeferredValue, useId, useState } from "react";
-import type { Answer } from "../../api/answer.ts";
+import { useDeferredValue, useState } from "react";
+import { type Answer, scopeOf } from "../../api/answer.ts";
 import { queryOf } from "../../api/client.ts";
 import { refresh, useWrite } from "../../api/use-write.ts";
 import { GRANT_NAMES } from "../../format/ledger.ts";
 import { countOf, formatCount, formatStep } from "../../format/numbers.ts";
+import { CustomerPicker } from "../../frame/customer-picker.tsx";
 import { CustomerLink } from "../../frame/links.tsx";
-import { useScope } from "../../frame/use-scope.ts";
 import { Button } from "../../ui/button.tsx";
 import { Callout, ProblemCallout } from "../../ui/callout.tsx";
 import { classNames } from "../../ui/class-names.ts";
@@ -52,9 +52,9 @@ export function MoveGrantDialog({
   to?: { readonly customerId: string; readonly name: string | null };
   onClose: () => void;
 }) {
-  const [typed, setTyped] = useState("");
+  const [chosen, setChosen] = useState("");
   const [note, setNote] = useState("");
-  const wanted = to?.customerId ?? typed.trim();
+  const wanted = to?.customerId ?? chosen;
   const isOther = wanted !== "" && wanted !== customerScope.customerId;
   const asked = useDeferredValue(isOther ? wanted : null);
   const preview = useQuery(movePreviewQuery(customerScope, grant, asked));
@@ -89,11 +89,12 @@ export function MoveGrantDialog({
       onClose={onClose}
     >
       {to === undefined && (
-        <CustomerField
-          value={typed}
-          onChange={setTyped}
-          hint={shown === undefined ? undefined : (shown.to.customerName ?? undefined)}
-          error={wanted === customerScope.customerId ? "Enter another customer." : undefined}
+        <CustomerPicker
+          label="Customer"
+          scope={scopeOf(customerScope)}
+          customerId={chosen}
+          onChoose={(customer) => setChosen(customer?.customerId ?? "")}
+          error={wanted === customerScope.customerId ? "Choose another customer." : undefined}
         />
       )}
       <output
@@ -106,7 +107,7 @@ export function MoveGrantDialog({
         ) : isOther && preview.error !== null ? (
           <ProblemCallout error={preview.error} />
         ) : (
-          <p className="text-muted">{isOther ? "Loading preview…" : "Enter a customer to see a preview."}</p>
+          <p className="text-muted">{isOther ? "Loading preview…" : "Choose a customer to see a preview."}</p>
         )}
       </output>
       <TextField
@@ -117,56 +118,6 @@ export function MoveGrantDialog({
         onChange={(event) => setNote(event.target.value)}
       />
     </WriteDialog>
-  );
-}
-
-const SUGGESTED_MAX = "8";
-
-/** The ID of an existing customer, with suggestions by ID, name, email and billing reference. */
-function CustomerField({
-  value,
-  onChange,
-  hint,
-  error,
-}: {
-  value: string;
-  onChange: (value: string) => void;
-  hint: string | undefined;
-  error: string | undefined;
-}) {
-  const scope = useScope();
-  const list = useId();
-  const search = useDeferredValue(value.trim());
-  const { data } = useQuery({
-    ...queryOf("get", "/manage/v1/projects/{projectId}/{environment}/customers", {
-      params: { path: scope, query: { search, limit: SUGGESTED_MAX } },
-    }),
-    enabled: search !== "" && search.length <= 255,
-    placeholderData: keepPreviousData,
-    meta: { showsOwnErrors: true },
-  });
-  return (
-    <>
-      <TextField
-        label="Customer ID"
-        isMono
-        autoComplete="off"
-        spellCheck={false}
-        maxLength={255}
-        list={list}
-        value={value}
-        hint={hint}
-        error={error}
-        onChange={(event) => onChange(event.target.value)}
-      />
-      <datalist id={list}>
-        {data?.items.map(({ customerId, name }) => (
-          <option key={customerId} value={customerId}>
-            {name ?? customerId}
-          </option>
-        ))}
-      </datalist>
-    </>
   );
 }
 

@@ -10,7 +10,7 @@ import {
 } from "recharts";
 import { formatChange, formatCount } from "../../format/numbers.ts";
 import { type Clock, formatDay, formatTime, formatTimeOfDay } from "../../format/times.ts";
-import { GRID, X_AXIS, Y_AXIS } from "../../ui/chart.ts";
+import { evenTicks, GRID, X_AXIS, Y_AXIS } from "../../ui/chart.ts";
 import { useClock } from "../../ui/time.tsx";
 import { type BalancePoint, stepsOf } from "./balance-history.ts";
 
@@ -22,6 +22,7 @@ const HEADROOM = 1.2;
 export function BalanceChart({ points: all }: { points: readonly BalancePoint[] }) {
   const clock = useClock();
   const points = stepsOf(all);
+  const ticks = evenTicks(Math.max(...points.map(({ balance }) => balance), 0) * HEADROOM);
   const [from, to] = [points[0]?.at ?? 0, points.at(-1)?.at ?? 0];
   return (
     <div
@@ -43,9 +44,10 @@ export function BalanceChart({ points: all }: { points: readonly BalancePoint[] 
             domain={["dataMin", "dataMax"]}
             tickFormatter={(at: number) => tickOf(at, to - from, clock)}
             ticks={timeTicks({ from, to, clock })}
+            interval="equidistantPreserveStart"
             {...X_AXIS}
           />
-          <YAxis {...Y_AXIS} domain={[0, (highest: number) => Math.max(1, Math.ceil(highest * HEADROOM))]} />
+          <YAxis {...Y_AXIS} domain={[0, ticks.at(-1) ?? 1]} ticks={ticks} interval={0} />
           <Tooltip
             cursor={{ stroke: "var(--line-strong)" }}
             isAnimationActive={false}

@@ -151,6 +151,7 @@ function CustomerStanding({ customer }: { customer: Customer }) {
                     nextStart={nextPlan?.startsAt ?? null}
                     customerId={customerId}
                     pool={pool}
+                    isEmpty={balance === 0}
                   />
                 )}
                 {held > 0 && <HeldNote held={held} customerId={customerId} />}
@@ -181,11 +182,13 @@ function BalanceNote({
   nextStart,
   customerId,
   pool,
+  isEmpty,
 }: {
   plan: ActivePlan;
   nextStart: string | null;
   customerId: string;
   pool: string;
+  isEmpty: boolean;
 }) {
   const scope = useScope();
   const { data: version } = useQuery(planVersionQuery(scope, plan));
@@ -194,10 +197,11 @@ function BalanceNote({
   const renewal = allowance === undefined ? null : findRenewal(allowance, known?.grants ?? []);
   // A plan that ends before the renewal does not renew.
   const ends = [plan.endsAt, nextStart].filter((end) => end !== null);
-  if (renewal === null || ends.some((end) => end <= renewal)) return "Available now.";
+  const now = isEmpty ? "No credits left." : "Available now.";
+  if (renewal === null || ends.some((end) => end <= renewal)) return now;
   return (
     <>
-      Available now. Renews <Time at={renewal} as="day" />.
+      {now} Renews <Time at={renewal} as="day" />.
     </>
   );
 }

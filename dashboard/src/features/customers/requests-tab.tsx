@@ -1,20 +1,30 @@
-import { useSuspenseInfiniteQuery } from "@tanstack/react-query";
+import { useSuspenseInfiniteQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { Activity } from "lucide-react";
+import { Activity, FilterX } from "lucide-react";
 import type { Item } from "../../api/answer.ts";
 import { formatChange, formatCount } from "../../format/numbers.ts";
+import { rangeOf } from "../../format/usage-range.ts";
 import { KeyLink, Outcome } from "../../frame/links.tsx";
+import { useFeatureNames } from "../../frame/use-scope.ts";
 import { Badge } from "../../ui/badge.tsx";
-import { TextLink } from "../../ui/button.tsx";
+import { ButtonLink, TextLink } from "../../ui/button.tsx";
 import { CodeBlock } from "../../ui/code-block.tsx";
 import { Card, EmptyState } from "../../ui/page.tsx";
 import { type Column, PagedTable } from "../../ui/table.tsx";
 import { Truncated } from "../../ui/text.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Time, useClock } from "../../ui/time.tsx";
+import { RangeFields } from "../../ui/usage/range-fields.tsx";
 import { WindowEdge } from "../../ui/usage/window-edge.tsx";
 import { ChargeLink } from "../ledger/ledger-links.tsx";
 import { customerRequestsQuery } from "../ledger/queries.ts";
-import type { CustomerScope } from "./queries.ts";
+import { WhyCheckDenied } from "../requests/check-denial.tsx";
+import { FeatureField, OutcomeField } from "../requests/filter-fields.tsx";
+import {
+  type CustomerRequestFilters,
+  NO_OUTCOME,
+  readCustomerRequestFilters,
+} from "../requests/request-filters.ts";
+import { type CustomerScope, customerQuery } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers/$customerId/requests");
 
@@ -23,49 +33,95 @@ type Request = Item<"listCustomerRequests">;
 /** A customer's requests and their results. */
 export function RequestsTab() {
   const customerScope = route.useParams();
-  const pages = useSuspenseInfiniteQuery(customerRequestsQuery(customerScope));
+  const filters = route.useSearch();
+  const pages = useSuspenseInfiniteQuery(customerRequestsQuery(customerScope, filters));
+  const { name } = useSuspenseQuery(customerQuery(customerScope)).data;
+  const nameOf = useFeatureNames();
   const requests = pages.data.pages.flatMap(({ items }) => items);
   const shared = sharedIds(requests);
   const windowStart = pages.data.pages[0]?.windowStart ?? null;
-  const edge = windowStart !== null && !pages.hasNextPage && (
-    <div className="border-t border-line p-4">
-      <WindowEdge windowStart={windowStart} />
-    </div>
+  const isFiltered = Object.keys(filters).length > 0;
+  const isEmpty = requests.length === 0 && !pages.hasNextPage;
+  return (
+    <Card flush>
+      {(isFiltered || !isEmpty) && <FilterBar filters={filters} />}
+      {isEmpty ? (
+        <NoRequests isFiltered={isFiltered} hasWindow={windowStart !== null} />
+      ) : (
+        <PagedTable
+          label="Requests"
+          columns={columnsOf({ customerScope, customerName: name, shared, nameOf })}
+          rows={requests}
+          // Unique, because the charges of one request are for different features.
+          keyOf={({ id, feature }) => `${id} ${feature}`}
+          details={{
+            label: ({ endpoint, feature, recordedAt }) => `Details of ${feature ?? endpoint}, ${recordedAt}`,
+            show: (request) => <CodeBlock label="the request" code={JSON.stringify(request, null, 2)} />,
+          }}
+          pages={pages}
+          what={shared.size === 0 ? "requests" : "requests and items"}
+        />
+      )}
+      {windowStart !== null && !pages.hasNextPage && (
+        <div className="border-t border-line p-4">
+          <WindowEdge windowStart={windowStart} />
+        </div>
+      )}
+    </Card>
   );
-  if (requests.length === 0 && !pages.hasNextPage) {
+}
+
+function FilterBar({ filters }: { filters: CustomerRequestFilters }) {
+  const navigate = route.useNavigate();
+  const clock = useClock();
+  const change = (changed: Record<string, unknown>): void =>
+    void navigate({
+      search: (before) => readCustomerRequestFilters({ ...before, ...changed }),
+      resetScroll: false,
+    });
+  return (
+    <search className="flex flex-wrap items-center gap-2 border-b border-line p-3">
+      <OutcomeField outcome={filters} onChange={(outcome) => change({ ...NO_OUTCOME, ...outcome })} />
+      <FeatureField feature={filters.feature} onChange={(feature) => change({ feature })} />
+      <RangeFields
+        search={filters}
+        range={rangeOf(filters, Date.now(), clock)}
+        anyName="Any time"
+        onChange={change}
+      />
+    </search>
+  );
+}
+
+function NoRequests({ isFiltered, hasWindow }: { isFiltered: boolean; hasWindow: boolean }) {
+  const customerScope = route.useParams();
+  if (isFiltered) {
     return (
-      <Card flush>
-        <EmptyState
-          icon={Activity}
-          title={windowStart === null ? "No requests yet" : "No requests in your history window"}
-        >
-          Requests with this customer ID appear here. See the{" "}
-          <a href="/docs/guides/integration" className="font-medium text-accent underline underline-offset-2">
-            integration guide
-          </a>
-          . Checks, events, replays and errors are kept for 7 days.
-        </EmptyState>
-        {edge}
-      </Card>
+      <EmptyState
+        icon={FilterX}
+        title="No matches"
+        action={
+          <ButtonLink
+            to="/projects/$projectId/$environment/customers/$customerId/requests"
+            params={customerScope}
+            search={{}}
+          >
+            Clear filters
+          </ButtonLink>
+        }
+      >
+        Checks, events, replays and errors are kept for 7 days.
+      </EmptyState>
     );
   }
   return (
-    <Card flush>
-      <PagedTable
-        label="Requests"
-        columns={columnsOf(customerScope, shared)}
-        rows={requests}
-        // Unique, because the charges of one request are for different features.
-        keyOf={({ id, feature }) => `${id} ${feature}`}
-        details={{
-          label: ({ endpoint, feature, recordedAt }) => `Details of ${feature ?? endpoint}, ${recordedAt}`,
-          show: (request) => <CodeBlock label="the request" code={JSON.stringify(request, null, 2)} />,
-        }}
-        pages={pages}
-        what={shared.size === 0 ? "requests" : "requests and items"}
-      />
-      {edge}
-    </Card>
+    <EmptyState icon={Activity} title={hasWindow ? "No requests in your history window" : "No requests yet"}>
+      Requests with this customer ID appear here. See the{" "}
+      <a href="/docs/guides/integration" className="font-medium text-accent underline underline-offset-2">
+        integration guide
+      </a>
+      . Checks, events, replays and errors are kept for 7 days.
+    </EmptyState>
   );
 }
 
@@ -75,14 +131,27 @@ function sharedIds(requests: readonly Request[]): ReadonlySet<string> {
   return new Set(ids.filter((id, index) => ids.indexOf(id) !== index));
 }
 
-function columnsOf(customerScope: CustomerScope, shared: ReadonlySet<string>): Column<Request>[] {
+type Context = {
+  readonly customerScope: CustomerScope;
+  readonly customerName: string | null;
+  readonly shared: ReadonlySet<string>;
+  /** The name of a feature. */
+  readonly nameOf: (key: string) => string;
+};
+
+function columnsOf({ customerScope, customerName, shared, nameOf }: Context): Column<Request>[] {
   return [
     { name: "Time", hidesWhenNarrow: true, cell: ({ recordedAt }) => <Time at={recordedAt} /> },
-    { name: "Request", cell: (request) => <Asked request={request} isItem={shared.has(request.id)} /> },
+    {
+      name: "Request",
+      cell: (request) => <Asked request={request} isItem={shared.has(request.id)} nameOf={nameOf} />,
+    },
     {
       name: "Outcome",
       isWide: true,
-      cell: (request) => <Answer request={request} customerScope={customerScope} />,
+      cell: (request) => (
+        <Answer request={request} customerScope={customerScope} customerName={customerName} />
+      ),
     },
     {
       name: "Charge",
@@ -106,14 +175,16 @@ function columnsOf(customerScope: CustomerScope, shared: ReadonlySet<string>): C
 function Asked({
   request: { endpoint, feature, event, quantity, memberId, recordedAt },
   isItem,
+  nameOf,
 }: {
   request: Request;
   isItem: boolean;
+  nameOf: Context["nameOf"];
 }) {
   return (
     <div className="max-md:whitespace-normal">
-      <span className="font-medium">
-        {feature ?? event ?? (endpoint.startsWith("holds/") ? "Hold" : "Unknown")}
+      <span className="font-medium" title={feature ?? undefined}>
+        {(feature === null ? event : nameOf(feature)) ?? (endpoint.startsWith("holds/") ? "Hold" : "Unknown")}
       </span>
       {quantity !== null && <span className="text-muted tabular-nums"> × {formatCount(quantity)}</span>}
       <div className="text-caption text-muted">
@@ -128,21 +199,29 @@ function Asked({
   );
 }
 
-function Answer({ request, customerScope }: { request: Request; customerScope: CustomerScope }) {
+function Answer({
+  request,
+  customerScope,
+  customerName,
+}: {
+  request: Request;
+} & Pick<Context, "customerScope" | "customerName">) {
   const { kind, id, credits, balance, reason, quantity, reversedQuantity } = request;
-  const { projectId, environment } = customerScope;
+  const { projectId, environment, customerId } = customerScope;
   return (
     <div>
       <Outcome
         request={request}
         explanation={
-          kind === "denial" && (
+          kind === "denial" ? (
             <TextLink
               to="/projects/$projectId/$environment/denials/$denialId"
               params={{ projectId, environment, denialId: id }}
             >
-              See why
+              Why?
             </TextLink>
+          ) : (
+            <WhyCheckDenied request={{ ...request, customerId, customerName }} />
           )
         }
       >

@@ -18,6 +18,7 @@ import {
   readHoldFilters,
   readLedgerFilters,
 } from "../ledger/queries.ts";
+import { readCustomerRequestFilters } from "../requests/request-filters.ts";
 import {
   customerQuery,
   customersQuery,
@@ -149,8 +150,13 @@ const customerUsageRoute = createRoute({
 const customerRequestsRoute = createRoute({
   getParentRoute: () => customerRoute,
   path: "requests",
-  loader: ({ context: { queryClient }, params }) =>
-    queryClient.ensureInfiniteQueryData(customerRequestsQuery(params)),
+  validateSearch: readCustomerRequestFilters,
+  loaderDeps: ({ search }) => search,
+  loader: ({ context: { queryClient }, params, deps }) =>
+    Promise.all([
+      queryClient.ensureInfiniteQueryData(customerRequestsQuery(params, deps)),
+      queryClient.ensureQueryData(featuresQuery(params)),
+    ]),
   component: lazyRouteComponent(() => import("./requests-tab.tsx"), "RequestsTab"),
 });
 

@@ -3,7 +3,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { ChartColumn } from "lucide-react";
 import { poolsQuery } from "../../api/catalog-lists.ts";
 import { narrowTo } from "../../format/usage-search.ts";
-import { useScope } from "../../frame/use-scope.ts";
+import { useFeatureNames, usePoolNames, useScope } from "../../frame/use-scope.ts";
 import { LinkButton, TextLink } from "../../ui/button.tsx";
 import { ProblemCallout } from "../../ui/callout.tsx";
 import { Card, EmptyState } from "../../ui/page.tsx";
@@ -24,6 +24,10 @@ export function UsageTab() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const { data: pools = [] } = useQuery(poolsQuery(scope));
+  const names = {
+    feature: useFeatureNames()(search.feature ?? ""),
+    pool: usePoolNames()(search.pool ?? ""),
+  };
   const { settings, shown, error, refetch } = useUsage(scope, { ...search, customerId });
   const change = (changed: UsageChange): void =>
     void navigate({ search: (before) => readCustomerUsage({ ...before, ...changed }), resetScroll: false });
@@ -37,6 +41,7 @@ export function UsageTab() {
           settings={{ ...settings, filters }}
           fields={[]}
           pools={pools}
+          names={names}
           groups={(group) => group !== "customer"}
           onChange={change}
         />

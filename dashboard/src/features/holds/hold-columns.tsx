@@ -60,8 +60,7 @@ export function openColumns({ names, onRelease }: HoldContext): Column<HoldLine>
     {
       isShown: onRelease !== null,
       name: "Actions",
-      isNameHidden: true,
-      isNumber: true,
+      isActions: true,
       hidesWhenNarrow: true,
       cell: ({ hold }) => <ReleaseButton hold={hold} onRelease={onRelease} />,
     },

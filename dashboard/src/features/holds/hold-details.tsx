@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import { describeResult, ON_EXPIRY_NAMES, overageHeldIn } from "../../format/holds.ts";
 import { formatCount } from "../../format/numbers.ts";
+import { PoolName } from "../../frame/links.tsx";
 import { CodeBlock, CopyButton, Json } from "../../ui/code-block.tsx";
 import { Details } from "../../ui/page.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
@@ -81,7 +82,11 @@ function HeldItems({ hold, names }: { hold: Hold; names: HoldContext["names"] })
       cell: ({ feature, pool }) => (
         <>
           <span title={feature}>{names.get(feature) ?? feature}</span>
-          {pools.size > 1 && <div className="text-caption text-muted">{pool}</div>}
+          {pools.size > 1 && (
+            <div className="text-caption text-muted">
+              <PoolName pool={pool} />
+            </div>
+          )}
         </>
       ),
     },

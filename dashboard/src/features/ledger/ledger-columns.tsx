@@ -38,8 +38,7 @@ export function ledgerColumns(context: LedgerContext): Column<LedgerLine>[] {
     {
       isShown: mayReverse,
       name: "Actions",
-      isNameHidden: true,
-      isNumber: true,
+      isActions: true,
       hidesWhenNarrow: true,
       cell: ({ entry }: LedgerLine) => <ReverseButton entry={entry} context={context} />,
     },

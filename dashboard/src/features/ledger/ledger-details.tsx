@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import { GRANT_NAMES } from "../../format/ledger.ts";
 import { formatChange, formatCount } from "../../format/numbers.ts";
 import { describeEntryOverage } from "../../format/overage.ts";
-import { KeyLink } from "../../frame/links.tsx";
+import { FeatureName, KeyLink } from "../../frame/links.tsx";
 import { TextLink } from "../../ui/button.tsx";
 import { CopyButton, Json } from "../../ui/code-block.tsx";
 import { Details } from "../../ui/page.tsx";
@@ -43,7 +43,16 @@ function itemsOf({ entry, by }: LedgerLine, { customerScope }: LedgerContext): I
     effectiveAt === recordedAt ? null : { name: "Recorded", value: <Time at={recordedAt} /> },
     by === null ? null : { name: "By", value: <ActorName actor={by} /> },
     note === null ? null : { name: "Reason", value: note },
-    feature === null ? null : { name: "Feature", value: `${feature} × ${formatCount(quantity ?? 1)}` },
+    feature === null
+      ? null
+      : {
+          name: "Feature",
+          value: (
+            <>
+              <FeatureName feature={feature} hasKey /> × {formatCount(quantity ?? 1)}
+            </>
+          ),
+        },
     entry.memberId === null ? null : { name: "Member", value: entry.memberId },
     plan === null ? null : { name: "Plan", value: <PlanName plan={plan} context={customerScope} /> },
     entry.overrides === null ? null : { name: "Overrides", value: `Number ${formatCount(entry.overrides)}` },

@@ -2,17 +2,21 @@ import { useSuspenseInfiniteQuery, useSuspenseQuery } from "@tanstack/react-quer
 import { getRouteApi, useLocation } from "@tanstack/react-router";
 import { BookOpenText, FilterX } from "lucide-react";
 import type { Answer } from "../../api/answer.ts";
-import { type Feature, featuresQuery } from "../../api/catalog-lists.ts";
+import { featuresQuery } from "../../api/catalog-lists.ts";
 import { ENTRY_FILTER_NAMES } from "../../format/ledger.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
+import { rangeOf } from "../../format/usage-range.ts";
+import { PoolName } from "../../frame/links.tsx";
 import { useMayActAs } from "../../frame/use-scope.ts";
 import { ButtonLink } from "../../ui/button.tsx";
 import { Callout } from "../../ui/callout.tsx";
 import { Select } from "../../ui/field.tsx";
 import { Card, EmptyState } from "../../ui/page.tsx";
 import { More, Table } from "../../ui/table.tsx";
-import { Time } from "../../ui/time.tsx";
+import { Time, useClock } from "../../ui/time.tsx";
+import { RangeFields } from "../../ui/usage/range-fields.tsx";
 import { grantOfEntry } from "../credits/grants.ts";
+import { FeatureField } from "../requests/filter-fields.tsx";
 import { ledgerColumns } from "./ledger-columns.tsx";
 import { LedgerDetails } from "./ledger-details.tsx";
 import { findDuplicates } from "./ledger-duplicates.ts";
@@ -24,6 +28,7 @@ import {
   type LedgerFilters,
   type LedgerLine,
   ledgerQuery,
+  readLedgerFilters,
 } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers/$customerId/ledger");
@@ -45,11 +50,11 @@ export function LedgerTab() {
   const context = { customerScope, lines, grants, features, duplicates, mayReverse };
   // Returned with the last page.
   const broughtForward = pages.data.pages.at(-1)?.broughtForward ?? [];
-  const isFiltered = filters.kind !== undefined || filters.feature !== undefined;
+  const isFiltered = ["kind", "feature", "range", "from"].some((name) => name in filters);
   const isEmpty = lines.length === 0 && !isFiltered;
   return (
     <Card flush>
-      {!isEmpty && <LedgerFilterBar filters={filters} features={features} />}
+      {!isEmpty && <LedgerFilterBar filters={filters} />}
       {charge !== undefined && linked === undefined && <NotShown charge={charge} shown={lines.length} />}
       {lines.length === 0 && !pages.hasNextPage ? (
         <NothingHere isFiltered={isFiltered} hasEarlier={broughtForward.length > 0} />
@@ -110,7 +115,7 @@ function NothingHere({ isFiltered, hasEarlier }: { isFiltered: boolean; hasEarli
           </ButtonLink>
         }
       >
-        No entries in your history window match the filters.
+        No entries match the filters.
       </EmptyState>
     );
   }
@@ -122,50 +127,37 @@ function NothingHere({ isFiltered, hasEarlier }: { isFiltered: boolean; hasEarli
   );
 }
 
-function LedgerFilterBar({ filters, features }: { filters: LedgerFilters; features: readonly Feature[] }) {
+function LedgerFilterBar({ filters }: { filters: LedgerFilters }) {
   const navigate = route.useNavigate();
-  function change(name: "kind" | "feature", value: string): void {
-    // A filter change ends the search for one charge.
+  const clock = useClock();
+  // A filter change ends the search for one charge.
+  const change = (changed: Record<string, unknown>): void =>
     void navigate({
-      search: ({ [name]: _, charge: __, item: ___, ...others }) => ({
-        ...others,
-        ...(value === "" ? {} : { [name]: value }),
-      }),
+      search: ({ charge: _, item: __, ...others }) => readLedgerFilters({ ...others, ...changed }),
       resetScroll: false,
     });
-  }
   return (
-    <search className="grid gap-2 border-b border-line p-3 sm:grid-cols-[14rem_14rem]">
+    <search className="flex flex-wrap items-center gap-2 border-b border-line p-3">
       <Select
         label="Kind"
         isLabelHidden
+        isFitted
         value={filters.kind ?? ""}
-        onChange={(event) => change("kind", event.target.value)}
+        onChange={({ target }) => change({ kind: target.value })}
         options={[
           { value: "", label: "All kinds" },
           ...Object.entries(ENTRY_FILTER_NAMES).map(([value, label]) => ({ value, label })),
         ]}
       />
-      <Select
-        label="Feature"
-        isLabelHidden
-        value={filters.feature ?? ""}
-        onChange={(event) => change("feature", event.target.value)}
-        options={[
-          { value: "", label: "All features" },
-          ...features.map(({ key, name }) => ({ value: key, label: name })),
-          ...unknownOf(filters, features),
-        ]}
+      <FeatureField feature={filters.feature} onChange={(feature) => change({ feature })} />
+      <RangeFields
+        search={filters}
+        range={rangeOf(filters, Date.now(), clock)}
+        anyName="Any time"
+        onChange={change}
       />
     </search>
   );
-}
-
-/** Adds the feature in the URL if it no longer exists. */
-function unknownOf({ feature }: LedgerFilters, features: readonly Feature[]) {
-  return feature === undefined || features.some(({ key }) => key === feature)
-    ? []
-    : [{ value: feature, label: feature }];
 }
 
 /** Opening balance at the start of the history window. */
@@ -178,7 +170,7 @@ function BroughtForward({ pools }: { pools: Answer<"listLedger">["broughtForward
             <span>
               <span className="font-medium">Brought forward</span>{" "}
               <span className="text-muted">
-                balance in {pool} before <Time at={before} />
+                balance in <PoolName pool={pool} /> before <Time at={before} />
               </span>
             </span>
             <span className="font-medium tabular-nums">{formatCount(amount)}</span>

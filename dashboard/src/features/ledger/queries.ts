@@ -3,7 +3,10 @@ import { type Item, scopeOf } from "../../api/answer.ts";
 import { pagesBy, pagesOf, readList, readPage } from "../../api/lists.ts";
 import { ENTRY_NAMES, type EntryKind } from "../../format/ledger.ts";
 import { choice, type SearchOf, searchOf, text, whole } from "../../format/search.ts";
+import { type RangeSearch, rangeToTimes, readRangeSearch } from "../../format/usage-range.ts";
+import { readClock } from "../../ui/time.tsx";
 import { type CustomerScope, customerScopeOf } from "../customers/queries.ts";
+import type { CustomerRequestFilters } from "../requests/request-filters.ts";
 
 export type Entry = Item<"listLedger">;
 export type Grant = Item<"listGrants">;
@@ -34,8 +37,13 @@ const FILTERS = {
 };
 
 /** Ledger filters in the URL. */
-export type LedgerFilters = SearchOf<typeof FILTERS>;
-export const readLedgerFilters = searchOf(FILTERS);
+export type LedgerFilters = SearchOf<typeof FILTERS> & RangeSearch;
+
+const readFilters = searchOf(FILTERS);
+
+export function readLedgerFilters(search: Record<string, unknown>): LedgerFilters {
+  return { ...readFilters(search), ...readRangeSearch(search, null) };
+}
 
 /** Whether the entry is a linked charge, or reverses one. */
 export function isLinked({ consumeId, reverses, item }: Entry, linked: LedgerFilters): boolean {
@@ -57,8 +65,9 @@ export const readHoldFilters = searchOf({ hold: text(64, /^hld_/) });
 
 const CUSTOMER_PATH = "/manage/v1/projects/{projectId}/{environment}/customers/{customerId}";
 
-export function ledgerQuery(customerScope: CustomerScope, { charge: _, item: __, ...query }: LedgerFilters) {
+export function ledgerQuery(customerScope: CustomerScope, filters: LedgerFilters) {
   const path = `${CUSTOMER_PATH}/ledger` as const;
+  const { charge: _, item: __, ...query } = rangeToTimes(filters, Date.now(), readClock());
   const request = { params: { path: customerScopeOf(customerScope), query } };
   return pagesBy(["get", path, request], async (cursor) => {
     const { items, ...page } = await readPage(path, request, cursor);
@@ -170,8 +179,9 @@ export function planChangesQuery(customerScope: CustomerScope) {
   });
 }
 
-export function customerRequestsQuery(customerScope: CustomerScope) {
-  return pagesOf(`${CUSTOMER_PATH}/requests`, { params: { path: customerScopeOf(customerScope) } });
+export function customerRequestsQuery(customerScope: CustomerScope, filters: CustomerRequestFilters) {
+  const query = rangeToTimes(filters, Date.now(), readClock());
+  return pagesOf(`${CUSTOMER_PATH}/requests`, { params: { path: customerScopeOf(customerScope), query } });
 }
 
 function timesOf(lines: readonly { recordedAt: string }[]): string[] {

@@ -9,6 +9,7 @@ import { randomHex } from "../../format/hex.ts";
 import { GRANT_NAMES } from "../../format/ledger.ts";
 import { countOf, formatChange, formatCount } from "../../format/numbers.ts";
 import { describeUndone, formatCharge, formatReturn } from "../../format/overage.ts";
+import { useFeatureNames } from "../../frame/use-scope.ts";
 import { Button } from "../../ui/button.tsx";
 import { Callout, ProblemCallout } from "../../ui/callout.tsx";
 import { Dialog, WriteForm } from "../../ui/dialog.tsx";
@@ -155,6 +156,7 @@ const REVERSE_PATH =
   "/manage/v1/projects/{projectId}/{environment}/customers/{customerId}/consumes/{consumeId}/reverse";
 
 function useReversal({ customerScope, entry, onDone }: Props) {
+  const nameOf = useFeatureNames();
   // Makes the reversal idempotent across double clicks and retries.
   const [reference] = useState(() => `dashboard-${randomHex(12)}`);
   const requestOf = (quantity: number, note: string) => ({
@@ -165,7 +167,7 @@ function useReversal({ customerScope, entry, onDone }: Props) {
     onSuccess: ({ credits, overageCredits, quantity, customer }) => {
       const after = customer.balances.find(({ pool }) => pool === entry.pool)?.balance ?? 0;
       notify(
-        `Reversed ${entry.feature} × ${formatCount(quantity)}`,
+        `Reversed ${nameOf(entry.feature ?? "")} × ${formatCount(quantity)}`,
         `${formatReturn({ credits, overage: overageCredits })}. Balance ${formatCount(after)}`,
       );
       onDone();

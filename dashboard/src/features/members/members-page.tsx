@@ -95,8 +95,7 @@ function columnsOf({
     {
       isShown: mayManage,
       name: "Actions",
-      isNameHidden: true,
-      isNumber: true,
+      isActions: true,
       cell: (member: Member) => (
         <MemberMenu
           member={member}

@@ -1,6 +1,7 @@
 import { CircleAlert, CircleCheck } from "lucide-react";
 import { GRANT_NAMES } from "../../format/ledger.ts";
 import { formatChange, formatCount } from "../../format/numbers.ts";
+import { PoolName } from "../../frame/links.tsx";
 import { classNames } from "../../ui/class-names.ts";
 import { type Column, Table } from "../../ui/table.tsx";
 import type { Month } from "./queries.ts";
@@ -34,7 +35,11 @@ export function RollForwardTable({ month }: { month: Month }) {
         <>
           <span className={classNames(line.kind === null && "font-semibold")}>
             {line.kind === null ? "Total" : GRANT_NAMES[line.kind]}
-            {hasPools && <code className="ml-2 font-mono text-caption text-muted">{line.pool}</code>}
+            {hasPools && (
+              <span className="ml-2 text-caption text-muted">
+                <PoolName pool={line.pool} />
+              </span>
+            )}
           </span>
           <div className="text-caption text-muted tabular-nums md:hidden">{inWords(line)}</div>
         </>
@@ -84,7 +89,7 @@ export function OverageTable({ month }: { month: Month }) {
       isWide: true,
       cell: ({ pool, used, reversed }) => (
         <>
-          <code className="font-mono text-caption">{pool}</code>
+          <PoolName pool={pool} />
           <div className="text-caption text-muted tabular-nums md:hidden">
             {formatChange(used)} used{reversed > 0 && `, ${formatChange(-reversed)} reversed`}
           </div>

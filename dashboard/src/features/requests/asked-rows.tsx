@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
 import { isOfCustomer, type RequestItem } from "../../format/denial-sentences.ts";
 import { formatCount } from "../../format/numbers.ts";
+import { FeatureName } from "../../frame/links.tsx";
 import { Badge } from "../../ui/badge.tsx";
-import { Mono } from "../../ui/text.tsx";
 
 type Asked = RequestItem & {
   readonly reason: string | null;
@@ -14,7 +14,7 @@ type Asked = RequestItem & {
 export function askedRows({ feature, quantity, reason, items }: Asked): { name: string; value: ReactNode }[] {
   if (items === null) {
     return [
-      { name: "Feature", value: <Mono>{feature}</Mono> },
+      { name: "Feature", value: <FeatureName feature={feature} hasKey /> },
       { name: "Quantity", value: formatCount(quantity) },
     ];
   }
@@ -28,7 +28,7 @@ function Items({ items, denied }: { items: readonly RequestItem[]; denied: strin
       {items.map(({ feature, quantity }) => (
         <li key={feature} className="flex flex-wrap items-center gap-x-2">
           <span>
-            <Mono>{feature}</Mono> × {formatCount(quantity)}
+            <FeatureName feature={feature} /> × {formatCount(quantity)}
           </span>
           {feature === denied && <Badge tone="bad">Denied</Badge>}
         </li>

@@ -7,7 +7,7 @@ import { countOf, formatCount } from "../../format/numbers.ts";
 import { describeReason } from "../../format/request-sentences.ts";
 import { formatCost } from "../../format/terms.ts";
 import { NamedCustomer } from "../../frame/links.tsx";
-import { useMayActAs, useScope } from "../../frame/use-scope.ts";
+import { useFeatureNames, useMayActAs, usePoolNames, useScope } from "../../frame/use-scope.ts";
 import { ProblemCallout } from "../../ui/callout.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Details } from "../../ui/page.tsx";
@@ -17,7 +17,7 @@ import { DenialStep } from "./denial-now.tsx";
 import { type Customer, customerNowQuery, type LoggedRequest, planNowQuery } from "./queries.ts";
 
 /** "Why?" for a denied check. Checks are not stored, so the dialog shows the reason and the customer's state now. */
-export function WhyCheckDenied({ request }: { request: LoggedRequest }) {
+export function WhyCheckDenied({ request }: { request: Check }) {
   const [isOpen, setOpen] = useState(false);
   const { endpoint, reason } = request;
   if (endpoint !== "check" || reason === null) return null;
@@ -26,7 +26,7 @@ export function WhyCheckDenied({ request }: { request: LoggedRequest }) {
       <button
         type="button"
         onClick={() => setOpen(true)}
-        className="text-accent underline-offset-2 hover:underline"
+        className="font-medium text-accent underline-offset-2 hover:underline"
       >
         Why?
       </button>
@@ -46,12 +46,18 @@ export function WhyCheckDenied({ request }: { request: LoggedRequest }) {
   );
 }
 
-type DeniedCheck = LoggedRequest & { readonly reason: string };
+type Check = Pick<
+  LoggedRequest,
+  "endpoint" | "reason" | "recordedAt" | "feature" | "customerId" | "customerName"
+>;
+type DeniedCheck = Check & { readonly reason: string };
 
 function Explanation({ request }: { request: DeniedCheck }) {
   const { customerId, customerName } = request;
   const scope = useScope();
   const isOperator = useMayActAs("operator");
+  const nameOf = useFeatureNames();
+  const nameOfPool = usePoolNames();
   const customer = useQuery({
     ...customerNowQuery(scope, customerId ?? ""),
     enabled: customerId !== null,
@@ -63,7 +69,9 @@ function Explanation({ request }: { request: DeniedCheck }) {
   const steps = stepsOf(request, found);
   return (
     <>
-      <p className="text-section">{whyOf(request, found)}</p>
+      <p className="text-section">
+        {whyOf({ ...request, feature: request.feature && nameOf(request.feature) }, found)}
+      </p>
       <h3 className="text-form font-medium">Now</h3>
       <Details
         items={[
@@ -71,7 +79,7 @@ function Explanation({ request }: { request: DeniedCheck }) {
             name: "Customer",
             value: <NamedCustomer customerId={customerId} name={customerName} missing="Unknown or erased" />,
           },
-          ...(found === null ? [] : stateOf(found)),
+          ...(found === null ? [] : stateOf(found, nameOfPool)),
           ...(request.feature === null
             ? []
             : [{ name: "Feature", value: <Price request={request} customer={found} /> }]),
@@ -116,11 +124,14 @@ function whyOf({ reason, feature }: DeniedCheck, customer: Customer | null): str
   }
 }
 
-function stateOf({ plan, balances, isBlocked }: Customer): { name: string; value: string }[] {
+function stateOf(
+  { plan, balances, isBlocked }: Customer,
+  nameOf: (pool: string) => string,
+): { name: string; value: string }[] {
   return [
     { name: "Plan", value: plan?.name ?? "None" },
     ...balances.map(({ pool, balance }) => ({
-      name: balances.length === 1 ? "Balance" : `Balance (${pool})`,
+      name: balances.length === 1 ? "Balance" : `Balance (${nameOf(pool)})`,
       value: formatCount(balance),
     })),
     ...(isBlocked ? [{ name: "Blocked", value: "Yes" }] : []),

@@ -1,5 +1,6 @@
 import { GRANT_NAMES } from "../../format/ledger.ts";
 import { formatChange, formatCount } from "../../format/numbers.ts";
+import { FeatureName, PoolName } from "../../frame/links.tsx";
 import { useScope } from "../../frame/use-scope.ts";
 import { TextLink } from "../../ui/button.tsx";
 import { Card } from "../../ui/page.tsx";
@@ -49,7 +50,9 @@ export function DenialGrants({ denial: { openGrants, customerId, pool, balance }
 }
 
 function grantColumns(customerId: string | null, hasPools: boolean): Column<Grant>[] {
-  const pools: Column<Grant>[] = hasPools ? [{ name: "Pool", cell: ({ pool }) => pool }] : [];
+  const pools: Column<Grant>[] = hasPools
+    ? [{ name: "Pool", cell: ({ pool }) => <PoolName pool={pool} /> }]
+    : [];
   return [
     { name: "Credits", isWide: true, cell: (grant) => <Name grant={grant} customerId={customerId} /> },
     ...pools,
@@ -129,7 +132,9 @@ function chargeColumns(customerId: string | null): Column<Charge>[] {
       cell: (charge) => (
         <>
           <At charge={charge} customerId={customerId} />
-          <div className="font-mono text-caption text-muted md:hidden">{charge.feature}</div>
+          <div className="text-caption text-muted md:hidden">
+            <FeatureName feature={charge.feature} />
+          </div>
         </>
       ),
     },
@@ -139,7 +144,7 @@ function chargeColumns(customerId: string | null): Column<Charge>[] {
       hidesWhenNarrow: true,
       cell: ({ feature, reversedQuantity }) => (
         <>
-          <span className="font-mono text-caption">{feature}</span>
+          <FeatureName feature={feature} />
           {reversedQuantity > 0 && (
             <span className="ml-2 text-muted">{formatCount(reversedQuantity)} reversed</span>
           )}

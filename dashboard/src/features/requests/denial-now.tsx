@@ -7,7 +7,7 @@ import {
   sumOf,
 } from "../../format/denial-sentences.ts";
 import { formatCount } from "../../format/numbers.ts";
-import { formatTime } from "../../format/times.ts";
+import { formatZoned } from "../../format/times.ts";
 import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { ButtonLink, type Tone } from "../../ui/button.tsx";
 import { Callout } from "../../ui/callout.tsx";
@@ -22,7 +22,7 @@ export function DenialNow({ denial }: { denial: Denial }) {
   const isOperator = useMayActAs("operator");
   const [first, ...others] = describeNow(denial);
   const steps = nextStepsOf(denial);
-  const wait = describeWait(denial, (at) => formatTime(at, clock));
+  const wait = describeWait(denial, (at) => formatZoned(at, clock));
   const isAllowed = denial.now?.allowed === true;
   return (
     <Card title="Now">

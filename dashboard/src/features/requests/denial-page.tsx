@@ -1,5 +1,6 @@
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
-import { getRouteApi } from "@tanstack/react-router";
+import { getRouteApi, useCanGoBack, useRouter } from "@tanstack/react-router";
+import { ArrowLeft } from "lucide-react";
 import type { ReactNode } from "react";
 import { featureNamesQuery, poolsQuery } from "../../api/catalog-lists.ts";
 import { callOf } from "../../api/use-write.ts";
@@ -7,10 +8,10 @@ import { describeRequired, sumOf, whyDenied } from "../../format/denial-sentence
 import { formatCount } from "../../format/numbers.ts";
 import { formatOverageLeft } from "../../format/overage.ts";
 import { describeReason } from "../../format/request-sentences.ts";
-import { formatTime } from "../../format/times.ts";
-import { KeyLink, NamedCustomer } from "../../frame/links.tsx";
+import { formatZoned } from "../../format/times.ts";
+import { FeatureName, KeyLink, NamedCustomer } from "../../frame/links.tsx";
 import { useScope } from "../../frame/use-scope.ts";
-import { TextLink } from "../../ui/button.tsx";
+import { Button, ButtonLink, TextLink } from "../../ui/button.tsx";
 import { ApiCall, CodeBlock, Json } from "../../ui/code-block.tsx";
 import { Card, Details, Page } from "../../ui/page.tsx";
 import { Mono } from "../../ui/text.tsx";
@@ -33,11 +34,12 @@ export function DenialPage() {
       heading={`Denied: ${describeReason(denial.reason).toLowerCase()}`}
       note={
         <>
-          <span className="font-mono">{denial.feature}</span> for{" "}
+          <FeatureName feature={denial.feature} /> for{" "}
           {denial.customerName ?? denial.customerId ?? "an erased customer"},{" "}
           <Time at={denial.recordedAt} as="exact" />
         </>
       }
+      actions={<Back customerId={denial.customerId} />}
     >
       <div className="grid items-start gap-6 lg:grid-cols-[3fr_2fr]">
         <div className="flex min-w-0 flex-col gap-6">
@@ -56,6 +58,36 @@ export function DenialPage() {
         />
       </div>
     </Page>
+  );
+}
+
+/** Back to the list that the user came from. A denial opened by its address leads to the customer's requests. */
+function Back({ customerId }: { customerId: string | null }) {
+  const scope = useScope();
+  const router = useRouter();
+  const canGoBack = useCanGoBack();
+  if (canGoBack) {
+    return (
+      <Button icon={ArrowLeft} onClick={() => router.history.back()}>
+        Back
+      </Button>
+    );
+  }
+  if (customerId === null) {
+    return (
+      <ButtonLink icon={ArrowLeft} to="/projects/$projectId/$environment/requests" params={scope}>
+        Requests
+      </ButtonLink>
+    );
+  }
+  return (
+    <ButtonLink
+      icon={ArrowLeft}
+      to="/projects/$projectId/$environment/customers/$customerId/requests"
+      params={{ ...scope, customerId }}
+    >
+      Requests of this customer
+    </ButtonLink>
   );
 }
 
@@ -80,7 +112,7 @@ function useNamed(denial: Denial): Denial {
 function Why({ denial: unnamed }: { denial: Denial }) {
   const clock = useClock();
   const denial = useNamed(unnamed);
-  const [first, ...others] = whyDenied(denial, (at) => formatTime(at, clock));
+  const [first, ...others] = whyDenied(denial, (at) => formatZoned(at, clock));
   return (
     <Card title="Why the request was denied">
       <div className="flex flex-col gap-4">
@@ -114,7 +146,7 @@ function DenialRequest({ denial }: { denial: Denial }) {
       value: `${formatCount(denial.balance)}${pool === "credits" ? "" : ` in ${pool}`}`,
     },
     ...(overage === null ? [] : [{ name: "Overage", value: formatOverageLeft(overage) }]),
-    ...(resetsAt === null ? [] : [{ name: "Credits renew", value: <Time at={resetsAt} /> }]),
+    ...(resetsAt === null ? [] : [{ name: "Credits renew", value: <Time at={resetsAt} as="zoned" /> }]),
     ...(limit === null
       ? []
       : [
@@ -125,7 +157,7 @@ function DenialRequest({ denial }: { denial: Denial }) {
                 {formatCount(limit.used)} of {formatCount(limit.quantity)} used
                 {limit.resetsAt !== null && (
                   <>
-                    , resets <Time at={limit.resetsAt} />
+                    , resets <Time at={limit.resetsAt} as="zoned" />
                   </>
                 )}
               </>

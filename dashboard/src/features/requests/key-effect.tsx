@@ -4,7 +4,7 @@ import { HOLD_STATUS_NAMES, ON_EXPIRY_NAMES, overageHeldIn } from "../../format/
 import { countOf, formatCount } from "../../format/numbers.ts";
 import { formatCharge, formatReturn, overageIn } from "../../format/overage.ts";
 import { chargedIn, describeReason, pathOf, reversedBy } from "../../format/request-sentences.ts";
-import { NamedCustomer } from "../../frame/links.tsx";
+import { FeatureName, NamedCustomer } from "../../frame/links.tsx";
 import { useScope } from "../../frame/use-scope.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { TextLink } from "../../ui/button.tsx";
@@ -83,7 +83,7 @@ function chargeItems(history: KeyHistory): Item[] {
   const { feature, quantity, balanceAfter, consumeId, reversedQuantity } = charge;
   const reversed = { credits: charge.reversedCredits, overage: charge.reversedOverageCredits };
   return [
-    { name: "Feature", value: <Mono>{feature}</Mono> },
+    { name: "Feature", value: <FeatureName feature={feature} hasKey /> },
     { name: "Quantity", value: formatCount(quantity) },
     { name: "Charged", value: charged },
     { name: "Balance after", value: formatCount(balanceAfter) },
@@ -106,10 +106,20 @@ function reversalItems({ endpoint, answer }: KeyHistory): Item[] {
   const { feature, quantity, creditsReturned } = reversed;
   const overage = overageIn(answer);
   return [
-    { name: "Reversed by this key", value: <Mono>{`${feature} × ${formatCount(quantity)}`}</Mono> },
+    { name: "Reversed by this key", value: <Amounts items={[{ feature, quantity }]} /> },
     { name: "Returned", value: countOf(creditsReturned, "credit") },
     ...(overage === 0 ? [] : [{ name: "Overage", value: `${countOf(overage, "credit")} undone` }]),
   ];
+}
+
+/** Features and their quantities, in one line. */
+function Amounts({ items }: { items: readonly { feature: string; quantity: number }[] }) {
+  return items.map(({ feature, quantity }, index) => (
+    <span key={feature}>
+      {index > 0 && ", "}
+      <FeatureName feature={feature} /> × {formatCount(quantity)}
+    </span>
+  ));
 }
 
 type Charge = KeyHistory["charges"][number];
@@ -120,7 +130,7 @@ const CHARGE_COLUMNS: readonly Column<Charge>[] = [
     isWide: true,
     cell: ({ feature, quantity }) => (
       <>
-        <Mono>{feature}</Mono>
+        <FeatureName feature={feature} />
         <span className="text-muted md:hidden"> × {formatCount(quantity)}</span>
       </>
     ),
@@ -178,11 +188,10 @@ function denialItems(history: KeyHistory): Item[] {
 function holdItems({ hold, customerId }: KeyHistory): Item[] {
   if (hold === null) return [];
   const { holdId, status, items, expiresAt, endedAt, onExpiry, consumeId } = hold;
-  const held = items.map(({ feature, quantity }) => `${feature} × ${formatCount(quantity)}`).join(", ");
   return [
     { name: "Hold", value: <HoldLink customerId={customerId} holdId={holdId} /> },
     { name: "State", value: HOLD_STATUS_NAMES[status] },
-    { name: items.length === 1 ? "Feature" : "Features", value: <Mono>{held}</Mono> },
+    { name: items.length === 1 ? "Feature" : "Features", value: <Amounts items={items} /> },
     { name: "Held", value: formatCharge({ credits: hold.creditsHeld, overage: overageHeldIn(hold) }) },
     ...(endedAt === null
       ? [
@@ -248,7 +257,7 @@ function WhyLink({ denialId }: { denialId: string }) {
   const scope = useScope();
   return (
     <TextLink to="/projects/$projectId/$environment/denials/$denialId" params={{ ...scope, denialId }}>
-      See why
+      Why?
     </TextLink>
   );
 }

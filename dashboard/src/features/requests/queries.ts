@@ -4,6 +4,8 @@ import { ApiProblem } from "../../api/api-problem.ts";
 import { featuresQuery } from "../../api/catalog-lists.ts";
 import { answerOf, api, queryOf } from "../../api/client.ts";
 import { pagesOf } from "../../api/lists.ts";
+import { rangeToTimes } from "../../format/usage-range.ts";
+import { readClock } from "../../ui/time.tsx";
 import type { RequestFilters } from "./request-filters.ts";
 
 export type LoggedRequest = Item<"listRequests">;
@@ -14,10 +16,19 @@ const REQUESTS_PATH = "/manage/v1/projects/{projectId}/{environment}/requests";
 
 export function requestsQuery(scope: Scope, filters: RequestFilters) {
   return infiniteQueryOptions({
-    ...pagesOf(REQUESTS_PATH, { params: { path: scope, query: filters } }),
+    ...pagesOf(REQUESTS_PATH, { params: { path: scope, query: toQuery(filters) } }),
     // A refetch on focus would move the rows.
     refetchOnWindowFocus: false,
   });
+}
+
+function toQuery(filters: RequestFilters) {
+  const { from, to, ...others } = rangeToTimes(filters, Date.now(), readClock());
+  return {
+    ...others,
+    ...(from === undefined ? {} : { since: from }),
+    ...(to === undefined ? {} : { until: to }),
+  };
 }
 
 /** Requests that arrived after the list was loaded, newest first. */
@@ -34,13 +45,13 @@ export function tailQuery(scope: Scope, filters: RequestFilters, from: string | 
       const after = before.latestCursor === null ? {} : { after: before.latestCursor };
       const { items, nextCursor, latestCursor } = await readPage(
         scope,
-        { ...filters, ...after, limit: "200" },
+        { ...toQuery(filters), ...after, limit: "200" },
         signal,
       );
       if (nextCursor === null && before.items.length + items.length <= TAIL_MAX) {
         return { items: [...items, ...before.items], latestCursor };
       }
-      const first = await readPage(scope, filters, signal);
+      const first = await readPage(scope, toQuery(filters), signal);
       const anew: InfiniteData<LogPage, string | null> = { pages: [first], pageParams: [null] };
       client.setQueryData(requestsQuery(scope, filters).queryKey, anew);
       return { items: [], latestCursor: first.latestCursor };
@@ -50,7 +61,7 @@ export function tailQuery(scope: Scope, filters: RequestFilters, from: string | 
   });
 }
 
-type Wanted = RequestFilters & { after?: string; limit?: string };
+type Wanted = ReturnType<typeof toQuery> & { after?: string; limit?: string };
 
 function readPage(scope: Scope, query: Wanted, signal: AbortSignal): Promise<LogPage> {
   return answerOf(api.GET(REQUESTS_PATH, { params: { path: scope, query }, signal }));
@@ -86,10 +97,10 @@ export function denialQuery(scope: Scope, denialId: string) {
 }
 
 /** Active features for a test request. */
-export function featureKeysQuery(scope: Scope) {
+export function activeFeaturesQuery(scope: Scope) {
   return queryOptions({
     ...featuresQuery(scope),
-    select: (features) => features.filter(({ archivedAt }) => archivedAt === null).map(({ key }) => key),
+    select: (features) => features.filter(({ archivedAt }) => archivedAt === null),
   });
 }
 

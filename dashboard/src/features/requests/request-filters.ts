@@ -1,31 +1,45 @@
 import { describeProblem, describeReason, ENDPOINTS, PROBLEMS } from "../../format/request-sentences.ts";
 import { choice, type SearchOf, searchOf, text } from "../../format/search.ts";
+import { type RangeSearch, readRangeSearch } from "../../format/usage-range.ts";
 
-const FILTERS = {
-  endpoint: choice(ENDPOINTS),
+const OUTCOME = {
+  outcome: choice(["ok", "denied", "failed"]),
   status: text(3, /^[245](xx|\d\d)$/),
   code: text(60),
   reason: text(60),
-  customerId: text(),
 };
+const OF_CUSTOMER = { ...OUTCOME, feature: text(120) };
+const FILTERS = { ...OF_CUSTOMER, endpoint: choice(ENDPOINTS), customerId: text() };
 
 /** Log filters in the URL. */
-export type RequestFilters = SearchOf<typeof FILTERS>;
+export type RequestFilters = SearchOf<typeof FILTERS> & RangeSearch;
+
+/** Filters of one customer's requests in the URL. */
+export type CustomerRequestFilters = SearchOf<typeof OF_CUSTOMER> & RangeSearch;
+
+const readOfCustomer = searchOf(OF_CUSTOMER);
+
+export function readCustomerRequestFilters(search: Record<string, unknown>): CustomerRequestFilters {
+  return { ...readOfCustomer(search), ...readRangeSearch(search, null) };
+}
 
 /** Also in the URL: the live tail and an open dialog. */
 type RequestsSearch = RequestFilters & { live?: true; do?: "try" };
 
-export const readSearch: (search: Record<string, unknown>) => RequestsSearch = searchOf({
-  ...FILTERS,
-  live: choice([true]),
-  do: choice(["try"]),
-});
+const readOwn = searchOf({ ...FILTERS, live: choice([true]), do: choice(["try"]) });
+
+export function readSearch(search: Record<string, unknown>): RequestsSearch {
+  return { ...readOwn(search), ...readRangeSearch(search, null) };
+}
 
 export function filtersOf({ live: _live, do: _do, ...filters }: RequestsSearch): RequestFilters {
   return filters;
 }
 
-type OutcomeFilter = Pick<RequestFilters, "status" | "code" | "reason">;
+export type OutcomeFilter = SearchOf<typeof OUTCOME>;
+
+/** Removes an outcome from the URL. */
+export const NO_OUTCOME = { outcome: undefined, status: undefined, code: undefined, reason: undefined };
 
 const REASONS = [
   "insufficient_credits",
@@ -36,17 +50,23 @@ const REASONS = [
   "customer_not_found",
 ];
 
+const OUTCOMES = [
+  { value: "outcome ok", label: "Successful" },
+  { value: "outcome denied", label: "Denied" },
+  { value: "outcome failed", label: "Rejected or failed" },
+];
+
 const CLASSES = new Map([
-  ["2xx", "Successful (2xx)"],
   ["4xx", "Rejected (4xx)"],
   ["5xx", "Failed (5xx)"],
 ]);
 
-/** Status, reason and error code as one filter. */
+/** Outcome, status, reason and error code as one filter. */
 export function outcomeOptions({ status, code, reason }: OutcomeFilter): { value: string; label: string }[] {
   const statuses = withAlso([...CLASSES.keys()], status);
   return [
     { value: "", label: "Any outcome" },
+    ...OUTCOMES,
     ...statuses.map((value) => ({
       value: `status ${value}`,
       label: CLASSES.get(value) ?? `Status ${value}`,
@@ -63,18 +83,22 @@ export function outcomeOptions({ status, code, reason }: OutcomeFilter): { value
 }
 
 /** If the URL has several, the most specific one. */
-export function writeOutcome({ status, code, reason }: OutcomeFilter): string {
+export function writeOutcome({ outcome, status, code, reason }: OutcomeFilter): string {
   if (code !== undefined) return `code ${code}`;
   if (reason !== undefined) return `reason ${reason}`;
-  return status === undefined ? "" : `status ${status}`;
+  if (status !== undefined) return `status ${status}`;
+  return outcome === undefined ? "" : `outcome ${outcome}`;
 }
 
 export function readOutcome(option: string): OutcomeFilter {
   const [kind, value = ""] = option.split(" ");
   if (kind === "code") return { code: value };
   if (kind === "reason") return { reason: value };
+  if (kind === "outcome") return readOutcomeName({ outcome: value });
   return kind === "status" ? { status: value } : {};
 }
+
+const readOutcomeName = searchOf({ outcome: OUTCOME.outcome });
 
 /** Adds the value in the URL if it is not in the list. */
 function withAlso(known: readonly string[], asked: string | undefined): string[] {

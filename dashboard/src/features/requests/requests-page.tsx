@@ -3,23 +3,21 @@ import { Activity, ArrowUp, KeyRound, Send } from "lucide-react";
 import { useCallback, useState } from "react";
 import { countOf } from "../../format/numbers.ts";
 import { ENDPOINTS } from "../../format/request-sentences.ts";
+import { rangeOf } from "../../format/usage-range.ts";
+import { CustomerPicker } from "../../frame/customer-picker.tsx";
 import { useKey } from "../../frame/keyboard.ts";
 import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Callout } from "../../ui/callout.tsx";
 import { Switch } from "../../ui/choices.tsx";
 import { Select } from "../../ui/field.tsx";
-import { EnterField } from "../../ui/filter-field.tsx";
 import { Card, EmptyState, Page } from "../../ui/page.tsx";
 import { More } from "../../ui/table.tsx";
+import { useClock } from "../../ui/time.tsx";
+import { RangeFields } from "../../ui/usage/range-fields.tsx";
+import { FeatureField, OutcomeField } from "./filter-fields.tsx";
 import { FindKey } from "./key-page.tsx";
-import {
-  filtersOf,
-  outcomeOptions,
-  type RequestFilters,
-  readOutcome,
-  writeOutcome,
-} from "./request-filters.ts";
+import { filtersOf, NO_OUTCOME, type RequestFilters, readSearch } from "./request-filters.ts";
 import { useHeldRows, useRequestLog } from "./request-log.ts";
 import { RequestsTable } from "./requests-table.tsx";
 import { TestRequestButton } from "./test-request-form.tsx";
@@ -104,53 +102,57 @@ const ENDPOINT_OPTIONS = [
 ];
 
 function FilterBar({ filters }: { filters: RequestFilters }) {
+  const scope = useScope();
   const navigate = route.useNavigate();
-  const narrow = (to: RequestFilters): void =>
-    void navigate({ search: ({ live }) => ({ ...to, ...(live === true ? { live } : {}) }) });
-  const { endpoint: _endpoint, ...beside } = filters;
-  const { status: _status, code: _code, reason: _reason, ...besideOutcome } = filters;
+  const clock = useClock();
+  const narrow = (change: Record<string, unknown>): void =>
+    void navigate({
+      search: ({ live }) => ({
+        ...filtersOf(readSearch({ ...filters, ...change })),
+        ...(live === true ? { live } : {}),
+      }),
+    });
   return (
-    <div className="flex flex-wrap items-end gap-2 max-md:w-full">
-      <div className="w-52 max-md:w-full">
-        <EnterField
-          type="search"
-          label="Customer ID"
-          placeholder="Type a customer ID and press Enter"
-          maxLength={255}
-          value={filters.customerId ?? ""}
-          onEnter={(customerId) => {
-            const { customerId: _, ...others } = filters;
-            narrow(customerId === "" ? others : { ...others, customerId });
-          }}
-        />
-      </div>
-      <div className="w-36 max-md:flex-1">
-        <Select
-          label="Endpoint"
+    <search className="flex flex-wrap items-end gap-2 max-md:w-full">
+      <div className="w-64 max-md:w-full">
+        <CustomerPicker
+          label="Customer"
           isLabelHidden
-          options={ENDPOINT_OPTIONS}
-          value={filters.endpoint ?? ""}
-          onChange={({ target }) => {
-            const endpoint = ENDPOINTS.find((known) => known === target.value);
-            narrow(endpoint === undefined ? beside : { ...beside, endpoint });
-          }}
+          isFilter
+          placeholder="Customer name, email or ID"
+          scope={scope}
+          customerId={filters.customerId ?? ""}
+          onChoose={(customer) => narrow({ customerId: customer?.customerId })}
         />
       </div>
-      <div className="w-56 max-md:w-auto max-md:flex-1">
-        <Select
-          label="Outcome"
-          isLabelHidden
-          options={outcomeOptions(filters)}
-          value={writeOutcome(filters)}
-          onChange={({ target }) => narrow({ ...besideOutcome, ...readOutcome(target.value) })}
-        />
-      </div>
+      <Select
+        label="Endpoint"
+        isLabelHidden
+        isFitted
+        options={ENDPOINT_OPTIONS}
+        value={filters.endpoint ?? ""}
+        onChange={({ target }) => narrow({ endpoint: target.value })}
+      />
+      <OutcomeField outcome={filters} onChange={(outcome) => narrow({ ...NO_OUTCOME, ...outcome })} />
+      <FeatureField feature={filters.feature} onChange={(feature) => narrow({ feature })} />
+      <RangeFields
+        search={filters}
+        range={rangeOf({ range: "7d", ...filters }, Date.now(), clock)}
+        anyName="Last 7 days"
+        names={["24h"]}
+        onChange={narrow}
+      />
       {Object.keys(filters).length > 0 && (
-        <Button tone="quiet" onClick={() => narrow({})}>
+        <Button
+          tone="quiet"
+          onClick={() =>
+            void navigate({ search: ({ live }): { live?: true } => (live === true ? { live } : {}) })
+          }
+        >
           Clear
         </Button>
       )}
-    </div>
+    </search>
   );
 }
 
@@ -200,7 +202,7 @@ function NoRequests({ isFiltered }: { isFiltered: boolean }) {
           </ButtonLink>
         }
       >
-        The customer filter matches exact IDs only.
+        No request of the last 7 days matches the filters.
       </EmptyState>
     );
   }

@@ -1,7 +1,7 @@
 import { useEffect } from "react";
 import { pathOf } from "../../format/request-sentences.ts";
-import { CustomerLink, KeyLink, NamedCustomer, Outcome } from "../../frame/links.tsx";
-import { useMayActAs, useScope } from "../../frame/use-scope.ts";
+import { CustomerLink, FeatureName, KeyLink, NamedCustomer, Outcome } from "../../frame/links.tsx";
+import { useFeatureNames, useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { TextLink } from "../../ui/button.tsx";
 import { Json } from "../../ui/code-block.tsx";
 import { Details } from "../../ui/page.tsx";
@@ -23,6 +23,7 @@ export function RequestsTable({
   /** 1 when a row is expanded, -1 when it is collapsed. */
   onUnfold: (by: 1 | -1) => void;
 }) {
+  const nameOf = useFeatureNames();
   const columns: readonly Column<LoggedRequest>[] = [
     {
       name: "Time",
@@ -34,10 +35,12 @@ export function RequestsTable({
       cell: ({ endpoint, feature, event }) => (
         <span className="flex items-baseline gap-2">
           <span className="w-26 text-muted">{endpoint}</span>
-          {(feature ?? event) === null ? (
-            <Muted />
+          {feature !== null ? (
+            <FeatureName feature={feature} width={WIDTH} />
+          ) : event !== null ? (
+            <Truncated text={event} width={WIDTH} />
           ) : (
-            <Truncated text={feature ?? event ?? ""} width={WIDTH} />
+            <Muted />
           )}
         </span>
       ),
@@ -52,7 +55,11 @@ export function RequestsTable({
             <Define request={request} />
           </Outcome>
           <div className="text-caption wrap-anywhere text-muted md:hidden">
-            {[request.endpoint, request.feature ?? request.event, request.customerName ?? request.customerId]
+            {[
+              request.endpoint,
+              request.feature === null ? request.event : nameOf(request.feature),
+              request.customerName ?? request.customerId,
+            ]
               .filter(Boolean)
               .join(" · ")}
           </div>
@@ -112,7 +119,7 @@ function RequestDetails({ request, onUnfold }: { request: LoggedRequest; onUnfol
           { name: "Time", value: <Time at={request.recordedAt} as="exact" /> },
           { name: "Endpoint", value: <Mono>{`POST ${pathOf(endpoint)}`}</Mono> },
           { name: "Status", value: <Mono>{code === null ? String(status) : `${status} ${code}`}</Mono> },
-          ...(feature === null ? [] : [{ name: "Feature", value: <Mono>{feature}</Mono> }]),
+          ...(feature === null ? [] : [{ name: "Feature", value: <FeatureName feature={feature} hasKey /> }]),
           ...(event === null ? [] : [{ name: "Event", value: <Mono>{event}</Mono> }]),
           {
             name: "Customer",

@@ -9,13 +9,14 @@ import { refresh, useWrite } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
 import { randomHex } from "../../format/hex.ts";
 import { countOf } from "../../format/numbers.ts";
+import { CustomerPicker } from "../../frame/customer-picker.tsx";
 import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { Button, ButtonLink, IconButton } from "../../ui/button.tsx";
 import { Callout, ProblemCallout } from "../../ui/callout.tsx";
 import { ApiCall } from "../../ui/code-block.tsx";
 import { Dialog, DialogActions } from "../../ui/dialog.tsx";
 import { Select, TextField } from "../../ui/field.tsx";
-import { featureKeysQuery, type LoggedRequest } from "./queries.ts";
+import { activeFeaturesQuery, type LoggedRequest } from "./queries.ts";
 import { TestRequestResult } from "./test-request-result.tsx";
 
 /** Initial values of the form. With a key that was used before, the responses are replays. */
@@ -31,7 +32,7 @@ const ENDPOINTS = [
 function TestRequestForm({ start, onClose }: { start: TestRequestStart; onClose: () => void }) {
   const scope = useScope();
   const listId = useId();
-  const { data: features = [] } = useQuery(featureKeysQuery(scope));
+  const { data: features = [] } = useQuery(activeFeaturesQuery(scope));
   const { register, handleSubmit, watch, setValue } = useForm<TestRequestValues>({
     defaultValues: {
       endpoint: "consume",
@@ -57,14 +58,14 @@ function TestRequestForm({ start, onClose }: { start: TestRequestStart; onClose:
   return (
     <form className="flex flex-col gap-4" onSubmit={handleSubmit((wanted) => send.mutate(requestOf(wanted)))}>
       <div className="grid gap-4 sm:grid-cols-2">
-        <TextField
+        <CustomerPicker
           label="Customer"
-          required
-          maxLength={255}
-          autoComplete="off"
-          spellCheck={false}
+          isRequired
+          allowsNew
+          scope={scope}
+          customerId={values.customerId}
+          onChoose={(customer) => setValue("customerId", customer?.customerId ?? "")}
           error={wrong("customerId")}
-          {...register("customerId")}
         />
         <div>
           <TextField
@@ -78,8 +79,10 @@ function TestRequestForm({ start, onClose }: { start: TestRequestStart; onClose:
             {...register("feature")}
           />
           <datalist id={listId}>
-            {features.map((key) => (
-              <option key={key} value={key} />
+            {features.map(({ key, name }) => (
+              <option key={key} value={key}>
+                {name}
+              </option>
             ))}
           </datalist>
         </div>

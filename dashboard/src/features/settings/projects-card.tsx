@@ -86,8 +86,7 @@ function columnsOf(onRename: ((project: Project) => void) | null): Column<Line>[
       : [
           {
             name: "Actions",
-            isNameHidden: true,
-            isNumber: true,
+            isActions: true,
             cell: ({ project }: Line) => (
               <Button tone="quiet" icon={Pencil} onClick={() => onRename(project)}>
                 Rename<span className="sr-only"> {project.name}</span>

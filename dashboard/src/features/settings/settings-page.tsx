@@ -211,8 +211,7 @@ function columnsOf(onEnd: (id: string) => void): Column<Session>[] {
     { name: "Logged in", hidesWhenNarrow: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
     {
       name: "Actions",
-      isNameHidden: true,
-      isNumber: true,
+      isActions: true,
       cell: (session) =>
         !session.isCurrent && (
           <Button tone="quiet" onClick={() => onEnd(session.id)}>

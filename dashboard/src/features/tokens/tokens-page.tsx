@@ -116,8 +116,7 @@ function columnsOf(
     },
     {
       name: "Actions",
-      isNameHidden: true,
-      isNumber: true,
+      isActions: true,
       isShown: own !== null,
       cell: (token) =>
         token.revokedAt === null &&

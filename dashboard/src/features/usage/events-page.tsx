@@ -4,6 +4,7 @@ import { FileDown, FilterX, Gauge } from "lucide-react";
 import { inEnvironment } from "../../format/environments.ts";
 import { formatCount } from "../../format/numbers.ts";
 import { momentsOf, rangeOf } from "../../format/usage-range.ts";
+import { CustomerPicker } from "../../frame/customer-picker.tsx";
 import { CustomerLink, NamedCustomer } from "../../frame/links.tsx";
 import { useScope } from "../../frame/use-scope.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
@@ -77,16 +78,18 @@ function EventFilterBar({ filters }: { filters: EventFilters }) {
   const navigate = route.useNavigate();
   const change = (changed: Partial<Record<keyof EventFilters, unknown>>): void =>
     void navigate({ search: (before) => readEventFilters({ ...before, ...changed }), resetScroll: false });
+  const scope = useScope();
   return (
     <search className="flex flex-wrap items-center gap-2 border-b border-line p-3">
-      <div className="w-52 max-sm:w-full">
-        <EnterField
-          type="search"
-          label="Customer ID"
-          placeholder="Customer ID, then Enter"
-          maxLength={255}
-          value={filters.customerId ?? ""}
-          onEnter={(customerId) => change({ customerId })}
+      <div className="w-64 max-sm:w-full">
+        <CustomerPicker
+          label="Customer"
+          isLabelHidden
+          isFilter
+          placeholder="Customer name, email or ID"
+          scope={scope}
+          customerId={filters.customerId ?? ""}
+          onChoose={(customer) => change({ customerId: customer?.customerId })}
         />
       </div>
       <div className="w-48 max-sm:w-full">
@@ -109,7 +112,7 @@ function EventFilterBar({ filters }: { filters: EventFilters }) {
           onEnter={(memberId) => change({ memberId })}
         />
       </div>
-      <div className="w-52 max-sm:w-full">
+      <div className="w-60 max-sm:w-full">
         <EnterField
           type="search"
           label="Metadata"

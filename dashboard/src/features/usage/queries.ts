@@ -3,7 +3,7 @@ import { type Item, type Scope, scopeOf } from "../../api/answer.ts";
 import { queryOf } from "../../api/client.ts";
 import { pagesOf } from "../../api/lists.ts";
 import { type SearchOf, searchOf, text } from "../../format/search.ts";
-import { type RangeSearch, rangeOf, readRangeSearch } from "../../format/usage-range.ts";
+import { type RangeSearch, rangeToTimes, readRangeSearch } from "../../format/usage-range.ts";
 import { readClock } from "../../ui/time.tsx";
 
 /** `featureId` is always null, and the generated client type omits it. */
@@ -12,21 +12,9 @@ export type UsageEvent = Omit<Item<"listEvents">, "featureId">;
 const EVENTS_PATH = "/manage/v1/projects/{projectId}/{environment}/events";
 
 export function eventsQuery(scope: Scope, filters: EventFilters) {
-  return pagesOf(EVENTS_PATH, { params: { path: scopeOf(scope), query: toQuery(filters) } });
-}
-
-function toQuery({ range, from, to, ...filters }: EventFilters) {
-  if (range === undefined && from === undefined) return filters;
-  const moments = rangeOf(
-    { ...(range ? { range } : {}), ...(from && to ? { from, to } : {}) },
-    Date.now(),
-    readClock(),
-  );
-  return {
-    ...filters,
-    from: new Date(moments.from).toISOString(),
-    ...(moments.to === null ? {} : { to: new Date(moments.to).toISOString() }),
-  };
+  return pagesOf(EVENTS_PATH, {
+    params: { path: scopeOf(scope), query: rangeToTimes(filters, Date.now(), readClock()) },
+  });
 }
 
 /** Metadata fields in recent events, to group by. */

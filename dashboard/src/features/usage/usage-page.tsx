@@ -12,7 +12,8 @@ import {
   type UsageSearch,
   type UsageSettings,
 } from "../../format/usage-search.ts";
-import { useScope } from "../../frame/use-scope.ts";
+import { useCustomerName } from "../../frame/customer-picker.tsx";
+import { useFeatureNames, usePoolNames, useScope } from "../../frame/use-scope.ts";
 import { Button, ButtonLink, LinkButton, TextLink } from "../../ui/button.tsx";
 import { ProblemCallout } from "../../ui/callout.tsx";
 import { Card, EmptyState, Page } from "../../ui/page.tsx";
@@ -36,6 +37,11 @@ export function UsagePage() {
   const { settings, shown, error, refetch } = useUsage(scope, search);
   const { data: fields = [] } = useQuery(metadataFieldsQuery(scope));
   const { data: pools = [] } = useQuery(poolsQuery(scope));
+  const names = {
+    customerId: useCustomerName(scope, search.customerId ?? ""),
+    feature: useFeatureNames()(search.feature ?? ""),
+    pool: usePoolNames()(search.pool ?? ""),
+  };
   const change = (changed: UsageChange): void =>
     void navigate({ search: (before) => readUsageSearch({ ...before, ...changed }), resetScroll: false });
   const narrow = (at: string): void => change(narrowTo(at, settings, clock));
@@ -65,6 +71,7 @@ export function UsagePage() {
         settings={settings}
         fields={fields}
         pools={pools}
+        names={names}
         groups={(group) => group !== "member"}
         onChange={change}
       />

@@ -14,6 +14,7 @@ export function RangeFields({
   search,
   range,
   anyName,
+  names = RANGE_OPTIONS.map(({ value }) => value),
   onChange,
 }: {
   search: RangeSearch;
@@ -21,12 +22,14 @@ export function RangeFields({
   range: Range;
   /** Label of the "any time" option, if a range is optional. */
   anyName?: string;
+  /** The named ranges to offer. */
+  names?: readonly string[];
   onChange: (change: RangeChange) => void;
 }) {
   const isCustom = search.from !== undefined;
   const options = [
     ...(anyName === undefined ? [] : [{ value: "any", label: anyName }]),
-    ...RANGE_OPTIONS,
+    ...RANGE_OPTIONS.filter(({ value }) => names.includes(value)),
     { value: "custom", label: "Custom range" },
   ];
   return (

@@ -25,6 +25,7 @@ export function UsageFilters({
   settings,
   fields,
   pools,
+  names = {},
   groups = () => true,
   onChange,
 }: {
@@ -34,6 +35,8 @@ export function UsageFilters({
   fields: readonly string[];
   /** With several pools, one can be selected. */
   pools: readonly { readonly key: string; readonly name: string }[];
+  /** What an active filter shows instead of its key or ID. */
+  names?: Partial<Record<string, string>>;
   /** Groupings to offer. */
   groups?: (group: GroupBy) => boolean;
   onChange: (change: UsageChange) => void;
@@ -124,7 +127,12 @@ export function UsageFilters({
         {Object.entries(settings.filters)
           .filter(([name]) => name !== "pool" || !choosesPool)
           .map(([name, value]) => (
-            <Chip key={name} name={name} value={value} onRemove={() => onChange({ [name]: undefined })} />
+            <Chip
+              key={name}
+              name={name}
+              value={names[name] ?? value}
+              onRemove={() => onChange({ [name]: undefined })}
+            />
           ))}
       </div>
     </search>

@@ -129,6 +129,10 @@ export type LedgerFilter = {
   readonly kind: EntryKind | null;
   /** Feature key. */
   readonly feature: string | null;
+  /** Only entries that took effect from this time on. */
+  readonly from: Instant | null;
+  /** Only entries that took effect before this time. */
+  readonly to: Instant | null;
 };
 
 export type LedgerPage = {
@@ -163,16 +167,22 @@ export function listLedger(
     if (feature === undefined) return { entries: [], next: null, broughtForward: [] };
     const name = { environmentId, customerNumber: customer.customerNumber };
     const newest = customer.wallet.sequence + 1;
-    const before = page.before === null ? newest : Math.min(page.before, newest);
     // Sequence numbers have no gaps, so their difference is a number of entries.
     const isScan = kind !== null || feature !== null;
     const wholeSince = await findWholeLedgerSince(tx);
     // Entries before a detached month are hidden, because the visible entries would not add up to the balance.
-    const since = notBefore(wholeSince, page.since ?? BEFORE_ALL);
+    const shownSince = notBefore(wholeSince, page.since ?? BEFORE_ALL);
+    const since = notBefore(filter.from, shownSince);
+    if (filter.to !== null && filter.to <= since) return { entries: [], next: null, broughtForward: [] };
     const isCut = since > BEFORE_ALL;
     const start = isCut
       ? await findLastBefore(tx, name, { last: newest - 1, at: since, isWholeSince: true })
       : 0;
+    const end =
+      filter.to === null
+        ? newest
+        : 1 + (await findLastBefore(tx, name, { last: newest - 1, at: filter.to, isWholeSince: true }));
+    const before = page.before === null ? end : Math.min(page.before, end);
     const after = isScan ? Math.max(start, before - 1 - SCANNED_MAX) : start;
     const range = { before, after, kind, feature, since, limit: page.limit + 1 };
     const found = await listRecords(tx, name, range);
@@ -183,7 +193,7 @@ export function listLedger(
       shown.flatMap(({ keyHash }) => keyHash ?? []),
     );
     const names = new CatalogNames(catalog);
-    const entries = shown.map((record) => describeEntry(record, { ...name, names, keys, since }));
+    const entries = shown.map((record) => describeEntry(record, { ...name, names, keys, since: shownSince }));
     if (found.length > page.limit)
       return { entries, next: shown.at(-1)?.sequence ?? null, broughtForward: [] };
     if (after > start) return { entries, next: after + 1, broughtForward: [] };

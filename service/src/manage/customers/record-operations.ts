@@ -6,7 +6,7 @@ import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { ASSIGNMENT_CHANGES, listAssignmentRecords } from "../../store/cell/assignments.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { findCustomerRecord } from "../../store/cell/customer-list.ts";
-import { nullable, strictObject, timeField, timeOrNull } from "../fields.ts";
+import { nullable, readTime, strictObject, timeField, timeOf, timeOrNull } from "../fields.ts";
 import { describeWindow, historyStartOf, windowAnswer } from "../history-window.ts";
 import { type Operation, operation, scopeOf } from "../operation.ts";
 import { decodeCursor, pageOf, pageQuery, readIdCursor, readLimit, toPage } from "../page.ts";
@@ -51,13 +51,16 @@ function ledger({ control, cellOf }: ManageParts): Operation {
           examples: ["image.generate"],
         }),
       ),
+      from: Type.Optional(timeOf("Only entries that took effect from this time on.")),
+      to: Type.Optional(timeOf("Only entries that took effect before this time.")),
     }),
     answer: Type.Object({
       ...pageOf(LedgerEntry).properties,
       ...windowAnswer,
       broughtForward: Type.Array(BroughtForward, {
         description:
-          "Set on the last page if older entries are hidden: one line for each pool. Empty with a filter.",
+          "The balance before the oldest entry, one line for each pool. Set on the last page if older entries are hidden or `from` is " +
+          "set. Empty with a filter by kind or feature.",
       }),
     }),
     handle: async (call) => {
@@ -65,7 +68,9 @@ function ledger({ control, cellOf }: ManageParts): Operation {
       const { kind = null, feature = null, cursor, limit } = call.query;
       const since = await historyStartOf(control, call);
       const page = { before: readIdCursor(cursor), since, limit: readLimit(limit) };
-      const found = await listLedger(cellOf(scope.cell), scope, customerIdOf(call), { kind, feature }, page);
+      const [from, to] = [readTime("from", call.query.from) ?? null, readTime("to", call.query.to) ?? null];
+      const filter = { kind, feature, from, to };
+      const found = await listLedger(cellOf(scope.cell), scope, customerIdOf(call), filter, page);
       if (found === null) throw customerNotFound();
       const { entries, next, broughtForward } = found;
       return { ...toPage(entries, next), ...describeWindow(since), broughtForward: [...broughtForward] };

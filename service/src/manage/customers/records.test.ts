@@ -108,6 +108,27 @@ test("the ledger can be filtered by kind and feature", async () => {
   expect((await managed.manage("GET", "customers/ada/ledger?kind=what")).status).toBe(400);
 });
 
+test("a time range of the ledger starts with the balance before it", async () => {
+  const managed = await setupManage();
+  await live(managed);
+  const { items } = await readAll(managed, "customers/ada/ledger");
+  const [from, to] = [String(items.at(-3)?.["effectiveAt"]), String(items[2]?.["effectiveAt"])];
+  const isWithin = ({ effectiveAt }: Row) => String(effectiveAt) >= from && String(effectiveAt) < to;
+  const within = items.filter(isWithin);
+  expect(within.length).toBeGreaterThan(2);
+  const range = `customers/ada/ledger?limit=2&from=${from}&to=${to}`;
+  expect((await readAll(managed, range)).items).toEqual(within);
+  expect((await readAll(managed, `${range}&kind=consume`)).items).toEqual(
+    within.filter(({ kind }) => kind === "consume"),
+  );
+  const { body } = await managed.manage("GET", `customers/ada/ledger?from=${from}&to=${to}`);
+  const oldest = within.at(-1);
+  const amount = Number(oldest?.["balanceAfter"]) - Number(oldest?.["amount"]);
+  expect(body["broughtForward"]).toEqual([{ pool: "credits", amount, before: from }]);
+  expect((await readAll(managed, `customers/ada/ledger?from=${to}&to=${from}`)).items).toEqual([]);
+  expect((await managed.manage("GET", "customers/ada/ledger?from=yesterday")).status).toBe(400);
+});
+
 test("a filter with few matches in a long ledger returns a cursor that finds the rest", async () => {
   const managed = await setupManage();
   const { database } = managed;

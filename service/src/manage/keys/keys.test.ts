@@ -28,7 +28,7 @@ test("a new key works immediately within its scopes, and its secret is shown onc
     { id: apiKey.id, name: "Backend", lastFour: secret.slice(-4), scopes: ["check"], isValid: true },
   ]);
   const rest = await manage("GET", `api-keys?limit=1&cursor=${list.body["nextCursor"]}`);
-  expect(rest.body).toMatchObject({ items: [{ name: "First key" }], nextCursor: null });
+  expect(rest.body).toMatchObject({ items: [{ name: "Test key" }], nextCursor: null });
   expect(list.text + rest.text).not.toContain(secret);
 });
 

@@ -79,7 +79,8 @@ async function createFirstKey(
   where: { projectId: ProjectId; environmentId: EnvironmentId; kind: EnvironmentKind },
   secret?: string,
 ): Promise<CreatedApiKey> {
-  const input = { ...where, name: "First key", scopes: SCOPES_DEFAULT, createdBy: actor };
+  const name = where.kind === "live" ? "Live key" : "Test key";
+  const input = { ...where, name, scopes: SCOPES_DEFAULT, createdBy: actor };
   const key = await createApiKey(tx, input, secret);
   await auditCreatedKey(tx, actor, key);
   return key;

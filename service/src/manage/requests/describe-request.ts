@@ -42,6 +42,37 @@ export const requestFields = {
   ),
 };
 
+export const CustomerRequest = Type.Object({
+  kind: Type.Enum(["charge", "denial", "logged"], {
+    description:
+      "`charge` and `denial` are permanent; `logged` is from the request log, which covers the last 7 days.",
+  }),
+  id: Type.String({ examples: ["con_06fd5n0r000000000a00000001"] }),
+  ...requestFields,
+  quantity: nullable(Type.Integer({ description: "Null for logged requests.", examples: [1] })),
+  credits: nullable(
+    Type.Integer({
+      description: "Credits charged, or credits that a denied request required.",
+      examples: [10],
+    }),
+  ),
+  balance: nullable(
+    Type.Integer({ description: "Balance after the charge, or at the denial.", examples: [90] }),
+  ),
+  memberId: nullable(
+    Type.String({
+      description:
+        "The customer's member that the request named. Null if it named none, and for logged requests.",
+      examples: ["user_7"],
+    }),
+  ),
+  reversedQuantity: nullable(
+    Type.Integer({ description: "The quantity reversed so far. Set only for charges.", examples: [0] }),
+  ),
+});
+
+export type CustomerRequest = Static<typeof CustomerRequest>;
+
 export const LoggedRequest = Type.Object({
   id: Type.String({ examples: ["log_01k9zq6n2wf3rvd0m6zj8b6c1t"] }),
   requestId: Type.String({

@@ -1,50 +1,21 @@
-import { type Static, Type } from "typebox";
 import type { Pool } from "../../postgres/pool.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { single } from "../../postgres/transaction.ts";
-import type { CustomerId, Instant } from "../../primitives/brand.ts";
+import { brandAs, type CustomerId, type Instant } from "../../primitives/brand.ts";
 import { publicId } from "../../primitives/public-id.ts";
-import { formatTimestamp } from "../../primitives/timestamp.ts";
+import { formatTimestamp, TIME_MAX } from "../../primitives/timestamp.ts";
 import type { Uuid } from "../../primitives/uuid.ts";
 import { type Charge, listCharges } from "../../store/cell/charges.ts";
 import { findCustomerRecord } from "../../store/cell/customer-list.ts";
 import { type Denial, type DenialName, listDenials } from "../../store/cell/denials.ts";
 import { listKeyUses } from "../../store/cell/key-records.ts";
+import { findLastBefore } from "../../store/cell/ledger-balances.ts";
+import { highestLogId } from "../../store/cell/request-log.ts";
 import { type LogRecord, listLogRecords } from "../../store/cell/request-log-list.ts";
+import type { WalletName } from "../../store/cell/wallets.ts";
 import type { Scope } from "../../store/control/scopes.ts";
-import { nullable } from "../fields.ts";
-import { requestFields } from "./describe-request.ts";
-
-export const CustomerRequest = Type.Object({
-  kind: Type.Enum(["charge", "denial", "logged"], {
-    description:
-      "`charge` and `denial` are permanent; `logged` is from the request log, which covers the last 7 days.",
-  }),
-  id: Type.String({ examples: ["con_06fd5n0r000000000a00000001"] }),
-  ...requestFields,
-  quantity: nullable(Type.Integer({ description: "Null for logged requests.", examples: [1] })),
-  credits: nullable(
-    Type.Integer({
-      description: "Credits charged, or credits that a denied request required.",
-      examples: [10],
-    }),
-  ),
-  balance: nullable(
-    Type.Integer({ description: "Balance after the charge, or at the denial.", examples: [90] }),
-  ),
-  memberId: nullable(
-    Type.String({
-      description:
-        "The customer's member that the request named. Null if it named none, and for logged requests.",
-      examples: ["user_7"],
-    }),
-  ),
-  reversedQuantity: nullable(
-    Type.Integer({ description: "The quantity reversed so far. Set only for charges.", examples: [0] }),
-  ),
-});
-
-export type CustomerRequest = Static<typeof CustomerRequest>;
+import type { CustomerRequest } from "./describe-request.ts";
+import { hasOutcome, type OutcomeFilter } from "./outcome-filter.ts";
 
 /** A position in each of the three sources. */
 export type CustomerRequestCursor = {
@@ -61,40 +32,114 @@ type Found =
 /** Log rows read for one page. Most are charges and denials, which are listed from their own tables instead. */
 const LOGGED_MAX = 1_000;
 
+/** Rows read at a time for a filtered list, and how often. A page with few matches is returned short, with a cursor. */
+const SCANNED_MAX = 200;
+const SCANS_MAX = 10;
+
+type Times = {
+  /** Start of the history window. */
+  readonly start: Instant | null;
+  /** Only requests from this time on. Not before the history window. */
+  readonly since: Instant | null;
+  /** Only requests before this time. */
+  readonly until: Instant | null;
+};
+
+type CustomerRequestPage = {
+  /** Null for the first page. */
+  readonly from: CustomerRequestCursor | null;
+  readonly limit: number;
+  readonly times: Times;
+  readonly filter: OutcomeFilter & { readonly feature: string | null };
+};
+
 /** Lists charges, denials and other logged requests, newest first. Null if the customer does not exist. */
 export function listCustomerRequests(
   cell: Pool,
   scope: Scope,
   customerId: CustomerId,
-  page: { readonly from: CustomerRequestCursor; readonly limit: number; readonly since: Instant | null },
+  { from, limit, times, filter }: CustomerRequestPage,
 ): Promise<{ items: CustomerRequest[]; next: CustomerRequestCursor | null } | null> {
   return single(cell, async (tx) => {
     const { environmentId } = scope;
     const customer = await findCustomerRecord(tx, { environmentId, customerId });
     if (customer === null) return null;
-    const { customerNumber } = customer;
-    const name = { environmentId, customerNumber };
-    const { from, limit, since } = page;
-    const charges = await listCharges(tx, name, { before: from.charge, limit: limit + 1 });
-    const denials = await listDenials(tx, name, { before: from.denial, limit: limit + 1 });
-    const logged = await listLogRecords(tx, environmentId, {
-      by: { column: "customer_number", value: customerNumber },
-      before: from.logged,
-      after: null,
-      limit: LOGGED_MAX,
-    });
-    const others = logged.filter((record) => isNowhereElse(record) && isInSight(record, since));
-    const isMoreLogged = logged.length === LOGGED_MAX;
-    const end = isMoreLogged ? (logged.at(-1) ?? null) : null;
-    const merged = merge({ charges, denials, others }, limit, end?.recordedAt ?? null);
-    const found = merged.filter(({ at }) => since === null || at >= since);
-    // The list ends at the history window.
-    if (found.length < merged.length) return { items: await describe(tx, scope, found), next: null };
-    const count = charges.length + denials.length + others.length;
-    const isThrough = found.filter(({ kind }) => kind === "logged").length === others.length;
-    const next = found.length === count && end === null ? null : advance(from, found, isThrough ? end : null);
+    const name = { environmentId, customerNumber: customer.customerNumber };
+    const isFiltered = Object.values(filter).some((value) => value !== null);
+    const found: Found[] = [];
+    let next: CustomerRequestCursor | null =
+      from ?? (await firstCursor(tx, name, customer.wallet.sequence, times.until));
+    for (let scans = 0; next !== null && scans < (isFiltered ? SCANS_MAX : 1); scans++) {
+      const page: Wanted = { from: next, limit: isFiltered ? SCANNED_MAX : limit, ...times };
+      const read: Read = await readNext(tx, name, page);
+      const count = countUntilFull(read.found, limit - found.length, (one) => matches(one, filter));
+      const scanned = read.found.slice(0, count);
+      found.push(...scanned.filter((one) => matches(one, filter)));
+      next = count < read.found.length ? advance(page.from, scanned, null) : read.next;
+      if (found.length === limit) break;
+    }
     return { items: await describe(tx, scope, found), next };
   });
+}
+
+/** The newest rows, or the newest ones before `until`. */
+async function firstCursor(
+  tx: Tx,
+  name: WalletName,
+  last: number,
+  until: Instant | null,
+): Promise<CustomerRequestCursor> {
+  if (until === null) {
+    const denial = { recordedAt: brandAs<Instant>(TIME_MAX), id: Buffer.alloc(16, 0xff) };
+    return { charge: Number.MAX_SAFE_INTEGER, denial, logged: null };
+  }
+  const charge = 1 + (await findLastBefore(tx, name, { last, at: until, isWholeSince: true }));
+  return { charge, denial: { recordedAt: until, id: Buffer.alloc(16) }, logged: highestLogId(until) };
+}
+
+/** The number of rows up to the one that fills the page. */
+function countUntilFull(found: readonly Found[], wanted: number, isMatch: (one: Found) => boolean): number {
+  let matched = 0;
+  const last = found.findIndex((one) => {
+    if (isMatch(one)) matched += 1;
+    return matched === wanted;
+  });
+  return last < 0 ? found.length : last + 1;
+}
+
+function matches(one: Found, { feature, ...outcome }: CustomerRequestPage["filter"]): boolean {
+  const request = describeOne(one, false);
+  return (feature === null || request.feature === feature) && hasOutcome(request, outcome);
+}
+
+type Wanted = Times & { readonly from: CustomerRequestCursor; readonly limit: number };
+type Read = { readonly found: Found[]; readonly next: CustomerRequestCursor | null };
+
+/** Reads the next rows of all sources. */
+async function readNext(tx: Tx, name: WalletName, page: Wanted): Promise<Read> {
+  const { from, limit, start, since, until } = page;
+  const charges = await listCharges(tx, name, { before: from.charge, limit: limit + 1 });
+  const denials = await listDenials(tx, name, { before: from.denial, limit: limit + 1 });
+  const logged = await listLogRecords(tx, name.environmentId, {
+    by: { column: "customer_number", value: name.customerNumber },
+    before: from.logged,
+    after: null,
+    limit: LOGGED_MAX,
+  });
+  const others = logged.filter(
+    (record) =>
+      isNowhereElse(record) && isInSight(record, start) && (until === null || record.recordedAt < until),
+  );
+  const isMoreLogged = logged.length === LOGGED_MAX;
+  const end = isMoreLogged ? (logged.at(-1) ?? null) : null;
+  const merged = merge({ charges, denials, others }, limit, end?.recordedAt ?? null);
+  const found = merged.filter(({ at }) => since === null || at >= since);
+  // The list ends at the history window, or where the requested time starts.
+  if (found.length < merged.length) return { found, next: null };
+  const count = charges.length + denials.length + others.length;
+  const isThrough = found.filter(({ kind }) => kind === "logged").length === others.length;
+  const next = found.length === count && end === null ? null : advance(from, found, isThrough ? end : null);
+  return { found, next };
 }
 
 /**

@@ -3,7 +3,7 @@ import { single } from "../../postgres/transaction.ts";
 import { brandAs, type CustomerId, type CustomerNumber, type Instant } from "../../primitives/brand.ts";
 import type { Uuid } from "../../primitives/uuid.ts";
 import { findCustomers } from "../../store/cell/customers.ts";
-import { type LoggedEndpoint, lowestLogId } from "../../store/cell/request-log.ts";
+import { highestLogId, type LoggedEndpoint, lowestLogId } from "../../store/cell/request-log.ts";
 import {
   isWithin,
   type LogColumn,
@@ -12,15 +12,15 @@ import {
 } from "../../store/cell/request-log-list.ts";
 import type { Scope } from "../../store/control/scopes.ts";
 import { describeRequests, type LoggedRequest } from "./describe-request.ts";
+import { hasOutcome, type OutcomeFilter } from "./outcome-filter.ts";
 
-export type RequestFilter = {
+export type RequestFilter = OutcomeFilter & {
   readonly endpoint: LoggedEndpoint | null;
-  /** One status, or a class of them. */
-  readonly status: { readonly from: number; readonly below: number } | null;
-  readonly code: string | null;
-  readonly reason: string | null;
+  /** Feature key. */
+  readonly feature: string | null;
   readonly customerId: CustomerId | null;
   readonly since: Instant | null;
+  readonly until: Instant | null;
   /** Start of the history window. */
   readonly start: Instant | null;
 };
@@ -52,7 +52,8 @@ export function listRequests(
     const by = chooseColumn(filter, number);
     const after = laterOf(page.after, filter.since);
     const count = isByIndexAlone(filter, by) ? page.limit : SCANNED_MAX;
-    const range = { by, before: page.before, after, limit: count + 1 };
+    const before = earlierOf(page.before, filter.until);
+    const range = { by, before, after, limit: count + 1 };
     const scanned = await listLogRecords(tx, environmentId, range);
     const { found, last } = pick(scanned.slice(0, count), filter, page.limit);
     const isLast = last === (scanned.at(-1) ?? null);
@@ -69,9 +70,12 @@ function chooseColumn({ code, reason }: RequestFilter, customer: CustomerNumber 
   return reason === null ? null : { column: "reason", value: reason };
 }
 
-function isByIndexAlone({ endpoint, status, code, reason }: RequestFilter, by: LogColumn | null): boolean {
+function isByIndexAlone(filter: RequestFilter, by: LogColumn | null): boolean {
+  const { endpoint, feature, outcome, status, code, reason } = filter;
   return (
     endpoint === null &&
+    feature === null &&
+    outcome === null &&
     status === null &&
     (code === null || by?.column === "code") &&
     (reason === null || by?.column === "reason")
@@ -83,6 +87,12 @@ function laterOf(after: Uuid | null, since: Instant | null): Uuid | null {
   if (since === null) return after;
   const lowest = lowestLogId(since);
   return after !== null && Buffer.compare(after, lowest) > 0 ? after : lowest;
+}
+
+function earlierOf(before: Uuid | null, until: Instant | null): Uuid | null {
+  if (until === null) return before;
+  const highest = highestLogId(until);
+  return before !== null && Buffer.compare(before, highest) < 0 ? before : highest;
 }
 
 /** Returns the matches up to the limit, and the last scanned row. */
@@ -101,16 +111,14 @@ function pick(
   return { found, last };
 }
 
-function matches(
-  record: LogRecord,
-  { endpoint, status, code, reason, since, start }: RequestFilter,
-): boolean {
+function matches(record: LogRecord, filter: RequestFilter): boolean {
+  const { endpoint, feature, since, until, start } = filter;
   return (
     (endpoint === null || record.endpoint === endpoint) &&
-    (status === null || (record.status >= status.from && record.status < status.below)) &&
-    (code === null || record.code === code) &&
-    (reason === null || record.reason === reason) &&
+    (feature === null || (record.subject === feature && !record.endpoint.startsWith("events"))) &&
+    hasOutcome(record, filter) &&
     (since === null || record.recordedAt >= since) &&
+    (until === null || record.recordedAt < until) &&
     isWithin(record, start)
   );
 }

@@ -4,18 +4,15 @@ import { parsePublicId, publicId } from "../../primitives/public-id.ts";
 import { TIME_MAX } from "../../primitives/timestamp.ts";
 import type { Uuid } from "../../primitives/uuid.ts";
 import { CUSTOMER_PATH, customerIdOf, customerNotFound, customerParams } from "../customers/operations.ts";
-import { invalidField, nullable, readTime, strictObject, timeField } from "../fields.ts";
+import { invalidField, nullable, readTime, strictObject, timeField, timeOf } from "../fields.ts";
 import { describeWindow, historyStartOf, windowAnswer } from "../history-window.ts";
 import { ENVIRONMENT_PATH, environmentParams, type Operation, operation, scopeOf } from "../operation.ts";
 import { decodeCursor, encodeCursor, pageOf, pageQuery, readLimit } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
-import { endpointField, LoggedRequest } from "./describe-request.ts";
-import {
-  CustomerRequest,
-  type CustomerRequestCursor,
-  listCustomerRequests,
-} from "./list-customer-requests.ts";
+import { CustomerRequest, endpointField, LoggedRequest } from "./describe-request.ts";
+import { type CustomerRequestCursor, listCustomerRequests } from "./list-customer-requests.ts";
 import { listRequests } from "./list-requests.ts";
+import { outcomeQuery, readOutcomeFilter } from "./outcome-filter.ts";
 import { RequestSummary, summarizeRequests } from "./summarize-requests.ts";
 
 const NOUN = "Requests";
@@ -25,6 +22,14 @@ const ABOUT_THE_LOG =
   "The log is kept for 7 days. It is written about a second after the response and does not delay requests; a crash may lose the last " +
   "second. A process logs at most 200 successful requests and 1,000 errors and denials per second and environment. The log contains no " +
   "bodies, metadata or API keys.";
+
+const featureQuery = Type.Optional(
+  Type.String({
+    maxLength: 120,
+    description: "Only requests for this feature.",
+    examples: ["image.generate"],
+  }),
+);
 
 /** Lists and summarizes the request log of the runtime API. */
 export function requestOperations(parts: ManageParts): Operation[] {
@@ -53,17 +58,11 @@ function list({ control, cellOf }: ManageParts): Operation {
         }),
       ),
       endpoint: Type.Optional(endpointField),
-      status: Type.Optional(
-        Type.String({
-          pattern: "^([245]xx|[245]\\d\\d)$",
-          description: "One status, such as `409`, or a class, such as `4xx`.",
-          examples: ["4xx"],
-        }),
-      ),
-      code: Type.Optional(Type.String({ maxLength: 60, examples: ["idempotency_key_reused"] })),
-      reason: Type.Optional(Type.String({ maxLength: 60, examples: ["insufficient_credits"] })),
+      ...outcomeQuery,
+      feature: featureQuery,
       customerId: Type.Optional(Type.String({ minLength: 1, maxLength: 255, examples: ["customer_42"] })),
       since: Type.Optional(timeField),
+      until: Type.Optional(timeOf("Only requests before this time.")),
     }),
     answer: Type.Object({
       ...pageOf(LoggedRequest).properties,
@@ -78,15 +77,15 @@ function list({ control, cellOf }: ManageParts): Operation {
     }),
     handle: async (call) => {
       const scope = scopeOf(call);
-      const { endpoint, status, code, reason, customerId, cursor, after, limit } = call.query;
+      const { endpoint, feature, customerId, cursor, after, limit } = call.query;
       const start = await historyStartOf(control, call);
       const filter = {
+        ...readOutcomeFilter(call.query),
         endpoint: endpoint ?? null,
-        status: status === undefined ? null : readStatus(status),
-        code: code ?? null,
-        reason: reason ?? null,
+        feature: feature ?? null,
         customerId: customerId === undefined ? null : brandAs<CustomerId>(customerId),
         since: laterOf(readTime("since", call.query.since) ?? null, start),
+        until: readTime("until", call.query.until) ?? null,
         start,
       };
       const page = {
@@ -148,34 +147,42 @@ function ofCustomer({ control, cellOf }: ManageParts): Operation {
     summary: "List a customer's requests",
     description:
       "Newest first: all charges and denials, and the checks, usage events, errors and replays from the last 7 days in the request log. " +
-      "Older usage events and events sent in batches are not listed.",
+      "Older usage events and events sent in batches are not listed. With filters, a page may hold fewer than `limit` items or none: " +
+      "continue while there is a `nextCursor`.",
     params: customerParams,
-    query: strictObject({ ...pageQuery }),
+    query: strictObject({
+      ...pageQuery,
+      ...outcomeQuery,
+      feature: featureQuery,
+      from: Type.Optional(timeOf("Only requests from this time on.")),
+      to: Type.Optional(timeOf("Only requests before this time.")),
+    }),
     answer: Type.Object({ ...pageOf(CustomerRequest).properties, ...windowAnswer }),
     handle: async (call) => {
       const scope = scopeOf(call);
-      const since = await historyStartOf(control, call);
+      const start = await historyStartOf(control, call);
+      const { cursor, limit, feature } = call.query;
       const page = {
-        from: readCustomerCursor(call.query.cursor),
-        limit: readLimit(call.query.limit),
-        since,
+        from: readCustomerCursor(cursor),
+        limit: readLimit(limit),
+        times: {
+          start,
+          since: laterOf(readTime("from", call.query.from) ?? null, start),
+          until: readTime("to", call.query.to) ?? null,
+        },
+        filter: { ...readOutcomeFilter(call.query), feature: feature ?? null },
       };
       const found = await listCustomerRequests(cellOf(scope.cell), scope, customerIdOf(call), page);
       if (found === null) throw customerNotFound();
       const { items, next } = found;
       const nextCursor = next === null ? null : writeCustomerCursor(next);
-      return { items, nextCursor, ...describeWindow(since) };
+      return { items, nextCursor, ...describeWindow(start) };
     },
   });
 }
 
 function laterOf(a: Instant | null, b: Instant | null): Instant | null {
   return a !== null && b !== null ? brandAs<Instant>(Math.max(a, b)) : (a ?? b);
-}
-
-function readStatus(text: string): { from: number; below: number } {
-  const from = Number(text.replace("xx", "00"));
-  return { from, below: text.endsWith("xx") ? from + 100 : from + 1 };
 }
 
 function readLogCursor(field: "cursor" | "after", text: string | undefined): Uuid | null {
@@ -187,16 +194,9 @@ function refuseCursor(field: string): never {
   throw invalidField({ field, code: "wrong_form", message: "is not a cursor from this list" });
 }
 
-/** The cursor of the first page, which starts at the newest rows. */
-const FIRST_PAGE: CustomerRequestCursor = {
-  charge: Number.MAX_SAFE_INTEGER,
-  denial: { recordedAt: brandAs<Instant>(TIME_MAX), id: Buffer.alloc(16, 0xff) },
-  logged: null,
-};
-
-function readCustomerCursor(text: string | undefined): CustomerRequestCursor {
+function readCustomerCursor(text: string | undefined): CustomerRequestCursor | null {
   const values = decodeCursor(text, ["number", "number", "string", "string"]);
-  if (values === null) return FIRST_PAGE;
+  if (values === null) return null;
   const [charge, recordedAt, denial, logged] = values;
   const isInTime = recordedAt >= 0 && recordedAt <= TIME_MAX;
   const id = parsePublicId("den", denial);

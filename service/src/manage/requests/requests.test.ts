@@ -85,6 +85,16 @@ test("a list applies its filters and pages by cursor", async () => {
   expect(await count("since=2020-01-01T00:00:00Z")).toBe(8);
   expect(await count("since=1965-01-01T00:00:00Z")).toBe(8);
   expect(await count("since=2100-01-01T00:00:00Z")).toBe(0);
+  expect(await count("until=2100-01-01T00:00:00Z")).toBe(8);
+  expect(await count("until=2020-01-01T00:00:00Z")).toBe(0);
+  const [newest] = await list(managed, "requests");
+  expect(await count(`until=${newest?.["recordedAt"]}`)).toBeLessThan(8);
+  expect(await count("outcome=denied")).toBe(2);
+  expect(await count("outcome=failed")).toBe(3);
+  expect(await count("outcome=ok")).toBe(3);
+  const rendered = (await list(managed, "requests")).filter(({ feature }) => feature === "image.render");
+  expect(await count("feature=image.render")).toBe(rendered.length);
+  expect(await count("feature=nothing")).toBe(0);
   const seen: unknown[] = [];
   for (let path = "requests?limit=3"; ; ) {
     const { body } = await managed.manage("GET", path);
@@ -200,6 +210,49 @@ test("the pages of a customer's requests cover all three sources without duplica
   const times = seen.map(({ recordedAt }) => String(recordedAt));
   expect(times).toEqual([...times].sort().reverse());
   expect((await manage("GET", "customers/ada/requests?cursor=nonsense")).status).toBe(400);
+});
+
+test("a customer's requests are filtered by outcome, feature and time, with full pages", async () => {
+  const managed = await setupManage();
+  const { consume, record, topUp, manage } = managed;
+  await topUp("ada", 1000);
+  for (let i = 0; i < 5; i++) {
+    const body = { customerId: "ada", feature: "image.render" };
+    await consume({ ...body, idempotencyKey: `yes-${i}` });
+    await consume({ ...body, idempotencyKey: `no-${i}`, quantity: 1000 });
+    await record({ customerId: "ada", event: "tokens", quantity: 1 });
+  }
+  await consume({ customerId: "ada", feature: "export", idempotencyKey: "export" });
+  await consume({ customerId: "ada", feature: "nothing", idempotencyKey: "rejected" });
+  await logged(managed, 17);
+  const all = await list(managed, "customers/ada/requests");
+  const walk = async (query: string) => {
+    const pages: Item[][] = [];
+    for (let cursor = ""; ; ) {
+      const { status, body, text } = await manage("GET", `customers/ada/requests?limit=2&${query}${cursor}`);
+      expect(status, text).toBe(200);
+      pages.push(body["items"] as Item[]);
+      if (body["nextCursor"] === null)
+        return { found: pages.flat(), sizes: pages.map(({ length }) => length) };
+      cursor = `&cursor=${body["nextCursor"]}`;
+    }
+  };
+  const denied = await walk("outcome=denied");
+  expect(denied.found).toEqual(all.filter(({ kind }) => kind === "denial"));
+  expect(denied.sizes).toEqual([2, 2, 1]);
+  expect((await walk("reason=insufficient_credits")).found).toEqual(denied.found);
+  expect((await walk("reason=limit_reached")).found).toEqual([]);
+  expect((await walk("outcome=failed")).found).toMatchObject([{ code: "feature_not_found" }]);
+  expect((await walk("feature=export")).found).toMatchObject([{ kind: "charge", feature: "export" }]);
+  expect((await walk("feature=image.render&outcome=ok")).found).toHaveLength(5);
+  const [from, to] = [String(all[9]?.recordedAt), String(all[4]?.recordedAt)];
+  const within = all.filter(({ recordedAt }) => String(recordedAt) >= from && String(recordedAt) < to);
+  expect(within.length).toBeGreaterThan(2);
+  expect((await walk(`from=${from}&to=${to}`)).found).toEqual(within);
+  expect((await walk(`from=${from}&to=${to}&outcome=denied`)).found).toEqual(
+    within.filter(({ kind }) => kind === "denial"),
+  );
+  expect((await manage("GET", "customers/ada/requests?from=yesterday")).status).toBe(400);
 });
 
 test("requests before the history window are hidden", async () => {

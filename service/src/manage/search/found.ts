@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { KEYED_ENDPOINTS } from "../../store/cell/keyed-requests.ts";
-import { nullable, timeField } from "../fields.ts";
+import { nullable, shownCustomerName, timeField } from "../fields.ts";
 
 const whereFields = {
   projectId: Type.String({ examples: ["1"] }),
@@ -12,9 +12,16 @@ const customerIdField = nullable(
   Type.String({ description: "Null if the customer was erased.", examples: ["customer_42"] }),
 );
 
+const customerFields = { customerId: customerIdField, customerName: shownCustomerName };
+
+const featureFields = {
+  feature: Type.String({ examples: ["image.generate"] }),
+  featureName: Type.String({ examples: ["Image generation"] }),
+};
+
 const recordFields = {
   ...whereFields,
-  customerId: customerIdField,
+  ...customerFields,
   quantity: Type.Integer({ examples: [1] }),
 };
 
@@ -43,7 +50,7 @@ export const Found = Type.Object({
     Type.Object({
       ...whereFields,
       recordedAt: timeField,
-      customerId: customerIdField,
+      ...customerFields,
       grant: Type.Integer({ description: "Grant number, unique per customer.", examples: [3] }),
       kind: Type.Enum(["allowance", "purchase", "manual", "promotion"]),
       credits: Type.Integer({ examples: [500] }),
@@ -65,7 +72,7 @@ export const Found = Type.Object({
       ...recordFields,
       recordedAt: timeField,
       consumeId: Type.String({ examples: ["con_06fd5n0r000000000a00000001"] }),
-      feature: Type.String({ examples: ["image.generate"] }),
+      ...featureFields,
     }),
   ),
   denials: Type.Array(
@@ -73,14 +80,14 @@ export const Found = Type.Object({
       ...recordFields,
       recordedAt: timeField,
       denialId: Type.String({ examples: ["den_01k9zq6n2wf3rvd0m6zj8b6c1t"] }),
-      feature: Type.String({ examples: ["image.generate"] }),
+      ...featureFields,
       reason: nullable(Type.String({ examples: ["insufficient_credits"] })),
     }),
   ),
   holds: Type.Array(
     Type.Object({
       ...whereFields,
-      customerId: recordFields.customerId,
+      ...customerFields,
       openedAt: timeField,
       holdId: Type.String({ examples: ["hld_06fd5n0r000000000a00000001"] }),
     }),
@@ -93,8 +100,12 @@ export const Found = Type.Object({
       event: Type.String({ examples: ["tokens.generated"] }),
     }),
   ),
-  plans: Type.Array(CatalogItem, { description: "Plans whose key starts with the search text." }),
-  features: Type.Array(CatalogItem, { description: "Features whose key starts with the search text." }),
+  plans: Type.Array(CatalogItem, {
+    description: "Plans whose key starts with the search text, or whose name contains it.",
+  }),
+  features: Type.Array(CatalogItem, {
+    description: "Features whose key starts with the search text, or whose name contains it.",
+  }),
 });
 
 export type Found = Static<typeof Found>;

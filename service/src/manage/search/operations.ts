@@ -41,7 +41,7 @@ const NOUN = "Search";
 
 const DESCRIPTION =
   "Finds customers by part of their ID, name, email or billing reference (one or two characters match only the beginning); grants by reference, such as a payment ID; idempotency " +
-  "keys; charges, denials, holds and usage events by ID; plans and features by the beginning of their key. Returns at most 10 of each kind.";
+  "keys; charges, denials, holds and usage events by ID; plans and features by the beginning of their key or part of their name. Returns at most 10 of each kind.";
 
 const query = strictObject({
   q: Type.String({
@@ -170,30 +170,33 @@ async function searchIds(
   whereIs: WhereIs,
 ): Promise<Pick<Found, "charges" | "denials" | "holds" | "events">> {
   const find = async (kind: RecordKind) => (await findById(tx, kind, scope, text)).filter(isAfter(since));
-  const shared = ({ environmentId, customerId, quantity }: FoundRecord) => ({
+  const shared = ({ environmentId, customerId, customerName, quantity }: FoundRecord) => ({
     ...whereIs(environmentId),
     customerId,
+    customerName,
     quantity,
   });
+  const featureOf = ({ subject, name }: FoundRecord) => ({ feature: subject, featureName: name ?? subject });
   return {
     charges: (await find("charge")).map((row) => ({
       ...shared(row),
       recordedAt: formatTimestamp(row.at),
       consumeId: text,
-      feature: row.subject,
+      ...featureOf(row),
     })),
     denials: (await find("denial")).map((row) => ({
       ...shared(row),
       recordedAt: formatTimestamp(row.at),
       denialId: text,
-      feature: row.subject,
+      ...featureOf(row),
       reason: row.reason,
     })),
     holds: (await findHold(tx, scope, text))
       .filter(isAfter(since))
-      .map(({ environmentId, customerId, at }) => ({
+      .map(({ environmentId, customerId, customerName, at }) => ({
         ...whereIs(environmentId),
         customerId,
+        customerName,
         openedAt: formatTimestamp(at),
         holdId: text,
       })),

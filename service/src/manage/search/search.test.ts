@@ -98,9 +98,13 @@ test("keys, charges, denials, events, plans and features are found", async () =>
   expect(await search(managed, "k-1")).toMatchObject({
     keys: [{ idempotencyKey: "k-1", endpoint: "consume", environment: "test" }],
   });
+  const { manage } = managed;
+  await manage("PUT", "customers/ada", { body: { name: "Ada Films" } });
+  await managed.database.query("update cell.features set name = 'Rendered image' where key = 'image.render'");
+  const names = { customerId: "ada", customerName: "Ada Films" };
   const consumeId = String(charge.body["consumeId"]);
   expect(await search(managed, consumeId)).toMatchObject({
-    charges: [{ consumeId, customerId: "ada", feature: "image.render", quantity: 1 }],
+    charges: [{ consumeId, ...names, feature: "image.render", featureName: "Rendered image", quantity: 1 }],
   });
   const eventId = String(event.body["eventId"]);
   expect(await search(managed, eventId)).toMatchObject({
@@ -108,10 +112,11 @@ test("keys, charges, denials, events, plans and features are found", async () =>
   });
   const story = (await managed.manage("GET", "keys/k-2")).body["denial"] as { denialId: string };
   expect(await search(managed, story.denialId)).toMatchObject({
-    denials: [{ reason: "insufficient_credits", quantity: 99, customerId: "ada" }],
+    denials: [{ reason: "insufficient_credits", quantity: 99, ...names, featureName: "Rendered image" }],
   });
   expect(await search(managed, "Pr")).toMatchObject({ plans: [{ key: "pro", name: "Pro" }] });
   expect((await search(managed, "image"))["features"]).toMatchObject([{ key: "image.render" }]);
+  expect((await search(managed, "DERED im"))["features"]).toMatchObject([{ key: "image.render" }]);
   expect(emptied(await search(managed, "con_7zzzzzzzzzzzzzzzzzzzzzzzzz"))).toEqual([]);
 });
 

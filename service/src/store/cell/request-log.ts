@@ -172,6 +172,14 @@ export function lowestLogId(at: Instant): Uuid {
   return uuidV7(brandAs<Instant>(Math.max(0, at))).fill(0, 6);
 }
 
+/** An entry is written about a second after its response. A minute allows for a slow database. */
+const WRITTEN_WITHIN_MS = 60_000;
+
+/** An upper bound: the entries of responses before `at` have lower IDs. Entries of later responses can have lower IDs too. */
+export function highestLogId(at: Instant): Uuid {
+  return lowestLogId(brandAs<Instant>(at + WRITTEN_WITHIN_MS));
+}
+
 export type RequestCount = {
   readonly environmentId: EnvironmentId;
   readonly endpoint: LoggedEndpoint;

@@ -24,10 +24,10 @@ import { endpointOf } from "./keyed-requests.ts";
 import type { SearchScope } from "./search.ts";
 import { grantKindOf } from "./wallet-state.ts";
 
-const customerId = (row: string) =>
+const ofCustomer = (row: string, column: "customer_id" | "name") =>
   orNull(
     text(`(
-    select c.customer_id
+    select c.${column}
     from cell.customers as c
     where c.environment_id = ${row}.environment_id
       and c.number = ${row}.customer_number
@@ -35,12 +35,17 @@ const customerId = (row: string) =>
   )`),
   );
 
+/** Null if the customer was erased. */
+const customer = (row: string) => ({
+  customerId: ofCustomer(row, "customer_id"),
+  customerName: ofCustomer(row, "name"),
+});
+
 const GRANT = describeRow({
   environmentId: id<EnvironmentId>("g.environment_id"),
   /** When the grant was recorded. */
   at: instant("g.recorded_at"),
-  /** Null if the customer was erased. */
-  customerId: customerId("g"),
+  ...customer("g"),
   grant: integer("g.number"),
   kind: derive(integer("g.kind"), grantKindOf),
   credits: integer("g.credits"),
@@ -131,24 +136,32 @@ async function findEventTime(tx: Tx, scope: SearchScope, eventId: Uuid): Promise
   return (await findRecordById(tx, "event", scope, eventId))?.at ?? brandAs<Instant>(0);
 }
 
-const FEATURE_KEY = `(
-    select f.key
+const ofFeature = (column: "key" | "name") => `(
+    select f.${column}
     from cell.features as f
     where f.environment_id = r.environment_id
       and f.id = r.feature_id
   )`;
 
-type RecordColumns = { readonly at: string; readonly subject: string; readonly reason: string };
+const FEATURE = { subject: ofFeature("key"), name: ofFeature("name") };
 
-const recordRow = ({ at, subject, reason }: RecordColumns) =>
+type RecordColumns = {
+  readonly at: string;
+  readonly subject: string;
+  readonly name: string;
+  readonly reason: string;
+};
+
+const recordRow = ({ at, subject, name, reason }: RecordColumns) =>
   describeRow({
     environmentId: id<EnvironmentId>("r.environment_id"),
     /** When the record was written, or when the event occurred. */
     at: instant(at),
-    /** Null if the customer was erased. */
-    customerId: customerId("r"),
+    ...customer("r"),
     /** The feature's or the event's key. */
     subject: text(subject),
+    /** The feature's name. Null for an event. */
+    name: orNull(text(name)),
     quantity: integer("r.quantity"),
     /** Set for a denial. */
     reason: orNull(derive(integer(reason), reasonOf)),
@@ -157,9 +170,9 @@ const recordRow = ({ at, subject, reason }: RecordColumns) =>
 /** A charge, denial or event found by its ID. */
 export type FoundRecord = RowOf<ReturnType<typeof recordRow>> & { readonly id: Uuid };
 
-const CHARGE = recordRow({ at: "r.recorded_at", subject: FEATURE_KEY, reason: "null" });
-const DENIAL = recordRow({ at: "r.recorded_at", subject: FEATURE_KEY, reason: "r.reason" });
-const EVENT = recordRow({ at: "r.occurred_at", subject: "r.event", reason: "null" });
+const CHARGE = recordRow({ at: "r.recorded_at", ...FEATURE, reason: "null" });
+const DENIAL = recordRow({ at: "r.recorded_at", ...FEATURE, reason: "r.reason" });
+const EVENT = recordRow({ at: "r.occurred_at", subject: "r.event", name: "null", reason: "null" });
 
 const FIND_CHARGE = statement(
   "search.find_charge",
@@ -198,8 +211,7 @@ const FIND_EVENT = statement(
 const FOUND_HOLD = describeRow({
   environmentId: id<EnvironmentId>("r.environment_id"),
   at: instant("r.opened_at"),
-  /** Null if the customer was erased. */
-  customerId: customerId("r"),
+  ...customer("r"),
 });
 
 const FIND_HOLD = statement(

@@ -202,7 +202,7 @@ const findKeys = (table: "plans" | "features") => ({
     select t.environment_id, t.key, t.name
     from cell.${table} as t
     where t.environment_id = e.id
-      and (t.key like $2 or t.key like $3)
+      and (t.key like $2 or t.key like $3 or lower(t.name) like $5)
     order by t.key
     limit $4
   ) as s
@@ -211,15 +211,16 @@ const findKeys = (table: "plans" | "features") => ({
 
 const FIND = { plans: findKeys("plans"), features: findKeys("features") } as const;
 
-/** Plans or features whose key starts with the text, as written or in lower case. */
+/** Plans or features whose key starts with the text, as written or in lower case, or whose name matches it like a customer's. */
 export function findCatalogByText(
   tx: Tx,
   table: "plans" | "features",
   { environments, limit }: SearchScope,
-  prefix: string,
+  searched: string,
 ): Promise<FoundKey[]> {
-  const patterns = [`${escapePattern(prefix)}%`, `${escapePattern(prefix.toLowerCase())}%`];
-  return listRows(tx, FIND[table], [integers(environments), ...patterns, limit], KEY);
+  const patterns = [`${escapePattern(searched)}%`, `${escapePattern(searched.toLowerCase())}%`];
+  const parameters = [integers(environments), ...patterns, limit, patternOf(searched)];
+  return listRows(tx, FIND[table], parameters, KEY);
 }
 
 function escapePattern(text: string): string {
