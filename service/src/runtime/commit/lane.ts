@@ -7,11 +7,11 @@ import { assert, assertNever } from "../../primitives/assert.ts";
 import type { CatalogCache } from "../../store/cell/catalogs.ts";
 import { KeptSession, type OpenSession } from "../kept-session.ts";
 import { Parked } from "../parked.ts";
+import { halve, isTooOld, RequestQueue } from "../request-queue.ts";
 import type { BatchFacts, BatchPlan } from "./batch-plan.ts";
 import { DecisionFailed, orDecisionFailed, readFacts, writePlan } from "./commit-batch.ts";
 import { decideBatch } from "./decide-batch.ts";
-import { isTooOld, LaneQueue, refuse } from "./lane-queue.ts";
-import { type Outcome, type Pending, type RuntimeRequest, toPending } from "./request.ts";
+import { type Outcome, type Pending, type RuntimeRequest, refuse, sizeOf, toPending } from "./request.ts";
 
 export type LaneOptions = {
   readonly openSession: OpenSession;
@@ -25,7 +25,7 @@ export type LaneOptions = {
 };
 
 const RERUNS_MAX = 3;
-/** How often a request is skipped before it moves to the blocking lane. */
+/** How many times a request is skipped before it moves to the blocking lane. */
 const SKIPS_MAX = 3;
 /** Maximum number of consecutive batches sent ahead that share a wallet. After that, other transactions can take the lock. */
 const AHEAD_MAX = 4;
@@ -61,7 +61,7 @@ type OpenedBatch = {
  */
 export class Lane {
   readonly #options: LaneOptions;
-  readonly #queue: LaneQueue;
+  readonly #queue: RequestQueue<Pending>;
   readonly #session: KeptSession;
   readonly #parked: Parked<Pending>;
   #ahead: OpenedBatch | null = null;
@@ -72,7 +72,10 @@ export class Lane {
 
   constructor(options: LaneOptions) {
     this.#options = options;
-    this.#queue = new LaneQueue(options.queueLengthMax);
+    this.#queue = new RequestQueue({
+      ...{ lengthMax: options.queueLengthMax, sizeOf },
+      onOverload: (pendings) => refuse(pendings, { kind: "overloaded" }),
+    });
     this.#session = new KeptSession(options.openSession);
     this.#parked = new Parked({
       catalogs: options.catalogs,
@@ -93,16 +96,15 @@ export class Lane {
     return new Promise((settle) => this.#enqueue([toPending(request, settle)]));
   }
 
-  /** Enqueues all requests, or rejects all of them if the queue is full. Calls `settle` for each with its position. */
+  /** Enqueues all requests, or rejects all of them. Calls `settle` for each with its position. */
   submitAll(requests: readonly RuntimeRequest[], settle: (outcome: Outcome, index: number) => void): void {
     this.#enqueue(requests.map((request, index) => toPending(request, (outcome) => settle(outcome, index))));
   }
 
   #enqueue(pendings: readonly Pending[]): void {
     if (this.#isDown || this.#isClosed) refuse(pendings, { kind: "unavailable" });
-    else if (this.#queue.isFull) refuse(pendings, { kind: "overloaded" });
     else {
-      for (const pending of pendings) this.#queue.push(pending);
+      this.#queue.add(pendings);
       this.#wake();
     }
   }
@@ -239,9 +241,7 @@ export class Lane {
   async #commitHalves(batch: readonly Pending[]): Promise<void> {
     // Halving takes many round trips, so requests that are already too old are rejected first.
     refuse(batch.filter(isTooOld), { kind: "overloaded" });
-    const rest = batch.filter((pending) => !isTooOld(pending));
-    const middle = Math.ceil(rest.length / 2);
-    for (const half of [rest.slice(0, middle), rest.slice(middle)])
+    for (const half of halve(batch.filter((pending) => !isTooOld(pending))))
       if (half.length > 0) await this.#commit(half, { opened: null, looksAhead: false });
   }
 
@@ -279,7 +279,7 @@ export class Lane {
   /** Marks the database as unreachable, and rejects all requests immediately until it responds again. */
   #goDown(batch: readonly Pending[]): void {
     refuse(batch, { kind: "unavailable" });
-    this.#queue.refuseAll({ kind: "unavailable" });
+    refuse(this.#queue.takeAll(), { kind: "unavailable" });
     if (this.#isDown) return;
     this.#isDown = true;
     void this.#reconnect();

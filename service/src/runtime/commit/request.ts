@@ -134,3 +134,13 @@ export function toPending(request: RuntimeRequest, settle: Pending["settle"]): P
   const enqueuedAtMs = performance.now();
   return { request, enqueuedAtMs, settle, name: null, isUncertain: false, skips: 0, fetches: 0 };
 }
+
+/** How much of a batch a request takes. Each of its items counts. */
+export function sizeOf({ request }: Pending): number {
+  return "consumption" in request ? request.consumption.items.length : 1;
+}
+
+/** A request that may have been committed is not rejected: its outcome is reported as unknown. */
+export function refuse(batch: readonly Pending[], outcome: Outcome): void {
+  for (const pending of batch) pending.settle(pending.isUncertain ? { kind: "outcome_unknown" } : outcome);
+}
