@@ -141,8 +141,20 @@ test("a batch for one customer has no other customer's requests, and environment
 
 test("a batch is halved between environments before it is halved within one", () => {
   const mixed = [1, 2, 1, 3, 1, 2].map((environment) => waiting({ environment }));
-  const [first, second] = halve(mixed);
+  const [first = [], second = []] = halve(mixed);
   expect([countByEnvironment(first), countByEnvironment(second)]).toEqual([{ 1: 3, 2: 2 }, { 3: 1 }]);
+  const [one = []] = halve(first);
   expect(halve(first).map(countByEnvironment)).toEqual([{ 1: 3 }, { 2: 2 }]);
-  expect(halve(halve(first)[0]).map(countByEnvironment)).toEqual([{ 1: 2 }, { 1: 1 }]);
+  expect(halve(one).map(countByEnvironment)).toEqual([{ 1: 2 }, { 1: 1 }]);
+  expect(halve([])).toEqual([]);
+});
+
+test("shared batches grow while they are quick, and shrink when they are slow", () => {
+  const { queue } = open(5_000);
+  addEach(queue, 2_000, { environment: 1 });
+  queue.add([waiting({ environment: 2 })]);
+  for (let i = 0; i < 10; i++) queue.adapt(queue.take(), 5);
+  expect(queue.take()).toHaveLength(30);
+  for (let i = 0; i < 10; i++) queue.adapt(queue.take(), 50);
+  expect(queue.take()).toHaveLength(20);
 });

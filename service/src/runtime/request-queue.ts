@@ -25,10 +25,10 @@ type EnvironmentQueue<T> = {
 
 const BATCH_SIZE_MAX = 300;
 /**
- * While environments share the queue, batches are short, because a request waits for the batch that began before it came.
- * A batch has room for any request.
+ * While environments share the queue, batches are short, because a request waits for the batch that began before it came. They have
+ * as many charges as fit into this time.
  */
-const SHARED_BATCH_SIZE_MAX = ITEMS_MAX;
+const SHARED_BATCH_MS = 10;
 /** What an environment takes of a batch before the next environment's turn. */
 const SHARE = 5;
 /** How long the queue counts as shared after a request of another environment. */
@@ -50,6 +50,8 @@ export class RequestQueue<T extends Waiting> {
   #length = 0;
   #lastEnvironment: EnvironmentId | null = null;
   #sharedUntilMs = 0;
+  /** At least what the largest request needs. */
+  #sharedSizeMax = ITEMS_MAX;
 
   constructor(options: QueueOptions<T>) {
     this.#options = options;
@@ -95,7 +97,7 @@ export class RequestQueue<T extends Waiting> {
   /** Takes the next batch: a few charges and events of each environment in turn, until the batch is full. */
   take(): T[] {
     const batch: T[] = [];
-    let room = performance.now() < this.#sharedUntilMs ? SHARED_BATCH_SIZE_MAX : BATCH_SIZE_MAX;
+    let room = this.#isShared ? this.#sharedSizeMax : BATCH_SIZE_MAX;
     // An environment that still has requests is put at the end of the map, so the loop comes to it again.
     for (const [environmentId, queue] of this.#queues) {
       const credit = this.#queues.size === 1 ? room : queue.credit + SHARE;
@@ -111,6 +113,13 @@ export class RequestQueue<T extends Waiting> {
       if (this.#options.sizeOf(next) > room) break;
     }
     return this.#taken(batch);
+  }
+
+  /** Adapts the size of shared batches to the duration of the last batch. */
+  adapt(batch: readonly T[], durationMs: number): void {
+    if (durationMs > SHARED_BATCH_MS) this.#sharedSizeMax = Math.max(ITEMS_MAX, this.#sharedSizeMax * 0.9);
+    else if (batch.length >= this.#sharedSizeMax / 2)
+      this.#sharedSizeMax = Math.min(BATCH_SIZE_MAX, this.#sharedSizeMax + 1);
   }
 
   /** Takes the first request of the next environment and others for the same customer, up to a full batch. */
@@ -145,6 +154,10 @@ export class RequestQueue<T extends Waiting> {
 
   close(): void {
     clearInterval(this.#ageTimer);
+  }
+
+  get #isShared(): boolean {
+    return performance.now() < this.#sharedUntilMs;
   }
 
   #queueOf(environmentId: EnvironmentId): EnvironmentQueue<T> {
@@ -186,9 +199,8 @@ export class RequestQueue<T extends Waiting> {
 
   #reject(requests: readonly T[]): void {
     const { onOverload } = this.#options;
-    const isShared = performance.now() < this.#sharedUntilMs;
     // Held back for different times, so that the retries do not come together either.
-    if (isShared) setTimeout(onOverload, HOLD_BACK_MS * (0.5 + Math.random()), requests);
+    if (this.#isShared) setTimeout(onOverload, HOLD_BACK_MS * (0.5 + Math.random()), requests);
     else onOverload(requests);
   }
 
@@ -209,9 +221,9 @@ export function isTooOld({ enqueuedAtMs }: Pick<Waiting, "enqueuedAtMs">): boole
 }
 
 /** Halves a batch between two environments if it can, so that one environment's bad request delays the others least. */
-export function halve<T extends Waiting>(batch: readonly T[]): readonly [readonly T[], readonly T[]] {
+export function halve<T extends Waiting>(batch: readonly T[]): T[][] {
   const environments = [...Map.groupBy(batch, ({ request }) => request.environmentId).values()];
   const parts = environments.length > 1 ? environments : batch.map((each) => [each]);
   const middle = Math.ceil(parts.length / 2);
-  return [parts.slice(0, middle).flat(), parts.slice(middle).flat()];
+  return [parts.slice(0, middle).flat(), parts.slice(middle).flat()].filter(({ length }) => length > 0);
 }

@@ -7,11 +7,12 @@ import { assert, assertNever } from "../../primitives/assert.ts";
 import type { CatalogCache } from "../../store/cell/catalogs.ts";
 import { KeptSession, type OpenSession } from "../kept-session.ts";
 import { Parked } from "../parked.ts";
-import { halve, isTooOld, RequestQueue } from "../request-queue.ts";
+import { halve, RequestQueue } from "../request-queue.ts";
 import type { BatchFacts, BatchPlan } from "./batch-plan.ts";
 import { DecisionFailed, orDecisionFailed, readFacts, writePlan } from "./commit-batch.ts";
 import { decideBatch } from "./decide-batch.ts";
-import { type Outcome, type Pending, type RuntimeRequest, refuse, sizeOf, toPending } from "./request.ts";
+import { type Pending, refuse, refuseAged, sizeOf, toPending } from "./pending.ts";
+import type { Outcome, RuntimeRequest } from "./request.ts";
 
 export type LaneOptions = {
   readonly openSession: OpenSession;
@@ -72,10 +73,8 @@ export class Lane {
 
   constructor(options: LaneOptions) {
     this.#options = options;
-    this.#queue = new RequestQueue({
-      ...{ lengthMax: options.queueLengthMax, sizeOf },
-      onOverload: (pendings) => refuse(pendings, { kind: "overloaded" }),
-    });
+    const onOverload = (pendings: readonly Pending[]) => refuse(pendings, { kind: "overloaded" });
+    this.#queue = new RequestQueue({ lengthMax: options.queueLengthMax, sizeOf, onOverload });
     this.#session = new KeptSession(options.openSession);
     this.#parked = new Parked({
       catalogs: options.catalogs,
@@ -192,7 +191,9 @@ export class Lane {
     } catch (error) {
       return this.#recover(session, error);
     }
-    this.#options.onBatch({ size: batch.length, durationMs: performance.now() - startedAtMs });
+    const durationMs = performance.now() - startedAtMs;
+    this.#queue.adapt(batch, durationMs);
+    this.#options.onBatch({ size: batch.length, durationMs });
     return { kind: "done", outcomes: plan.outcomes };
   }
 
@@ -240,9 +241,8 @@ export class Lane {
   /** Halves the batch until the request that fails is alone, so that the others succeed. */
   async #commitHalves(batch: readonly Pending[]): Promise<void> {
     // Halving takes many round trips, so requests that are already too old are rejected first.
-    refuse(batch.filter(isTooOld), { kind: "overloaded" });
-    for (const half of halve(batch.filter((pending) => !isTooOld(pending))))
-      if (half.length > 0) await this.#commit(half, { opened: null, looksAhead: false });
+    for (const half of halve(refuseAged(batch)))
+      await this.#commit(half, { opened: null, looksAhead: false });
   }
 
   /** Takes the next requests in order; on the blocking lane, only those of one customer. */
