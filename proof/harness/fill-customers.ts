@@ -1,3 +1,4 @@
+import type { Context } from "../../service/src/manage/context.ts";
 import { addCredits } from "../../service/src/manage/credits/add-credits.ts";
 import { reverseConsume } from "../../service/src/manage/credits/reverse-consume.ts";
 import { assignPlan } from "../../service/src/manage/customers/assign-plan.ts";
@@ -5,7 +6,7 @@ import type { Pool } from "../../service/src/postgres/pool.ts";
 import { brandAs, type CustomerId, type Instant } from "../../service/src/primitives/brand.ts";
 import { decodeWalletState, encodeWalletState } from "../../service/src/store/cell/wallet-state.ts";
 import { Caller } from "./caller.ts";
-import { type Database, withPool } from "./database.ts";
+import { type Database, databaseAt, withPool } from "./database.ts";
 import { FEATURE_NOT_IN_PLANS, type Installation, type PLANS, POOL, type Project } from "./project.ts";
 import type { Service } from "./purser.ts";
 
@@ -17,6 +18,16 @@ const AT_ONCE = 20;
 
 /** An installation in which to create customers. */
 type Filled = Pick<Installation, "database" | "project"> & { readonly service: Service };
+
+/** Creates customers who have the plan `wide` and have used nothing. */
+export async function fillWithPlan(databaseUrl: string, context: Context, customers: number): Promise<void> {
+  const customerId = brandAs<CustomerId>("customer_1");
+  const assigned = await withPool(databaseUrl, (pool) =>
+    assignPlan(pool, context, { customerId, plan: "wide", anchor: null }),
+  );
+  if (assigned.kind !== "changed") throw new Error(`could not assign the plan: ${assigned.kind}`);
+  await copyCustomer(databaseAt(databaseUrl), context.environmentId, customers);
+}
 
 /**
  * Creates customers with nine ledger entries each. The first one uses the service: a plan, two top-ups of which one is
@@ -93,7 +104,7 @@ const TABLES = ["wallets", "grants", "assignments", "ledger"];
 const COPIED_AT_ONCE = 2_000;
 
 /** Creates `customer_2` and so on as copies of `customer_1`. */
-export async function copyCustomer(
+async function copyCustomer(
   database: Pick<Database, "query">,
   environmentId: number,
   customers: number,

@@ -58,6 +58,7 @@ export const PLANS = {
   },
 } as const satisfies Record<string, PlanContent>;
 
+const ACTOR = { kind: "command", id: null, requestId: null } as const;
 const COST = { credits: 10, per: 1 };
 const CATALOG = { features: { [FEATURE]: COST, [FEATURE_NOT_IN_PLANS]: COST }, plans: PLANS };
 
@@ -90,21 +91,29 @@ export async function openInstallation(
 export async function openProject(databaseUrl: string, catalog: CatalogContent = CATALOG): Promise<Project> {
   await migrateDatabase(databaseUrl);
   return withPool(databaseUrl, async (pool) => {
-    const actor = { kind: "command", id: null, requestId: null } as const;
     await createFirstOwner(pool, OWNER);
-    const { projectId, live } = await createProject(pool, "Proof");
-    const context = { projectId, environmentId: live.environmentId, actor };
-    await publishCatalog(pool, context, catalog);
-    const { secret: token } = await createManagementToken(pool, actor, {
+    const added = await addProject(pool, "Proof", catalog);
+    const { secret: token } = await createManagementToken(pool, ACTOR, {
       workspaceId: 1,
       name: "Proof",
       role: "owner",
       environment: null,
       expiresAt: null,
     });
-    const here = `/manage/v1/projects/${projectId}/live`;
-    return { context, apiKey: live.key.secret, token, here };
+    return { ...added, token };
   });
+}
+
+/** Creates another project with a catalog and no customers. */
+export async function addProject(
+  pool: Pool,
+  name: string,
+  catalog: CatalogContent = CATALOG,
+): Promise<Omit<Project, "token">> {
+  const { projectId, live } = await createProject(pool, name);
+  const context = { projectId, environmentId: live.environmentId, actor: ACTOR };
+  await publishCatalog(pool, context, catalog);
+  return { context, apiKey: live.key.secret, here: `/manage/v1/projects/${projectId}/live` };
 }
 
 async function publishCatalog(pool: Pool, context: Context, catalog: CatalogContent): Promise<void> {

@@ -26,6 +26,7 @@ import { NAMED_SCHEMAS } from "./manage/named-schemas.ts";
 import { toRoute } from "./manage/operation.ts";
 import { manageOperations } from "./manage/operations.ts";
 import type { ManageParts } from "./manage/parts.ts";
+import { AtOnce } from "./primitives/at-once.ts";
 import { VERSION } from "./primitives/version.ts";
 import type { Reader } from "./runtime/check/reader.ts";
 import { checkRoute } from "./runtime/check/route.ts";
@@ -40,6 +41,13 @@ import { listHoldsRoute, readHoldRoute } from "./runtime/holds/read-routes.ts";
 import type { FeatureFinder } from "./runtime/missing-feature.ts";
 import type { RequestLog } from "./runtime/request-log.ts";
 import { reverseRoute } from "./runtime/reversals/route.ts";
+
+/**
+ * What one project may use of the connections of the management API, so that it leaves some to others: two for reversals and
+ * reads of holds by API key, and four for management calls.
+ */
+const RUNTIME_SHARE = { max: 2, waitingMax: 200, waitMsMax: 1_000 };
+const MANAGEMENT_SHARE = { max: 4, waitingMax: 100, waitMsMax: 1_000 };
 
 export type ServerParts = {
   readonly config: Pick<Config, "trustProxy" | "publicUrl">;
@@ -83,8 +91,11 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
       onResponse: log.observe("consume"),
     });
     const { cellOf, idempotencyDays } = parts.manage;
-    const reverse = reverseRoute(({ cell, ...context }, reversal, keyed) =>
-      reverseByApiKey({ cell: cellOf(cell), idempotencyDays }, context, reversal, keyed),
+    const atOnce = new AtOnce(RUNTIME_SHARE);
+    const reverse = reverseRoute(
+      ({ cell, ...context }, reversal, keyed) =>
+        reverseByApiKey({ cell: cellOf(cell), idempotencyDays }, context, reversal, keyed),
+      atOnce,
     );
     runtime.route({ ...reverse, onResponse: log.observe("consume/reverse") });
     runtime.route({ ...eventsRoute(lanesOf), onResponse: log.observe("events") });
@@ -100,8 +111,8 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
     runtime.route({ ...extendHoldRoute(lanesOf), onResponse: log.observe("holds/extend") });
     runtime.route({ ...settleHoldRoute(lanesOf), onResponse: log.observe("holds/settle") });
     runtime.route({ ...releaseHoldRoute(lanesOf), onResponse: log.observe("holds/release") });
-    runtime.route(readHoldRoute(parts.manage.cellOf));
-    runtime.route(listHoldsRoute(parts.manage.cellOf));
+    runtime.route(readHoldRoute({ cellOf, atOnce }));
+    runtime.route(listHoldsRoute({ cellOf, atOnce }));
     runtime.route(readCustomerRoute({ readerOf, missing: missingFeature }));
   });
   await app.register(async (manage) => {
@@ -109,10 +120,11 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
     refuseUnstorableText(manage);
     admitManagers(manage, { authenticator: parts.authenticator, proxies });
     const operations = manageOperations(parts.manage);
-    for (const operation of operations) if (!operation.takesCsv) manage.route(toRoute(operation));
+    const atOnce = new AtOnce(MANAGEMENT_SHARE);
+    for (const operation of operations) if (!operation.takesCsv) manage.route(toRoute(operation, atOnce));
     await manage.register(async (files) => {
       acceptOnlyCsv(files);
-      for (const operation of operations) if (operation.takesCsv) files.route(toRoute(operation));
+      for (const operation of operations) if (operation.takesCsv) files.route(toRoute(operation, atOnce));
     });
   });
   serveHealth(app, parts.readiness);

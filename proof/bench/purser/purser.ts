@@ -79,7 +79,7 @@ export class Purser {
     { tree, database } = { tree: THIS_TREE, database: "purser" },
   ): Promise<Purser> {
     await server.query("postgres", `create database ${database}`);
-    // Uses the code of the other tree, whose tables may differ. Its path must not change.
+    // Uses the code of the other tree, whose tables may differ. Its path and its parameters must not change.
     const preparation: typeof import("./prepare-database.ts") = await import(
       join(tree, "proof/bench/purser/prepare-database.ts")
     );

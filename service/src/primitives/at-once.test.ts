@@ -2,11 +2,11 @@ import { expect, test } from "vitest";
 import { AtOnce } from "./at-once.ts";
 
 test("tasks beyond the limit wait in order, and those beyond the queue are refused", async () => {
-  const atOnce = new AtOnce({ max: 2, waitingMax: 2 });
+  const atOnce = new AtOnce({ max: 2, waitingMax: 2, waitMsMax: 60_000 });
   const log: string[] = [];
   const ends = new Map<string, (value: string) => void>();
   const start = (name: string) =>
-    atOnce.run(() => {
+    atOnce.run(1, () => {
       log.push(name);
       return new Promise<string>((resolve) => ends.set(name, resolve));
     });
@@ -26,9 +26,29 @@ test("tasks beyond the limit wait in order, and those beyond the queue are refus
 });
 
 test("a task that fails hands its place over", async () => {
-  const atOnce = new AtOnce({ max: 1, waitingMax: 1 });
-  const failed = atOnce.run(() => Promise.reject(new Error("failed")));
-  const next = atOnce.run(async () => "next");
+  const atOnce = new AtOnce({ max: 1, waitingMax: 1, waitMsMax: 60_000 });
+  const failed = atOnce.run(1, () => Promise.reject(new Error("failed")));
+  const next = atOnce.run(1, async () => "next");
   await expect(failed).rejects.toThrow("failed");
   expect(await next).toBe("next");
+});
+
+test("a task does not wait for the tasks of another owner", async () => {
+  const atOnce = new AtOnce({ max: 1, waitingMax: 0, waitMsMax: 60_000 });
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const first = atOnce.run(1, () => promise);
+  expect(await atOnce.run(1, async () => "same owner")).toBeNull();
+  expect(await atOnce.run(2, async () => "other owner")).toBe("other owner");
+  resolve("first");
+  expect(await first).toBe("first");
+});
+
+test("a task that waited too long is refused, and the next one still gets its place", async () => {
+  const atOnce = new AtOnce({ max: 1, waitingMax: 2, waitMsMax: 20 });
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const first = atOnce.run(1, () => promise);
+  expect(await atOnce.run(1, async () => "too late")).toBeNull();
+  const next = atOnce.run(1, async () => "next");
+  resolve("first");
+  expect([await first, await next]).toEqual(["first", "next"]);
 });

@@ -13,6 +13,7 @@ import { type CustomerName, customerKey } from "../../store/cell/customers.ts";
 import { readForCheck } from "../../store/cell/wallets.ts";
 import { KeptSession, type OpenSession } from "../kept-session.ts";
 import { Parked } from "../parked.ts";
+import { RequestQueue } from "../request-queue.ts";
 
 export type CheckRequest = CustomerName & {
   readonly items: readonly RequestedItem[];
@@ -44,15 +45,13 @@ type Waiting = {
   /** How often a missing part of the catalog was fetched for this check, only to be outdated again at the next attempt. */
   fetches: number;
   readonly request: CustomerName & Pick<CheckRequest, "span">;
-  readonly askedAtMs: number;
+  readonly enqueuedAtMs: number;
   /** Settles the question. Throws if a part of the catalog is missing. */
   readonly answer: Look<void>["answer"];
   readonly refuse: (trouble: ReadTrouble) => void;
 };
 
-const BATCH_SIZE_MAX = 300;
 const QUEUE_LENGTH_MAX = 2_000;
-const QUEUE_AGE_MAX_MS = 2_000;
 /** Two, so that one batch is sent while the previous one is decided. */
 const BATCHES_AT_ONCE = 2;
 const CONNECT_TIMEOUT_MS = 400;
@@ -67,7 +66,7 @@ export class Reader {
   readonly #options: ReaderOptions;
   readonly #session: KeptSession;
   readonly #parked: Parked<Waiting>;
-  #queue: Waiting[] = [];
+  readonly #queue: RequestQueue<Waiting>;
   #underWay = 0;
   #isScheduled = false;
   #downUntilMs = 0;
@@ -76,12 +75,18 @@ export class Reader {
   constructor(options: ReaderOptions) {
     this.#options = options;
     this.#session = new KeptSession(options.openSession);
+    this.#queue = new RequestQueue({
+      lengthMax: QUEUE_LENGTH_MAX,
+      sizeOf: () => 1,
+      onOverload: (waiting) => {
+        for (const { refuse } of waiting) refuse({ kind: "overloaded" });
+      },
+    });
     this.#parked = new Parked({
       catalogs: options.catalogs,
       onRelease: (waiting, isFetched) => {
         if (isFetched) for (const each of waiting) each.fetches += 1;
-        for (const { request } of waiting) request.span?.enterQueue();
-        this.#queue.unshift(...waiting);
+        this.#queue.putBack(waiting);
         this.#schedule();
       },
       onFailure: (error) => options.onFailure({ kind: "catalog", error }),
@@ -95,17 +100,17 @@ export class Reader {
   look<T>({ answer, ...request }: Look<T>): Promise<T | ReadTrouble> {
     if (this.#isClosed || performance.now() < this.#downUntilMs)
       return Promise.resolve({ kind: "unavailable" });
-    if (this.#queue.length >= QUEUE_LENGTH_MAX) return Promise.resolve({ kind: "overloaded" });
     const { span } = request;
-    span?.enterQueue();
     const outcome = new Promise<T | ReadTrouble>((settle) => {
-      this.#queue.push({
-        request,
-        askedAtMs: performance.now(),
-        answer: (catalog, wallet, now) => settle(answer(catalog, wallet, now)),
-        refuse: settle,
-        fetches: 0,
-      });
+      this.#queue.add([
+        {
+          request,
+          enqueuedAtMs: performance.now(),
+          answer: (catalog, wallet, now) => settle(answer(catalog, wallet, now)),
+          refuse: settle,
+          fetches: 0,
+        },
+      ]);
       this.#schedule();
     });
     return span === null ? outcome : outcome.finally(() => span.settle());
@@ -115,6 +120,7 @@ export class Reader {
     this.#isClosed = true;
     while (this.#underWay > 0 || this.#queue.length > 0 || this.#parked.size > 0)
       await new Promise((resolve) => setTimeout(resolve, 5));
+    this.#queue.close();
     this.#session.destroy();
   }
 
@@ -125,21 +131,12 @@ export class Reader {
     setImmediate(() => {
       this.#isScheduled = false;
       this.#underWay += 1;
-      void this.#answer(this.#take()).finally(() => {
+      void this.#answer(this.#queue.take()).finally(() => {
         this.#underWay -= 1;
         this.#schedule();
       });
       this.#schedule();
     });
-  }
-
-  /** Takes the next batch. Rejects checks that waited too long: their callers have given up, or soon will. */
-  #take(): Waiting[] {
-    const oldestMs = performance.now() - QUEUE_AGE_MAX_MS;
-    const taken = this.#queue.splice(0, BATCH_SIZE_MAX);
-    for (const { request } of taken) request.span?.enterDatabase(taken.length);
-    for (const { askedAtMs, refuse } of taken) if (askedAtMs < oldestMs) refuse({ kind: "overloaded" });
-    return taken.filter(({ askedAtMs }) => askedAtMs >= oldestMs);
   }
 
   /** Settles every check in the batch. Reads are safe to repeat, so a broken connection is retried once. */

@@ -35,7 +35,8 @@ import { writeChanges } from "../../store/cell/wallet-changes.ts";
 import { insertEmptyWallets, lockFreeWallets, lockWallets } from "../../store/cell/wallets.ts";
 import type { BatchFacts, BatchPlan } from "./batch-plan.ts";
 import { keyId } from "./decide-batch.ts";
-import { type ConsumeRequest, needsNewFormat, type Pending, type RuntimeRequest } from "./request.ts";
+import type { Pending } from "./pending.ts";
+import { type ConsumeRequest, needsNewFormat, type RuntimeRequest } from "./request.ts";
 
 // One transaction in two round trips: `readFacts` locks and reads, `writePlan` writes and commits. The decision is made between
 // them. If the store cannot encode a row it throws synchronously, so that no commit follows a write that was never sent.

@@ -10,7 +10,8 @@ import { type BatchFacts, BatchPlan } from "./batch-plan.ts";
 import { decideConsume } from "./decide-consume.ts";
 import { decideHoldChange } from "./decide-hold.ts";
 import { refuse } from "./decide-one.ts";
-import { type EventRequest, needsNewFormat, type Outcome, type Pending, type Undecided } from "./request.ts";
+import type { Pending } from "./pending.ts";
+import { type EventRequest, needsNewFormat, type Outcome, type Undecided } from "./request.ts";
 
 /** Decides requests in arrival order. A request whose key appeared earlier in the same batch finds that response in `answered`. */
 export function decideBatch(batch: readonly Pending[], facts: BatchFacts): BatchPlan {

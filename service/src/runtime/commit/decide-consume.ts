@@ -15,14 +15,8 @@ import type { Annotation } from "../../store/cell/wallet-changes.ts";
 import type { FoundWallet } from "../../store/cell/wallets.ts";
 import type { BatchFacts, BatchPlan } from "./batch-plan.ts";
 import { refuse, withCatalog } from "./decide-one.ts";
-import {
-  type ConsumeRequest,
-  LOCKED,
-  needsNewFormat,
-  type Outcome,
-  type Pending,
-  type Undecided,
-} from "./request.ts";
+import type { Pending } from "./pending.ts";
+import { type ConsumeRequest, LOCKED, needsNewFormat, type Outcome, type Undecided } from "./request.ts";
 
 /** Denials that are not stored under the key, so that a request that arrives before the customer's plan can be retried. */
 const PASSING_REASONS: ReadonlySet<Reason | null> = new Set(["customer_not_found", "no_active_plan"]);

@@ -14,13 +14,13 @@ import type { LatestHold } from "../../store/cell/hold-list.ts";
 import type { FoundWallet } from "../../store/cell/wallets.ts";
 import type { BatchFacts, BatchPlan } from "./batch-plan.ts";
 import { refuse, withCatalog } from "./decide-one.ts";
+import type { Pending } from "./pending.ts";
 import {
   type HoldAction,
   type HoldChangeRequest,
   type HoldProblem,
   LOCKED,
   type Outcome,
-  type Pending,
   type Undecided,
 } from "./request.ts";
 

@@ -3,7 +3,8 @@ import { MissingData } from "../../postgres/missing-data.ts";
 import { assert } from "../../primitives/assert.ts";
 import type { EnvironmentId } from "../../primitives/brand.ts";
 import type { BatchFacts } from "./batch-plan.ts";
-import type { LOCKED, Outcome, Pending, Undecided } from "./request.ts";
+import type { Pending } from "./pending.ts";
+import type { LOCKED, Outcome, Undecided } from "./request.ts";
 
 // What deciding a request of any kind has in common.
 

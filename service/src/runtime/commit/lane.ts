@@ -7,11 +7,12 @@ import { assert, assertNever } from "../../primitives/assert.ts";
 import type { CatalogCache } from "../../store/cell/catalogs.ts";
 import { KeptSession, type OpenSession } from "../kept-session.ts";
 import { Parked } from "../parked.ts";
+import { halve, RequestQueue } from "../request-queue.ts";
 import type { BatchFacts, BatchPlan } from "./batch-plan.ts";
 import { DecisionFailed, orDecisionFailed, readFacts, writePlan } from "./commit-batch.ts";
 import { decideBatch } from "./decide-batch.ts";
-import { isTooOld, LaneQueue, refuse } from "./lane-queue.ts";
-import { type Outcome, type Pending, type RuntimeRequest, toPending } from "./request.ts";
+import { type Pending, refuse, refuseAged, sizeOf, toPending } from "./pending.ts";
+import type { Outcome, RuntimeRequest } from "./request.ts";
 
 export type LaneOptions = {
   readonly openSession: OpenSession;
@@ -25,7 +26,7 @@ export type LaneOptions = {
 };
 
 const RERUNS_MAX = 3;
-/** How often a request is skipped before it moves to the blocking lane. */
+/** How many times a request is skipped before it moves to the blocking lane. */
 const SKIPS_MAX = 3;
 /** Maximum number of consecutive batches sent ahead that share a wallet. After that, other transactions can take the lock. */
 const AHEAD_MAX = 4;
@@ -61,7 +62,7 @@ type OpenedBatch = {
  */
 export class Lane {
   readonly #options: LaneOptions;
-  readonly #queue: LaneQueue;
+  readonly #queue: RequestQueue<Pending>;
   readonly #session: KeptSession;
   readonly #parked: Parked<Pending>;
   #ahead: OpenedBatch | null = null;
@@ -72,7 +73,8 @@ export class Lane {
 
   constructor(options: LaneOptions) {
     this.#options = options;
-    this.#queue = new LaneQueue(options.queueLengthMax);
+    const onOverload = (pendings: readonly Pending[]) => refuse(pendings, { kind: "overloaded" });
+    this.#queue = new RequestQueue({ lengthMax: options.queueLengthMax, sizeOf, onOverload });
     this.#session = new KeptSession(options.openSession);
     this.#parked = new Parked({
       catalogs: options.catalogs,
@@ -93,16 +95,15 @@ export class Lane {
     return new Promise((settle) => this.#enqueue([toPending(request, settle)]));
   }
 
-  /** Enqueues all requests, or rejects all of them if the queue is full. Calls `settle` for each with its position. */
+  /** Enqueues all requests, or rejects all of them. Calls `settle` for each with its position. */
   submitAll(requests: readonly RuntimeRequest[], settle: (outcome: Outcome, index: number) => void): void {
     this.#enqueue(requests.map((request, index) => toPending(request, (outcome) => settle(outcome, index))));
   }
 
   #enqueue(pendings: readonly Pending[]): void {
     if (this.#isDown || this.#isClosed) refuse(pendings, { kind: "unavailable" });
-    else if (this.#queue.isFull) refuse(pendings, { kind: "overloaded" });
     else {
-      for (const pending of pendings) this.#queue.push(pending);
+      this.#queue.add(pendings);
       this.#wake();
     }
   }
@@ -190,7 +191,9 @@ export class Lane {
     } catch (error) {
       return this.#recover(session, error);
     }
-    this.#options.onBatch({ size: batch.length, durationMs: performance.now() - startedAtMs });
+    const durationMs = performance.now() - startedAtMs;
+    this.#queue.adapt(batch, durationMs);
+    this.#options.onBatch({ size: batch.length, durationMs });
     return { kind: "done", outcomes: plan.outcomes };
   }
 
@@ -238,11 +241,8 @@ export class Lane {
   /** Halves the batch until the request that fails is alone, so that the others succeed. */
   async #commitHalves(batch: readonly Pending[]): Promise<void> {
     // Halving takes many round trips, so requests that are already too old are rejected first.
-    refuse(batch.filter(isTooOld), { kind: "overloaded" });
-    const rest = batch.filter((pending) => !isTooOld(pending));
-    const middle = Math.ceil(rest.length / 2);
-    for (const half of [rest.slice(0, middle), rest.slice(middle)])
-      if (half.length > 0) await this.#commit(half, { opened: null, looksAhead: false });
+    for (const half of halve(refuseAged(batch)))
+      await this.#commit(half, { opened: null, looksAhead: false });
   }
 
   /** Takes the next requests in order; on the blocking lane, only those of one customer. */
@@ -279,7 +279,7 @@ export class Lane {
   /** Marks the database as unreachable, and rejects all requests immediately until it responds again. */
   #goDown(batch: readonly Pending[]): void {
     refuse(batch, { kind: "unavailable" });
-    this.#queue.refuseAll({ kind: "unavailable" });
+    refuse(this.#queue.takeAll(), { kind: "unavailable" });
     if (this.#isDown) return;
     this.#isDown = true;
     void this.#reconnect();

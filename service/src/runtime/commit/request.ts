@@ -16,7 +16,6 @@ import type {
   Quantity,
 } from "../../primitives/brand.ts";
 import type { HoldId } from "../../primitives/hold-id.ts";
-import type { EventName } from "../../store/cell/events.ts";
 import type { KeyName } from "../../store/cell/keyed-requests.ts";
 
 export type Keyed = KeyName & { readonly fingerprint: Fingerprint };
@@ -114,23 +113,3 @@ export const LOCKED = { kind: "locked" } as const;
 
 /** Why a request was not decided. A missing part of the catalog is fetched after the wallets are unlocked. */
 export type Undecided = typeof LOCKED | { readonly kind: "missing_data"; readonly missing: MissingData };
-
-/** A request in a lane's queue, with the state of earlier attempts. */
-export type Pending<R extends RuntimeRequest = RuntimeRequest> = {
-  readonly request: R;
-  readonly enqueuedAtMs: number;
-  readonly settle: (outcome: Outcome) => void;
-  /** Chosen at the first attempt and kept, so that a repeated attempt cannot store a second event. */
-  name: EventName | null;
-  /** A commit with this request was sent, and its outcome is unknown. */
-  isUncertain: boolean;
-  /** How often the request was skipped because its wallet was locked. */
-  skips: number;
-  /** How often a missing part of the catalog was fetched for this request, only to be outdated again at the next attempt. */
-  fetches: number;
-};
-
-export function toPending(request: RuntimeRequest, settle: Pending["settle"]): Pending {
-  const enqueuedAtMs = performance.now();
-  return { request, enqueuedAtMs, settle, name: null, isUncertain: false, skips: 0, fetches: 0 };
-}

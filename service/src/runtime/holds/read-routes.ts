@@ -4,6 +4,7 @@ import type { Pool } from "../../postgres/pool.ts";
 import { findDatabaseTrouble } from "../../postgres/sql-error.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { single } from "../../postgres/transaction.ts";
+import type { AtOnce } from "../../primitives/at-once.ts";
 import { brandAs, type CustomerId, type CustomerNumber } from "../../primitives/brand.ts";
 import { HOLD_NUMBER_MAX, nameHold, parseHoldId } from "../../primitives/hold-id.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
@@ -15,13 +16,17 @@ import { type Answer, toProblem } from "../reply.ts";
 import { type Caller, runtimeRoute } from "../runtime-route.ts";
 import { customerParams, HoldPage, holdParams, holdsQuery, ShownHold } from "./schema.ts";
 
-type CellOf = (cell: string) => Pool;
+type ReadParts = {
+  readonly cellOf: (cell: string) => Pool;
+  /** Limits the reads of each project. */
+  readonly atOnce: AtOnce;
+};
 
 const LIMIT_DEFAULT = 50;
 const DAY_MS = 86_400_000;
 
 /** What a hold is, and how it ended. */
-export function readHoldRoute(cellOf: CellOf) {
+export function readHoldRoute(parts: ReadParts) {
   return runtimeRoute({
     path: "/v1/holds/{holdId}",
     scope: "consume",
@@ -32,7 +37,7 @@ export function readHoldRoute(cellOf: CellOf) {
     answer: { description: "The hold.", ...ShownHold },
     codes: ["hold_not_found"],
     handle: ({ key }, { params: { holdId } }) =>
-      read(cellOf(key.cell), async (tx) => {
+      read(parts, key, async (tx) => {
         const { environmentId } = key;
         const id = parseHoldId(holdId);
         if (id === null) throw toProblem({ kind: "hold_not_found" });
@@ -49,7 +54,7 @@ export function readHoldRoute(cellOf: CellOf) {
 }
 
 /** A customer's holds, newest first. */
-export function listHoldsRoute(cellOf: CellOf) {
+export function listHoldsRoute(parts: ReadParts) {
   return runtimeRoute({
     path: "/v1/customers/{customerId}/holds",
     scope: "consume",
@@ -64,7 +69,7 @@ export function listHoldsRoute(cellOf: CellOf) {
     answer: { description: "A page of holds.", ...HoldPage },
     codes: [],
     handle: ({ key }, { params, query: { status, limit, cursor } }) =>
-      read(cellOf(key.cell), async (tx) => {
+      read(parts, key, async (tx) => {
         const { environmentId } = key;
         refuseIfAny(checkTexts(params, ["customerId"]));
         const size = limit === undefined ? LIMIT_DEFAULT : Number(limit);
@@ -110,9 +115,15 @@ async function viewShown(
 }
 
 /** Reads outside of the lanes, which are for decisions. */
-async function read(cell: Pool, work: (tx: Tx) => Promise<object>): Promise<Answer> {
+async function read(
+  { cellOf, atOnce }: ReadParts,
+  { projectId, cell }: Caller,
+  work: (tx: Tx) => Promise<object>,
+): Promise<Answer> {
   try {
-    return { text: JSON.stringify(await single(cell, work)), isReplay: false, reason: null };
+    const found = await atOnce.run(projectId, () => single(cellOf(cell), work));
+    if (found === null) throw toProblem({ kind: "overloaded" });
+    return { text: JSON.stringify(found), isReplay: false, reason: null };
   } catch (error) {
     const trouble = findDatabaseTrouble(error);
     if (trouble === null) throw error;

@@ -8,7 +8,7 @@ import {
 } from "../../entitlement/reversal.ts";
 import type { Actor } from "../../primitives/actor.ts";
 import { assertNever } from "../../primitives/assert.ts";
-import { AtOnce } from "../../primitives/at-once.ts";
+import type { AtOnce } from "../../primitives/at-once.ts";
 import { brandAs, type CustomerId, type FeatureKey, type Quantity } from "../../primitives/brand.ts";
 import { checkTexts, refuseIfAny } from "../read-fields.ts";
 import { toAnswer, toProblem } from "../reply.ts";
@@ -22,14 +22,10 @@ export type ReverseCharge = (
   keyed: KeyedReversal,
 ) => Promise<KeyedReversalOutcome>;
 
-/** Half of the connections that reversals share with the management API. The others wait for a second or two, or try again. */
-const LIMITS = { max: 4, waitingMax: 200 };
-
 const FULL = { kind: "overloaded" } as const;
 
-/** Undoes a charge, or a part of it. */
-export function reverseRoute(reverse: ReverseCharge) {
-  const atOnce = new AtOnce(LIMITS);
+/** Undoes a charge, or a part of it. `atOnce` limits the reversals of each project. */
+export function reverseRoute(reverse: ReverseCharge, atOnce: AtOnce) {
   return runtimeRoute({
     path: "/v1/consume/{consumeId}/reverse",
     scope: "reverse",
@@ -58,7 +54,9 @@ export function reverseRoute(reverse: ReverseCharge) {
       const actor: Actor = { kind: "api_key", id: String(key.id), requestId };
       const keyed = keyReversal(reversal, body.idempotencyKey ?? null);
       const outcome =
-        (await atOnce.run(() => reverse({ projectId, environmentId, cell, actor }, reversal, keyed))) ?? FULL;
+        (await atOnce.run(projectId, () =>
+          reverse({ projectId, environmentId, cell, actor }, reversal, keyed),
+        )) ?? FULL;
       if (outcome.kind !== "answered") throw refusalOf(outcome);
       return toAnswer(outcome, { customerId: reversal.customerId, items: [], hasItems: false });
     },
