@@ -95,7 +95,7 @@ test("ten of forty customers are selected and changed by mouse, and the other th
   const credits = page.getByRole("dialog", { name: "Add credits" });
   const openForm = async (): Promise<void> => {
     await bar.getByRole("button", { name: "Add credits" }).click();
-    await credits.getByLabel("Credits for each").fill("50");
+    await credits.getByLabel("Credits per customer").fill("50");
     await credits.getByRole("button", { name: "30 days" }).click();
   };
   await openForm();
@@ -210,7 +210,7 @@ test("a row is opened by a click beside its link, and a hidden column stays hidd
   expect(line).toMatch(/^Fernweh org_07,org_07,Pro,100,20/);
 });
 
-test("Ctrl K finds a part of a name, and starts actions by keyboard", async () => {
+test("Ctrl K finds customers by part of a name, and starts actions by keyboard", async () => {
   const { service, manage } = await setupForty();
   await manage("PUT", "customers/c1", { body: { name: "Nordlicht Films" } });
   const page = await signIn(service.url, "/projects/1/test");

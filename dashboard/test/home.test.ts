@@ -114,7 +114,7 @@ test("the low-balance threshold is set by keyboard and kept in the URL", async (
   await low.getByText("No customer has fewer than 0 credits.").waitFor();
 });
 
-test("Home answers who runs out this week in one click, with days and names", async () => {
+test("Home shows by name who will run out of credits this week, one click away", async () => {
   const managed = await setupManage();
   const { service, manage, topUp, assign, publish, consume, database } = managed;
   await publish({ key: "bare", name: "Bare", allowances: [] });
@@ -134,9 +134,9 @@ test("Home answers who runs out this week in one click, with days and names", as
   expect(await soon.locator("li").count()).toBe(1);
   await soon.getByText("Assumes the average use of the last 14 days.").waitFor();
   const low = part(page, "Low balances");
-  await low.locator("li").filter({ hasText: "idle" }).getByText("Not used lately").waitFor();
+  await low.locator("li").filter({ hasText: "idle" }).getByText("Not used recently").waitFor();
   await expectAccessible(page);
-  await soon.getByRole("link", { name: "All by days until empty" }).click();
+  await soon.getByRole("link", { name: "View all forecasts" }).click();
   await page.waitForURL("**/running-out");
   const rows = page.locator('section[aria-label="Customers by days until empty"] tbody tr');
   await rows.first().waitFor();

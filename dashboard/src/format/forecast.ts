@@ -9,7 +9,7 @@ export type PoolForecast = {
 };
 
 export const FORECAST_ASSUMES =
-  "Assumes the average use of the last 14 days. Includes expiries and renewals, but no top-ups.";
+  "Based on average daily usage over the last 14 days. Accounts for expiries and renewals, but not top-ups.";
 
 /** "Empty in about 3 days", "Renews 8 Dec 2026". */
 export function describeForecast({ outlook, daysLeft, renewsAt }: PoolForecast, clock: Clock): string {
@@ -22,7 +22,7 @@ export function describeForecast({ outlook, daysLeft, renewsAt }: PoolForecast, 
     case "renews":
       return renewal ?? "Renews";
     case "not_used":
-      return "Not used lately";
+      return "Not used recently";
     case "lasts":
       return "Lasts more than a year";
     case "unlimited":

@@ -25,7 +25,7 @@ export type Range = { readonly from: number; readonly to: number | null };
 const DEFAULT_RANGE = "30d" as const satisfies RangeName;
 const DAYS = { "7d": 7, "30d": 30, "90d": 90 } as const;
 const DAY_MS = 86_400_000;
-const QUARTER_MS = 900_000;
+const BUCKET_MS = 900_000;
 
 /** Starts at a full hour, day or month, so that the first bar is complete. */
 export function rangeOf({ range = DEFAULT_RANGE, from, to }: RangeSearch, now: number, clock: Clock): Range {
@@ -58,7 +58,7 @@ export function rangeToTimes<Filters extends RangeSearch>(
 
 /** The same range as two fixed times. */
 export function momentsOf({ from, to }: Range, now: number): { from: string; to: string } {
-  const end = to ?? Math.ceil(now / QUARTER_MS) * QUARTER_MS;
+  const end = to ?? Math.ceil(now / BUCKET_MS) * BUCKET_MS;
   return { from: new Date(from).toISOString(), to: new Date(end).toISOString() };
 }
 
@@ -101,5 +101,5 @@ function isRangeName(value: unknown): value is RangeName {
 
 function quarterOf(value: unknown): string | null {
   const at = typeof value === "string" ? Date.parse(value) : Number.NaN;
-  return Number.isNaN(at) ? null : new Date(Math.floor(at / QUARTER_MS) * QUARTER_MS).toISOString();
+  return Number.isNaN(at) ? null : new Date(Math.floor(at / BUCKET_MS) * BUCKET_MS).toISOString();
 }

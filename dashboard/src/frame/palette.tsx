@@ -85,7 +85,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
               filter={null}
               value={text}
               onValueChange={(value, { reason }) => {
-                // A chosen item is opened. Its name is not a search text.
+                // Choosing an item opens it, so do not search for its name.
                 if (reason !== "item-press") setText(value);
               }}
               itemToStringValue={(found: Found) => found.title}

@@ -198,7 +198,7 @@ export function RevokeKeyDialog({
             The key was last used <Time at={lastUsedAt} as="ago" />.
           </>
         )}{" "}
-        To replace a key that was not leaked without downtime, rotate it instead.
+        If the key was not leaked, rotate it instead to avoid downtime.
       </p>
     </WriteDialog>
   );

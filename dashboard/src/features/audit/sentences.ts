@@ -25,8 +25,8 @@ const SENTENCES: Readonly<Record<string, Describe>> = {
   "credits.moved": (entry) => {
     const [from, to] = [entry.after?.["movedFrom"], entry.after?.["movedTo"]];
     const other = (id: unknown): Piece => strong(typeof id === "string" ? id : "an erased customer");
-    const [giver, taker] = to === undefined ? [other(from), CUSTOMER] : [CUSTOMER, other(to)];
-    return ["moved ", strong(creditsOf(entry)), " from ", giver, " to ", taker];
+    const [source, target] = to === undefined ? [other(from), CUSTOMER] : [CUSTOMER, other(to)];
+    return ["moved ", strong(creditsOf(entry)), " from ", source, " to ", target];
   },
   "grant.revoked": (entry) => ["revoked ", strong(creditsOf(entry)), ` (${entry.subject}) from `, CUSTOMER],
   "consume.reversed": (entry) => [

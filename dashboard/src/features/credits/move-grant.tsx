@@ -80,7 +80,9 @@ export function MoveGrantDialog({
   const isReady = shown?.outcome === "moved" && shown.to.customerId === wanted && !preview.isPlaceholderData;
   return (
     <WriteDialog
-      title={to === undefined ? "Move to another customer" : `Move payment to ${to.name ?? to.customerId}`}
+      title={
+        to === undefined ? "Move credits to another customer" : `Move credits to ${to.name ?? to.customerId}`
+      }
       note="For credits that were added to the wrong customer."
       write={move}
       request={isOther ? request : null}

@@ -58,7 +58,7 @@ export function BulkBlockDialog({
     >
       <p>
         {isBlocked
-          ? "Every request of these customers will be denied (customer_blocked). Plans and credits are kept."
+          ? "Every request for these customers will be denied (customer_blocked). Plans and credits are kept."
           : "Plans and balances apply again from the next request."}
       </p>
     </BulkDialog>
@@ -109,7 +109,7 @@ export function BulkCreditsDialog({ customers, ...dialog }: BulkDialogProps) {
       title="Add credits"
       action={body === null ? "Add credits to" : `Add ${countOf(body.credits, "credit")} to`}
       past={`Added ${countOf(body?.credits ?? 0, "credit")} to`}
-      same="already got these credits. Enter another reference to add them again, also after an undo"
+      same="already got these credits. To add them again, even after an undo, enter a different reference"
       change={async (ids, signal) => {
         if (body === null) throw new Error("the form is incomplete");
         const named = await nameChange(body, form.expiry, openedAt);
@@ -125,7 +125,7 @@ export function BulkCreditsDialog({ customers, ...dialog }: BulkDialogProps) {
     >
       <div className="grid gap-4 sm:grid-cols-2">
         <AmountFields
-          label="Credits for each"
+          label="Credits per customer"
           kinds={KINDS}
           pools={pools}
           error={shown.credits}
@@ -140,7 +140,7 @@ export function BulkCreditsDialog({ customers, ...dialog }: BulkDialogProps) {
         />
         <TextField
           label="Reference"
-          hint="Optional. Each customer gets its credits only once. Without it: once a day for the same credits."
+          hint="Optional. Each customer gets the credits once per reference. Without one, the same credits can be added once a day."
           maxLength={200}
           isMono
           {...register("reference")}

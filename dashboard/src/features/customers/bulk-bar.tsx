@@ -48,7 +48,7 @@ export function BulkBar({
     },
     onClose: () => {
       setAct(null);
-      // The list is read again after a change, but not customers elsewhere.
+      // After a change, only listed customers are reloaded, so deselect the others.
       if (hasChanged.current && elsewhere > 0) onSelect(inList);
       hasChanged.current = false;
     },

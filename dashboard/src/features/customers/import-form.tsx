@@ -131,7 +131,7 @@ const COLUMN_NOTES = [
   ["allowanceRemaining", "what is left of the plan’s allowance. Empty: the full allowance"],
   ["credits", "added to the allowance"],
   ["kind", "purchase, manual or promotion. Default: manual"],
-  ["pool", "the pool of the row. Default: credits"],
+  ["pool", "the pool for this row. Default: credits"],
 ] as const;
 
 function Help({ call }: { call: string }) {
@@ -140,7 +140,7 @@ function Help({ call }: { call: string }) {
       <Disclosure title="File format">
         <p className="mb-2 text-muted">
           UTF-8, comma-separated. Only customerId is required. Empty cells change nothing. A customer with
-          several balances has several rows, one after the other.
+          several balances has several consecutive rows.
         </p>
         <ul className="mb-2 text-muted">
           {COLUMN_NOTES.map(([column, note]) => (
@@ -171,13 +171,13 @@ function curlOfImport(scope: Scope, name: string, file = "customers.csv"): strin
 
 const IMPORTS_PATH = "/manage/v1/projects/{projectId}/{environment}/imports";
 
-type ImportWish = { readonly file: File; readonly name: string; readonly signal: AbortSignal };
+type ImportCall = { readonly file: File; readonly name: string; readonly signal: AbortSignal };
 
 /** Uploads the file as it is. */
 function useImport(isDryRun: boolean) {
   const scope = useScope();
   return useMutation({
-    mutationFn: ({ file, name, signal }: ImportWish): Promise<ImportReport> =>
+    mutationFn: ({ file, name, signal }: ImportCall): Promise<ImportReport> =>
       answerOf(
         api.POST(IMPORTS_PATH, {
           params: { path: scope, query: { name, dryRun: isDryRun ? "true" : "false" } },

@@ -18,7 +18,7 @@ const COLUMNS: readonly Column<RowError>[] = [
   { name: "Error", isWide: true, cell: ({ message }) => message },
 ];
 
-/** The API returns no more. */
+/** The API returns at most this many. */
 const ERRORS_SHOWN_MAX = 50;
 
 /** Result of an import or dry run. */
@@ -53,14 +53,16 @@ export function ImportReportView({ report }: { report: ImportReport }) {
       {credits.length > 0 && <CreditsTable isDryRun={isDryRun} credits={credits} />}
       {outcome === "stopped" && (
         <Callout tone="warn" title="The file could not be read completely">
-          Rows after the last row listed below were not checked. The customer before it is left out.
+          Reading stopped at the last row listed below. Later rows were not checked, and the customer just
+          before it is skipped.
         </Callout>
       )}
       {errors.length > 0 && (
         <>
           <p>
             {errors.length === ERRORS_SHOWN_MAX && `Showing the first ${ERRORS_SHOWN_MAX} errors. `}
-            Rows with errors are skipped, with all rows of their customer. The header is row 1.
+            Rows with errors are skipped, along with all other rows for the same customer. The header is row
+            1.
           </p>
           <div className="max-h-64 overflow-y-auto rounded-md border border-line">
             <Table
@@ -113,9 +115,9 @@ function CreditsTable({ isDryRun, credits }: { isDryRun: boolean; credits: reado
             isWide: true,
             cell: ({ pool }) => pools.find(({ key }) => key === pool)?.name ?? pool,
           },
-          amount("By plan", ({ allowance }) => allowance),
+          amount("Plan credits", ({ allowance }) => allowance),
           amount("Purchased", ({ purchase }) => purchase),
-          amount("By hand", ({ manual }) => manual),
+          amount("Goodwill", ({ manual }) => manual),
           amount("Promotion", ({ promotion }) => promotion),
           amount(
             "Total",

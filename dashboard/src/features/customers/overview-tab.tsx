@@ -91,8 +91,8 @@ function PossibleDuplicates({
   const isCharge = latest.kind === "consume";
   return (
     <Callout tone="warn" title={isCharge ? "Possible double charge" : "Possible double top-up"}>
-      {countOf(duplicates.size, "entry looks", "entries look")} like the one shortly before, last{" "}
-      <Time at={latest.recordedAt} />.{" "}
+      {countOf(duplicates.size, "entry looks like a repeat", "entries look like repeats")} of an entry shortly
+      before. Most recent: <Time at={latest.recordedAt} />.{" "}
       <TextLink
         to="/projects/$projectId/$environment/customers/$customerId/ledger"
         params={customerScope}

@@ -18,7 +18,7 @@ export function RepeatedCharges() {
     <Part title="Possible double charges" query={query}>
       {(repeated) =>
         repeated.length === 0 ? (
-          <Nothing>No similar charges within a minute in the last 7 days.</Nothing>
+          <Nothing>No similar charges less than a minute apart in the last 7 days.</Nothing>
         ) : (
           <>
             <Lines>

@@ -25,13 +25,13 @@ export function RunningOut() {
       query={query}
       actions={
         <TextLink to="/projects/$projectId/$environment/running-out" params={scope}>
-          All by days until empty
+          View all forecasts
         </TextLink>
       }
     >
       {({ customers, hasMore }) =>
         customers.length === 0 ? (
-          <Nothing>No customer runs out of credits in the next {WITHIN_DAYS} days.</Nothing>
+          <Nothing>No customers run out of credits in the next {WITHIN_DAYS} days.</Nothing>
         ) : (
           <>
             <Lines>

@@ -102,14 +102,14 @@ export function repeatedChargesQuery(scope: Scope) {
 }
 
 const DAY_MS = 86_400_000;
-const QUARTER_MS = 900_000;
+const BUCKET_MS = 900_000;
 
-/** Charges of the last 24 hours and of the 24 hours before. */
+/** Charges of the last 24 hours and of the previous 24 hours. */
 export function chargedQuery(scope: Scope) {
   return queryOptions({
     queryKey: ["get", TOTALS_PATH, scope, "two days"],
     queryFn: async () => {
-      const end = Math.ceil(Date.now() / QUARTER_MS) * QUARTER_MS;
+      const end = Math.ceil(Date.now() / BUCKET_MS) * BUCKET_MS;
       const read = (daysAgo: number) => {
         const query = { from: timeText(end - (daysAgo + 1) * DAY_MS), to: timeText(end - daysAgo * DAY_MS) };
         return answerOf(api.GET(TOTALS_PATH, { params: { path: scope, query } }));

@@ -21,8 +21,8 @@ const route = getRouteApi("/signed-in/projects/$projectId/$environment/running-o
 const PERIODS = [
   { value: "", label: "Any time" },
   { value: "1", label: "In a day" },
-  { value: "7", label: "In 7 days" },
-  { value: "30", label: "In 30 days" },
+  { value: "7", label: "Within 7 days" },
+  { value: "30", label: "Within 30 days" },
 ];
 
 /** Customers by days until empty. */
@@ -68,15 +68,15 @@ export function RunningOutPage() {
         {data.items.length === 0 ? (
           <EmptyState
             icon={CalendarCheck}
-            title="No customer runs out"
+            title="No customers are running out"
             action={
               <ButtonLink to="/projects/$projectId/$environment/customers" params={scope}>
                 Go to Customers
               </ButtonLink>
             }
           >
-            Lists customers who were charged lately and whose credits do not renew in time, and empty
-            customers who were charged or denied lately.
+            This page lists customers who were charged recently and will run out before their credits renew,
+            and empty customers who were charged or denied recently.
           </EmptyState>
         ) : (
           <Table

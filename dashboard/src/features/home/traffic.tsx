@@ -58,7 +58,7 @@ export function Traffic() {
   );
 }
 
-/** A figure, compared with the 24 hours before. */
+/** A figure, compared with the previous 24 hours. */
 function Compared({ name, dot, now, before }: { name: string; dot?: string; now: number; before: number }) {
   return (
     <div>
@@ -68,9 +68,9 @@ function Compared({ name, dot, now, before }: { name: string; dot?: string; now:
       </dt>
       <dd className="flex flex-wrap items-baseline gap-x-2">
         <span className="text-figure font-semibold tracking-tight">{formatCount(now)}</span>
-        <span className="text-caption text-muted" title={`The 24 hours before: ${formatCount(before)}`}>
+        <span className="text-caption text-muted" title={`Previous 24 hours: ${formatCount(before)}`}>
           {describeTrend(now, before)}
-          <span className="sr-only"> compared with the 24 hours before</span>
+          <span className="sr-only"> compared with the previous 24 hours</span>
         </span>
       </dd>
     </div>

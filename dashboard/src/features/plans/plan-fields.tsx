@@ -103,8 +103,8 @@ function AllowanceRow({ index, name }: { index: number; name: string | null }) {
 
 const OVERAGE_HINTS = {
   none: "Requests are denied when no credits are left.",
-  limited: "Used after all credits. You invoice it.",
-  unlimited: "Used after all credits. You invoice it.",
+  limited: "Applies after all credits are spent. You invoice it.",
+  unlimited: "Applies after all credits are spent. You invoice it.",
 } as const satisfies Record<OverageKind, string>;
 
 /** Usage after all credits are spent. `of` names the pool. */

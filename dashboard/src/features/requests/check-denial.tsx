@@ -110,7 +110,7 @@ function whyOf({ reason, feature }: DeniedCheck, customer: Customer | null): str
     case "insufficient_credits":
       return `${feature} cost more credits than the customer had.`;
     case "limit_reached":
-      return `The check asked for more of ${feature} than ${plan} allows in the period.`;
+      return `The check requested more ${feature} than ${plan} allows per period.`;
     case "feature_not_in_plan":
       return `The customer's plan did not include ${feature}.`;
     case "customer_blocked":

@@ -96,7 +96,7 @@ function EventFilterBar({ filters }: { filters: EventFilters }) {
         <EnterField
           type="search"
           label="Event key"
-          placeholder="Event key, then Enter"
+          placeholder="Event key, then press Enter"
           maxLength={120}
           value={filters.event ?? ""}
           onEnter={(event) => change({ event })}
@@ -106,7 +106,7 @@ function EventFilterBar({ filters }: { filters: EventFilters }) {
         <EnterField
           type="search"
           label="Member ID"
-          placeholder="Member ID, then Enter"
+          placeholder="Member ID, then press Enter"
           maxLength={255}
           value={filters.memberId ?? ""}
           onEnter={(memberId) => change({ memberId })}

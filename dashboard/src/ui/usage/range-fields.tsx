@@ -7,7 +7,7 @@ import { useClock } from "../time.tsx";
 
 type RangeChange = { range?: string | undefined; from?: string | undefined; to?: string | undefined };
 
-const QUARTER_MS = 900_000;
+const BUCKET_MS = 900_000;
 
 /** Selects a named range or two times. */
 export function RangeFields({
@@ -85,7 +85,7 @@ function MomentFields({
         <TextField
           key={name}
           type="datetime-local"
-          step={QUARTER_MS / 1000}
+          step={BUCKET_MS / 1000}
           label={`${name === "from" ? "From" : "To"} (${nameOfClock(clock)})`}
           isLabelHidden
           required

@@ -56,7 +56,7 @@ test("customers are listed by days until empty, at the average of two weeks", as
   expect(shown(await list(managed, "limit=2")).map(([id]) => id)).toEqual(["fast", "middle"]);
 });
 
-test("customers without credits who were charged or denied lately come first, if asked for", async () => {
+test("customers without credits who were charged or denied recently come first, if asked for", async () => {
   const managed = await setupUse({ charged: 100, nearly: 98, denied: 0, idle: 0, renewing: 0 });
   const { manage, consume, database } = managed;
   const email = "billing@denied.example";

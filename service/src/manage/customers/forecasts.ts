@@ -62,7 +62,7 @@ export function forecastOperations({ control, cellOf }: ManageParts): Operation[
         empty: Type.Optional(
           Type.Enum(["true", "false"], {
             description:
-              "`true`: also customers without any credits who were charged or denied lately, first. Not with `sort=balance`.",
+              "`true`: also customers without any credits who were charged or denied recently, first. Cannot be combined with `sort=balance`.",
           }),
         ),
         balanceBelow: Type.Optional(
