@@ -5,9 +5,14 @@ import { describeStanding, leavesAt, nameOfKept } from "../../format/plan-standi
 import { formatDay } from "../../format/times.ts";
 import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { LinkButton } from "../../ui/button.tsx";
+import { lazyDialog } from "../../ui/lazy-dialog.tsx";
 import { useClock } from "../../ui/time.tsx";
 import type { Customer } from "../customers/queries.ts";
-import { CancelPlanDialog, KeepPlanDialog } from "./cancel-plan.tsx";
+
+export const CancelPlanDialog = lazyDialog(() =>
+  import("./cancel-plan.tsx").then((module) => module.CancelPlanDialog),
+);
+const KeepPlanDialog = lazyDialog(() => import("./cancel-plan.tsx").then((module) => module.KeepPlanDialog));
 
 /** Until when the customer has the plan, what comes next, and the action to change that. */
 export function PlanStanding({ customer }: { customer: Customer }) {

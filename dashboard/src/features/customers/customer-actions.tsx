@@ -6,16 +6,24 @@ import { about, refresh, useWrite } from "../../api/use-write.ts";
 import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { Button } from "../../ui/button.tsx";
 import { WriteDialog } from "../../ui/dialog.tsx";
+import { lazyDialog } from "../../ui/lazy-dialog.tsx";
 import { Menu, MenuItem, MenuSeparator } from "../../ui/menu.tsx";
 import { notify } from "../../ui/toast.tsx";
-import { AssignPlanDialog } from "../assignments/assign-plan-form.tsx";
-import { CancelPlanDialog } from "../assignments/cancel-plan.tsx";
-import { AddCreditsDialog } from "../credits/add-credits-form.tsx";
+import { CancelPlanDialog } from "../assignments/plan-standing.tsx";
 import { EditOverridesDialog } from "../overrides/overrides-card.tsx";
-import { CustomerDialog } from "./customer-form.tsx";
 import type { Customer, LinkedDialog } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers/$customerId");
+
+const AddCreditsDialog = lazyDialog(() =>
+  import("../credits/add-credits-form.tsx").then((module) => module.AddCreditsDialog),
+);
+const AssignPlanDialog = lazyDialog(() =>
+  import("../assignments/assign-plan-form.tsx").then((module) => module.AssignPlanDialog),
+);
+const CustomerDialog = lazyDialog(() =>
+  import("./customer-form.tsx").then((module) => module.CustomerDialog),
+);
 
 type Act = "credits" | "plan" | "cancel" | "overrides" | "edit" | "block" | "erase";
 

@@ -1,11 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { Pencil, Trash2, X } from "lucide-react";
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
 import { featuresQuery, poolsQuery } from "../../api/catalog-lists.ts";
 import { refresh, useWrite } from "../../api/use-write.ts";
 import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { IconButton } from "../../ui/button.tsx";
 import { WriteDialog } from "../../ui/dialog.tsx";
+import { lazyDialog } from "../../ui/lazy-dialog.tsx";
 import { Card } from "../../ui/page.tsx";
 import { Time } from "../../ui/time.tsx";
 import { notify } from "../../ui/toast.tsx";
@@ -16,20 +17,11 @@ import type { Grant } from "../ledger/queries.ts";
 import { describeOverrides, type OverrideLine, type Overrides } from "./override-sentences.ts";
 import { OVERRIDES_PATH, type OverridesBody, withoutLine } from "./override-values.ts";
 
-const LazyDialog = lazy(() =>
-  import("./overrides-dialog.tsx").then(({ OverridesDialog }) => ({ default: OverridesDialog })),
+export const EditOverridesDialog = lazyDialog(() =>
+  import("./overrides-dialog.tsx").then(({ OverridesDialog }) => OverridesDialog),
 );
 
 type DialogProps = { customer: Customer; onClose: () => void };
-
-/** Loaded when it is opened, because few customers have overrides. */
-export function EditOverridesDialog(props: DialogProps) {
-  return (
-    <Suspense>
-      <LazyDialog {...props} />
-    </Suspense>
-  );
-}
 
 /** The customer's own terms, in words. Not shown without overrides. */
 export function OverridesCard({ customer, grants }: { customer: Customer; grants: readonly Grant[] }) {
