@@ -69,6 +69,7 @@ test(
     };
     await page.getByRole("button", { name: "Check file" }).click();
     await page.getByText("Nothing has been imported yet. 10,001 rows checked.").waitFor();
+    await page.getByText(/5,000 new customers start on Duo\. 5,000 rows add credits\./i).waitFor();
     expect(await linesOf("Credits to be added")).toEqual(expected);
     expect(await linesOf("Rows with errors")).toEqual([
       "10,002 allowanceRemaining is more than the plan's allowance of 1000",
