@@ -42,12 +42,8 @@ import type { FeatureFinder } from "./runtime/missing-feature.ts";
 import type { RequestLog } from "./runtime/request-log.ts";
 import { reverseRoute } from "./runtime/reversals/route.ts";
 
-/**
- * What one project may use of the connections of the management API, so that it leaves some to others: two for reversals and
- * reads of holds by API key, and four for management calls.
- */
-const RUNTIME_SHARE = { max: 2, waitingMax: 200, waitMsMax: 1_000 };
-const MANAGEMENT_SHARE = { max: 4, waitingMax: 100, waitMsMax: 1_000 };
+/** Half of the connections that reversals and reads of holds share with the management API, for each project. */
+const RUNTIME_SHARE = { max: 4, waitingMax: 200, waitMsMax: 8_000 };
 
 export type ServerParts = {
   readonly config: Pick<Config, "trustProxy" | "publicUrl">;
@@ -120,11 +116,10 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
     refuseUnstorableText(manage);
     admitManagers(manage, { authenticator: parts.authenticator, proxies });
     const operations = manageOperations(parts.manage);
-    const atOnce = new AtOnce(MANAGEMENT_SHARE);
-    for (const operation of operations) if (!operation.takesCsv) manage.route(toRoute(operation, atOnce));
+    for (const operation of operations) if (!operation.takesCsv) manage.route(toRoute(operation));
     await manage.register(async (files) => {
       acceptOnlyCsv(files);
-      for (const operation of operations) if (operation.takesCsv) files.route(toRoute(operation, atOnce));
+      for (const operation of operations) if (operation.takesCsv) files.route(toRoute(operation));
     });
   });
   serveHealth(app, parts.readiness);

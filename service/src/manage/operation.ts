@@ -6,10 +6,9 @@ import { toProblem } from "../edge/errors.ts";
 import { addressOf } from "../edge/guard.ts";
 import { ANONYMOUS_BODY_BYTES_MAX, BODY_BYTES_MAX } from "../edge/parse.ts";
 import type { Principal } from "../edge/principal.ts";
-import { Problem, type ProblemCode, problemResponses } from "../edge/problem.ts";
+import { type ProblemCode, problemResponses } from "../edge/problem.ts";
 import type { Actor } from "../primitives/actor.ts";
 import { assert } from "../primitives/assert.ts";
-import type { AtOnce } from "../primitives/at-once.ts";
 import type { Scope } from "../store/control/scopes.ts";
 import type { Context } from "./context.ts";
 import { reportDatabaseErrors } from "./database-trouble.ts";
@@ -108,8 +107,8 @@ const CODES_OF_FILES = ["body_too_large", "unsupported_media_type"] as const;
 
 const NO_QUERY = strictObject({});
 
-/** Builds the Fastify route for an operation. `atOnce` limits the calls of each project. */
-export function toRoute(operation: Operation, atOnce: AtOnce): RouteOptions {
+/** Builds the Fastify route for an operation. */
+export function toRoute(operation: Operation): RouteOptions {
   const { method, path, access, params, query, body, takesCsv, answer, files, handle } = operation;
   const bodyLimit =
     operation.bodyBytesMax ?? (access === "anyone" ? ANONYMOUS_BODY_BYTES_MAX : BODY_BYTES_MAX);
@@ -159,20 +158,9 @@ export function toRoute(operation: Operation, atOnce: AtOnce): RouteOptions {
     handler: async (request, reply) => {
       const { params, query, body } = request;
       const call = { params, query, body, request, reply } as Call<never, never, never>;
-      const run = () => reportDatabaseErrors(() => handle(call));
-      const { scope } = request;
-      const answer = scope === null ? await run() : await atOnce.run(scope.projectId, run);
-      if (answer === null) throw tooManyCalls();
-      return reply.send(answer);
+      return reply.send(await reportDatabaseErrors(() => handle(call)));
     },
   };
-}
-
-function tooManyCalls(): Problem {
-  return new Problem("overloaded", {
-    detail: "Too many management calls of this project are running. Nothing was executed; try again.",
-    retryAfterSeconds: 1,
-  });
 }
 
 const MALFORMED: ReadonlySet<ProblemCode> = new Set([...CODES_OF_BODIES, "invalid_request"]);
