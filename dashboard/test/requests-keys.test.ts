@@ -51,7 +51,7 @@ test("the key of a denial links to its explanation, and the key of an event show
   await page.getByText("None: events are free").waitFor();
   await expectAccessible(page);
   await page.goto("/projects/1/test/keys/denied");
-  await page.getByRole("link", { name: "Why?" }).click();
+  await page.getByRole("link", { name: "See why" }).click();
   await page.getByRole("heading", { name: "Denied: not enough credits" }).waitFor();
 });
 

@@ -142,7 +142,10 @@ function Results({
     <div
       onMouseDown={(event) => event.preventDefault()}
       aria-busy={isOld}
-      className={classNames(MENU_POPUP, "absolute top-full -left-px z-20 mt-1 w-max max-w-96 min-w-full")}
+      className={classNames(
+        MENU_POPUP,
+        "absolute top-full -left-px z-20 mt-1 w-max max-w-96 min-w-full max-sm:w-full",
+      )}
     >
       {count === 0 && (
         <p className="px-2 py-1.5 text-body text-muted">

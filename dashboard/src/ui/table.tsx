@@ -51,7 +51,8 @@ export function Table<Row>({
 }: TableProps<Row>) {
   const columns = all.filter(({ isShown = true, isCsvOnly = false }) => isShown && !isCsvOnly);
   // Their cells cover those that scroll under them, so the rows need a background.
-  const hasActions = columns.some(({ isActions }) => isActions);
+  const actions = columns.find(({ isActions }) => isActions);
+  const hasActions = actions !== undefined;
   const lastClicked = useRef<string | number | null>(null);
   function select(row: Row, isSelected: boolean, isRange: boolean): void {
     const at = rows.indexOf(row);
@@ -63,7 +64,10 @@ export function Table<Row>({
   return (
     // Focusable for keyboard scrolling; positioned to contain screen-reader-only elements.
     <section
-      className={classNames("relative overflow-x-auto", !hasActions && "scroll-hint")}
+      className={classNames(
+        "relative overflow-x-auto",
+        !hasActions ? "scroll-hint" : actions.hidesWhenNarrow && "max-md:scroll-hint",
+      )}
       aria-label={label}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region needs keyboard focus
       tabIndex={0}

@@ -257,7 +257,7 @@ function WhyLink({ denialId }: { denialId: string }) {
   const scope = useScope();
   return (
     <TextLink to="/projects/$projectId/$environment/denials/$denialId" params={{ ...scope, denialId }}>
-      Why?
+      See why
     </TextLink>
   );
 }
