@@ -9,17 +9,10 @@ const SERVICE = process.env["PURSER_URL"] ?? "http://127.0.0.1:3300";
 
 /** Without these groups, every icon shared by two pages would be a separate file, and a first page would load fifty. */
 const GROUPS = [
-  // Loaded after the page is shown.
+  // Loaded after the page is shown. It is the only large module that can wait.
   {
     name: "charts",
     test: /node_modules\/(recharts|victory-vendor|d3-|@reduxjs|react-redux|redux|immer|reselect|es-toolkit|decimal)/,
-    includeDependenciesRecursively: false,
-    priority: 2,
-  },
-  // Loaded with the palette and with pages on which a customer is chosen.
-  {
-    name: "combobox",
-    test: /node_modules\/@base-ui\/react\/(esm\/)?(combobox|autocomplete)/,
     includeDependenciesRecursively: false,
     priority: 2,
   },
