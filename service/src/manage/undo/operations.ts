@@ -41,7 +41,10 @@ export const Undo = Type.Object({
   erased: countOf("Customers who were erased."),
   credits: countOf("Credits that are revoked.", 1900),
   held: countOf("Credits that open holds set aside. They are revoked when the hold ends."),
-  spent: countOf("Credits that were spent since, and stay spent. Those of expired grants are not counted.", 100),
+  spent: countOf(
+    "Credits that were spent since, and stay spent. Those of expired grants are not counted.",
+    100,
+  ),
   customers: Type.Array(
     Type.Object({
       customerId: nullable(

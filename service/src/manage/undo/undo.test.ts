@@ -207,7 +207,9 @@ test("an undo that fails for one customer records what it undid for the others",
 });
 
 async function numberOf(database: Managed["database"], customerId: string): Promise<number> {
-  const [row] = await database.query("select number from cell.customers where customer_id = $1", [customerId]);
+  const [row] = await database.query("select number from cell.customers where customer_id = $1", [
+    customerId,
+  ]);
   return Number(row?.["number"]);
 }
 
