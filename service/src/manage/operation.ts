@@ -108,7 +108,7 @@ const CODES_OF_FILES = ["body_too_large", "unsupported_media_type"] as const;
 
 const NO_QUERY = strictObject({});
 
-/** Builds the Fastify route for an operation. `atOnce` limits the calls of each project. */
+/** Builds the Fastify route for an operation. `atOnce` limits the calls of each project, except uploads. */
 export function toRoute(operation: Operation, atOnce: AtOnce): RouteOptions {
   const { method, path, access, params, query, body, takesCsv, answer, files, handle } = operation;
   const bodyLimit =
@@ -161,7 +161,9 @@ export function toRoute(operation: Operation, atOnce: AtOnce): RouteOptions {
       const call = { params, query, body, request, reply } as Call<never, never, never>;
       const run = () => reportDatabaseErrors(() => handle(call));
       const { scope } = request;
-      const answer = scope === null ? await run() : await atOnce.run(scope.projectId, run);
+      // An upload mostly waits for its caller, and has a limit of its own. It must not keep the project's other calls waiting.
+      const isLimited = scope !== null && takesCsv !== true;
+      const answer = isLimited ? await atOnce.run(scope.projectId, run) : await run();
       if (answer === null) throw tooManyCalls();
       return reply.send(answer);
     },
