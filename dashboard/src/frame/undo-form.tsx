@@ -135,7 +135,7 @@ function keptOf(report: Undo): (readonly [number, string])[] {
     [
       [alreadyUndone, "already restored"],
       [changedSince, "changed again since, and kept as now"],
-      [nothingLeft, "spent all of the credits"],
+      [nothingLeft, "have no credits left: all were spent or have expired"],
       [moved, "kept, because the credits were moved to another customer"],
       [notRestorable, "kept, because the previous plan cannot be assigned"],
       [erased, "erased"],
@@ -166,7 +166,7 @@ function futureOf(report: Undo): string {
 const OUTCOMES: Readonly<Record<Exclude<UndoneCustomer["outcome"], "undone">, string>> = {
   already_undone: "Already restored",
   changed_since: "Changed again since",
-  nothing_left: "All credits spent",
+  nothing_left: "No credits left",
   moved: "Moved to another customer",
   not_restorable: "Previous plan cannot be assigned",
   erased: "Erased",

@@ -1,5 +1,6 @@
 import pg from "pg";
 import { expect, inject, test } from "vitest";
+import { connectTo, createTestProject } from "../../test/harness.ts";
 import { setupManage } from "../../test/manage.ts";
 import { MissingData } from "../postgres/missing-data.ts";
 import { single } from "../postgres/transaction.ts";
@@ -37,6 +38,29 @@ test("a wallet that is locked for too long gives 503 overloaded, and nothing is 
   await holder.end();
   expect([reply.status, reply.body["code"]]).toEqual([503, "overloaded"]);
   expect((await manage("GET", "customers/ada")).body).toMatchObject({ balances: [{ balance: 100 }] });
+}, 15_000);
+
+test("bulk changes that wait for locks leave connections to other projects", async () => {
+  const { manage, assign, database } = await setupManage();
+  const { projectId } = await createTestProject(database, "Other");
+  const customers = Array.from({ length: 8 }, (_, index) => `c${index}`);
+  for (const customerId of customers) await assign(customerId, "pro");
+  const holder = await connectTo(database);
+  await holder.query("begin; select from cell.wallets for update");
+  let finished = 0;
+  const slow = [customers.slice(0, 4), customers.slice(4)].map(async (customerIds) => {
+    const { body } = await manage("POST", "bulk-blocks", { body: { customerIds, blocked: true } });
+    finished += 1;
+    return body["changed"];
+  });
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  const startMs = performance.now();
+  const other = await manage("GET", `/manage/v1/projects/${projectId}/live/customers`);
+  expect([other.status, finished]).toEqual([200, 0]);
+  // A connection that waits for a lock is free after two seconds.
+  expect(performance.now() - startMs).toBeLessThan(1_000);
+  await holder.query("rollback");
+  expect(await Promise.all(slow)).toEqual([4, 4]);
 }, 15_000);
 
 test("rejected transactions return their connections to the pool", async () => {

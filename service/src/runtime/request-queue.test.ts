@@ -86,6 +86,17 @@ test("turns count charges, not requests", () => {
   expect(taken[1] / taken[2]).toBeLessThan(1.1);
 });
 
+test("a request as large as a shared batch gets its turn beside a backlog of small ones", () => {
+  for (const others of [[2], [2, 3, 4]]) {
+    const { queue } = open(5_000);
+    for (const environment of others) addEach(queue, 500, { environment });
+    addEach(queue, 3, { environment: 1, size: 20 });
+    let taken = 0;
+    for (let i = 0; i < 20; i++) taken += countByEnvironment(queue.take())[1] ?? 0;
+    expect(taken).toBe(3);
+  }
+});
+
 test("batches are short while environments share the queue, and long again a second later", async () => {
   const { queue } = open();
   addEach(queue, 1_000, { environment: 1 });

@@ -100,6 +100,9 @@ export class RequestQueue<T extends Waiting> {
     let room = this.#isShared ? this.#sharedSizeMax : BATCH_SIZE_MAX;
     // An environment that still has requests is put at the end of the map, so the loop comes to it again.
     for (const [environmentId, queue] of this.#queues) {
+      const [first] = queue.waiting;
+      // Stays first for the next batch. Otherwise the others could take the room that it needs every time.
+      if (first !== undefined && this.#options.sizeOf(first) > room) break;
       const credit = this.#queues.size === 1 ? room : queue.credit + SHARE;
       const { count, size } = this.#fitting(queue.waiting, Math.min(credit, room));
       batch.push(...queue.waiting.splice(0, count));
@@ -107,10 +110,7 @@ export class RequestQueue<T extends Waiting> {
       // At most what the largest request needs, so that turns cut short by a full batch do not add up.
       queue.credit = Math.min(credit - size, ITEMS_MAX);
       this.#queues.delete(environmentId);
-      const [next] = queue.waiting;
-      if (next === undefined) continue;
-      this.#queues.set(environmentId, queue);
-      if (this.#options.sizeOf(next) > room) break;
+      if (queue.waiting.length > 0) this.#queues.set(environmentId, queue);
     }
     return this.#taken(batch);
   }

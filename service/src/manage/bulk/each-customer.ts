@@ -8,8 +8,11 @@ import { timeOrNull } from "../fields.ts";
 import { CHUNK_SIZE, withRetries } from "./chunks.ts";
 import type { Caller } from "./turns.ts";
 
-/** Customers changed at the same time, each in its own transaction. */
-const AT_ONCE = 4;
+/**
+ * Customers changed at the same time, each in its own transaction. Two such calls may run at once, and must leave half of the connections
+ * to other calls while they wait for locks.
+ */
+const AT_ONCE = 2;
 
 /**
  * Calls `change` for each item, a few at a time. It must be safe to repeat. Stops when the caller disconnects, and throws when the caller

@@ -45,3 +45,15 @@ test("slow uploads are stopped and do not block other environments", async () =>
   }
   expect(await sendFile(managed, csv)).toMatchObject({ status: 200, body: { failed: 0 } });
 });
+
+test("slow uploads do not block other calls of their project", async () => {
+  const managed = await setupManage();
+  const live = { ...managed, here: managed.here.replace(/test$/, "live") };
+  for (const each of [managed, live]) for (const name of ["a", "b"]) drip(each, name).catch(() => {});
+  // All four uploads are running when a fifth one is rejected.
+  for (const each of [managed, live])
+    await expect
+      .poll(async () => (await sendFile(each, "customerId\nbert\n")).status, { interval: 300 })
+      .toBe(503);
+  expect((await managed.manage("GET", "customers")).status).toBe(200);
+});

@@ -33,7 +33,7 @@ export const Undo = Type.Object({
   undone: countOf("Customers whose change is undone.", 38),
   alreadyUndone: countOf("Customers whose change was undone before."),
   changedSince: countOf("Customers whose plan or block was changed again, and stays as it is."),
-  nothingLeft: countOf("Customers who have spent all of the credits.", 2),
+  nothingLeft: countOf("Customers who have spent all of the credits, or whose credits have expired.", 2),
   moved: countOf("Customers whose credits were moved to another customer, and stay there."),
   notRestorable: countOf(
     "Customers whose previous plan has ended, was archived, or had another plan scheduled after it.",
@@ -41,7 +41,10 @@ export const Undo = Type.Object({
   erased: countOf("Customers who were erased."),
   credits: countOf("Credits that are revoked.", 1900),
   held: countOf("Credits that open holds set aside. They are revoked when the hold ends."),
-  spent: countOf("Credits that were spent since, and stay spent.", 100),
+  spent: countOf(
+    "Credits that were spent since, and stay spent. Those of expired grants are not counted.",
+    100,
+  ),
   customers: Type.Array(
     Type.Object({
       customerId: nullable(

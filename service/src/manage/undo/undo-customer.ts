@@ -31,7 +31,7 @@ export type CustomerUndo = {
   readonly credits: number;
   /** Credits that are taken when their hold ends. */
   readonly held: number;
-  /** Credits that were spent since, and stay spent. */
+  /** Credits that were spent since, and stay spent. Zero for an expired grant. */
   readonly spent: number;
   /** The plan that the customer gets back. Null for none or the default plan. */
   readonly plan: string | null;
@@ -80,7 +80,9 @@ async function decideCredits(tx: Tx, open: OpenWallet, { subject }: AuditRecord)
     return { ...KEPT, outcome: "moved", movedTo: movedTo.customerId };
   }
   const { credits, held, grant } = revocation;
-  const spent = grant.credits - credits - held;
+  // Expired credits are gone from the wallet too, and were not spent.
+  const isExpired = grant.expiresAt !== null && grant.expiresAt <= open.clock;
+  const spent = isExpired ? 0 : grant.credits - credits - held;
   if (credits + held === 0) return { ...KEPT, outcome: "nothing_left", spent };
   const save = (writing: Tx, context: Context): Promise<void> =>
     saveRevocation(writing, context, open, { ...revocation, note: null });

@@ -2,7 +2,7 @@ import type { Pool } from "../../postgres/pool.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { single } from "../../postgres/transaction.ts";
 import { assert } from "../../primitives/assert.ts";
-import type { CustomerId, EnvironmentId } from "../../primitives/brand.ts";
+import { brandAs, type CustomerId, type EnvironmentId, type Instant } from "../../primitives/brand.ts";
 import { parseTimestamp } from "../../primitives/timestamp.ts";
 import { firstUuidOf } from "../../primitives/uuid.ts";
 import { findAuditEntry, listEntriesOfCall } from "../../store/cell/audit-entries.ts";
@@ -12,6 +12,7 @@ import { findCustomerRecord } from "../../store/cell/customer-list.ts";
 import { mapCustomers, NO_CUSTOMER, type ShownCustomer } from "../../store/cell/customers.ts";
 import { openWallet } from "../../store/cell/open-wallets.ts";
 import type { AuditRecord } from "../../store/control/audit-scan.ts";
+import { withRetries } from "../bulk/chunks.ts";
 import { forEachAtOnce } from "../bulk/each-customer.ts";
 import type { Caller } from "../bulk/turns.ts";
 import { type Context, recordAudit } from "../context.ts";
@@ -55,14 +56,20 @@ export type UndoOutcome = UndoReport | { readonly kind: "not_found" } | { readon
 
 type Undoing = (entry: CustomerEntry, customerId: CustomerId) => Promise<CustomerUndo>;
 
+type Steps = {
+  readonly undo: Undoing;
+  /** Records what was undone, even if the undo then failed. Returns the ID of the entry. */
+  readonly record: (done: Omit<UndoReport, "kind" | "customers" | "auditEntryId">) => Promise<string | null>;
+};
+
 /** Undoes the change of one customer, or of all customers of a bulk change. Safe to repeat. */
-export async function undoEntry(
+export function undoEntry(
   cell: Pool,
   context: Context,
   entryId: string,
   caller: Caller,
 ): Promise<UndoOutcome> {
-  const report = await runUndo(cell, context.environmentId, entryId, caller, (entry, customerId) =>
+  const undo: Undoing = (entry, customerId) =>
     walletTransaction<DecidedUndo>(
       cell,
       context,
@@ -77,14 +84,17 @@ export async function undoEntry(
       },
       // What is acknowledged as undone earlier must be durable too.
       ({ outcome }) => outcome === "undone" || outcome === "already_undone",
-    ),
-  );
-  if (report.kind !== "report" || report.counts.undone === 0 || !(report.action in BULK_ACTIONS))
-    return report;
-  const { counts, credits, held, spent, action } = report;
-  const after = { entry: entryId, ...counts, credits, held, spent };
-  const auditEntryId = await recordAudit(cell, context, { action: "change.undone", subject: action, after });
-  return { ...report, auditEntryId };
+    );
+  return runUndo(cell, context.environmentId, entryId, caller, {
+    undo,
+    record: async ({ action, counts, credits, held, spent }) => {
+      if (counts.undone === 0 || !(action in BULK_ACTIONS)) return null;
+      const after = { entry: entryId, ...counts, credits, held, spent };
+      return withRetries(() =>
+        recordAudit(cell, context, { action: "change.undone", subject: action, after }),
+      );
+    },
+  });
 }
 
 /** Decides, like the undo itself, what it would do. Writes nothing and takes no locks. */
@@ -94,15 +104,15 @@ export function previewUndo(
   entryId: string,
   caller: Caller,
 ): Promise<UndoOutcome> {
-  return runUndo(cell, environmentId, entryId, caller, (entry, customerId) =>
+  const undo: Undoing = (entry, customerId) =>
     single(cell, async (tx) => {
       const record = await findCustomerRecord(tx, { environmentId, customerId });
       if (record === null || record.customerNumber !== entry.customerNumber) return ERASED;
       const catalog = await loadCatalog(tx, environmentId);
       const open = { ...record, environmentId, catalog, clock: await readClock(tx) };
       return decideUndo(tx, open, entry);
-    }),
-  );
+    });
+  return runUndo(cell, environmentId, entryId, caller, { undo, record: async () => null });
 }
 
 async function runUndo(
@@ -110,7 +120,7 @@ async function runUndo(
   environmentId: EnvironmentId,
   entryId: string,
   caller: Caller,
-  undo: Undoing,
+  { undo, record }: Steps,
 ): Promise<UndoOutcome> {
   const entry = await single(cell, (tx) => findAuditEntry(tx, environmentId, entryId));
   if (entry === null) return { kind: "not_found" };
@@ -119,19 +129,25 @@ async function runUndo(
   const counts = { ...NONE };
   const total = { credits: 0, held: 0, spent: 0 };
   const customers: UndoneCustomer[] = [];
-  for await (const { entries, names } of pages)
-    await forEachAtOnce(entries, caller, async (each) => {
-      const name = names.get(each.customerNumber) ?? NO_CUSTOMER;
-      const undone = name.customerId === null ? ERASED : await undo(each, name.customerId);
-      const { outcome, credits, held, spent, plan, movedTo } = undone;
-      counts[outcome] += 1;
-      total.credits += credits;
-      total.held += held;
-      total.spent += spent;
-      if (customers.length < SHOWN_MAX)
-        customers.push({ ...name, outcome, credits, held, spent, plan, movedTo });
-    });
-  return { kind: "report", action: entry.action, counts, ...total, customers, auditEntryId: null };
+  const { action } = entry;
+  let auditEntryId: string | null = null;
+  try {
+    for await (const { entries, names } of pages)
+      await forEachAtOnce(entries, caller, async (each) => {
+        const name = names.get(each.customerNumber) ?? NO_CUSTOMER;
+        const undone = name.customerId === null ? ERASED : await undo(each, name.customerId);
+        const { outcome, credits, held, spent, plan, movedTo } = undone;
+        counts[outcome] += 1;
+        total.credits += credits;
+        total.held += held;
+        total.spent += spent;
+        if (customers.length < SHOWN_MAX)
+          customers.push({ ...name, outcome, credits, held, spent, plan, movedTo });
+      });
+  } finally {
+    auditEntryId = await record({ action, counts, ...total });
+  }
+  return { kind: "report", action, counts, ...total, customers, auditEntryId };
 }
 
 const NONE: Record<CustomerUndo["outcome"], number> = {
@@ -180,9 +196,11 @@ async function* onePage(
 async function* bulkPages(
   cell: Pool,
   environmentId: EnvironmentId,
-  { id: before, ...call }: AuditRecord,
+  call: AuditRecord,
   start: string,
 ): AsyncGenerator<CustomerPage> {
+  // IDs of the same millisecond have no order, so the range ends after it.
+  const before = firstUuidOf(brandAs<Instant>(call.recordedAt + 1));
   for (let after = start; ; ) {
     const range = { after, before, limit: PAGE_SIZE };
     const page = await single(cell, async (tx) => {

@@ -170,3 +170,53 @@ test("other entries, unknown entries and viewers cannot undo", async () => {
   expect(await codeOf(`audit/${id}/undo`, tokens.viewer)).toBe("role_missing");
   expect(await codeOf(`${here.replace("test", "live")}/audit/${id}/undo`)).toBe("not_found");
 });
+
+test("a customer whose entry has the same millisecond as that of the bulk change is undone too", async () => {
+  const { bulk, undo, database } = await setupFive();
+  const { auditEntryId } = await bulk("bulk-blocks", { blocked: true });
+  // IDs of the same millisecond have no order: this one is lower than that of the last customer.
+  const [copy] = await database.query(
+    `insert into cell.audit
+    select (jsonb_populate_record(a, jsonb_build_object(
+      'id', left(c.id::text, 13) || '-7000-8000-000000000000', 'recorded_at', c.recorded_at))).*
+    from cell.audit as a, cell.audit as c
+    where a.id = $1 and c.action = 'customer.blocked'
+    order by c.id desc
+    limit 1
+    returning id`,
+    [auditEntryId],
+  );
+  expect(await undo(copy?.["id"])).toMatchObject({ undone: 5 });
+});
+
+test("an undo that fails for one customer records what it undid for the others", async () => {
+  const { bulk, manage, undo, lastEntry, database } = await setupFive();
+  const { auditEntryId: entry } = await bulk("bulk-credits", CREDITS);
+  await database.query(`
+    create function cell.fail() returns trigger language plpgsql as $$
+    begin
+      raise exception 'broken';
+    end $$;
+    create trigger fail before insert on cell.audit for each row
+      when (new.action = 'grant.revoked' and new.customer_number = ${await numberOf(database, "c3")})
+      execute function cell.fail()`);
+  expect(await manage("POST", `audit/${entry}/undo`)).toMatchObject({ status: 500 });
+  expect(await lastEntry("change.undone")).toMatchObject({ after: { entry, undone: 4, credits: 200 } });
+  await database.query("drop trigger fail on cell.audit");
+  expect(await undo(entry)).toMatchObject({ undone: 1, alreadyUndone: 4, credits: 50 });
+});
+
+async function numberOf(database: Managed["database"], customerId: string): Promise<number> {
+  const [row] = await database.query("select number from cell.customers where customer_id = $1", [
+    customerId,
+  ]);
+  return Number(row?.["number"]);
+}
+
+test("expired credits are not reported as spent", async () => {
+  const { bulk, preview } = await setupFive();
+  const expiresAt = new Date(Date.now() + 1_000).toISOString();
+  const { auditEntryId: entry } = await bulk("bulk-credits", { ...CREDITS, expiresAt });
+  await expect.poll(() => preview(entry), { timeout: 5_000 }).toMatchObject({ undone: 0, nothingLeft: 5 });
+  expect(await preview(entry)).toMatchObject({ credits: 0, spent: 0 });
+});
