@@ -63,7 +63,7 @@ test("a downgrade is scheduled for the end of the period, and canceled again by 
   await tabTo(page, page.getByRole("button", { name: "Keep Pro" }));
   await page.keyboard.press("Enter");
   await page.getByText("Pro continues with no end date.").waitFor();
-  await page.getByText(`The change to Basic on ${periodEnd} is canceled.`).waitFor();
+  await page.getByText(`The change to Basic on ${periodEnd} will be canceled.`).waitFor();
   await expectAccessible(page);
   await tabTo(page, page.getByRole("button", { name: "Keep Pro in test" }));
   await page.keyboard.press("Enter");
@@ -98,7 +98,7 @@ test("a plan starts at a chosen time, and an end before the start is explained",
 
   // The same change again, then another plan now.
   await choosePlan(page, "Basic");
-  await page.getByText("The scheduled change to Basic is canceled.").waitFor();
+  await page.getByText("The scheduled change to Basic will be canceled.").waitFor();
   await page.getByRole("button", { name: "Assign Basic in test" }).click();
   await page.getByText("Assigned Basic to ada").waitFor();
   expect(await read()).toMatchObject({ plan: { key: "basic", endsAt: null }, nextPlan: null });

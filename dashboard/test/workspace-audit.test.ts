@@ -162,6 +162,10 @@ test("plans are shown by name", async () => {
   await manage("POST", "customers/ada/plan", { body: { plan: "max" } });
   const page = await signIn(service.url, PATH);
   await page.getByText("assigned plan The largest to ada instead of Pro").waitFor();
+  // A cancellation assigns the same plan with an end.
+  await manage("POST", "customers/ada/plan", { body: { plan: "max", endsAt: "period_end" } });
+  await page.reload();
+  await page.getByText("scheduled the end of plan The largest for ada").waitFor();
 });
 
 test("invalid filters in the URL are dropped", async () => {

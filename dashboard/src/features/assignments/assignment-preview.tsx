@@ -100,7 +100,7 @@ function Effect({
         {isSame
           ? "Credits and period do not change."
           : `${included(plan)} The plan starts now.${before === null ? "" : ` Unused ${before.name} credits expire. Top-ups are kept.`}`}
-        {nextPlan !== null && ` The scheduled change to ${nextPlan.name} is canceled.`}
+        {nextPlan !== null && ` The scheduled change to ${nextPlan.name} will be canceled.`}
       </p>
     </>
   );

@@ -122,7 +122,7 @@ function dropped(
   { name, startsAt }: NonNullable<Customer["nextPlan"]>,
   format: (at: string) => string,
 ): string {
-  return `The change to ${name} on ${format(startsAt)} is canceled.`;
+  return `The change to ${name} on ${format(startsAt)} will be canceled.`;
 }
 
 /** Drops what is scheduled next: the change to another plan, or the end of this one. */

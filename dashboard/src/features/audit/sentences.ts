@@ -42,7 +42,8 @@ const SENTENCES: Readonly<Record<string, Describe>> = {
     " for ",
     CUSTOMER,
   ],
-  "plan.assigned": (entry) => ["assigned plan ", planOf(entry), " to ", CUSTOMER, ...insteadOf(entry)],
+  "plan.assigned": (entry) =>
+    newEnd(entry) ?? ["assigned plan ", planOf(entry), " to ", CUSTOMER, ...insteadOf(entry)],
   "plan.ended": ({ before }) => ["ended plan ", plan(textIn(before, "plan") ?? "none"), " for ", CUSTOMER],
   "plan.scheduled": (entry) => ["scheduled plan ", planOf(entry), " for ", CUSTOMER],
   "plan.unscheduled": ({ before }) => [
@@ -205,6 +206,20 @@ function overageOf({ after }: Entry): number {
 function undone(entry: Entry): (Piece | string)[] {
   const overage = overageOf(entry);
   return overage === 0 ? [] : [" and undid ", strong(formatCharge({ credits: 0, overage }))];
+}
+
+/** Null unless only the end of the plan has changed. */
+function newEnd(entry: Entry): (Piece | string)[] | null {
+  const { before, after } = entry;
+  const isSamePlan = textIn(before, "plan") !== null && textIn(before, "plan") === textIn(after, "plan");
+  const [was, is] = [textIn(before, "endsAt"), textIn(after, "endsAt")];
+  if (!isSamePlan || was === is) return null;
+  return [
+    is === null ? "removed the end of plan " : "scheduled the end of plan ",
+    planOf(entry),
+    " for ",
+    CUSTOMER,
+  ];
 }
 
 function insteadOf({ before, after }: Entry): (Piece | string)[] {

@@ -203,7 +203,7 @@ function CreditsFields({
       <TextField
         label="Reference"
         placeholder={isPurchase ? "Payment ID" : ""}
-        hint="A reference can add credits only once."
+        hint="Optional. A reference can add credits only once."
         maxLength={255}
         isMono
         {...register("reference")}

@@ -118,11 +118,18 @@ function toFile(items: readonly CustomerForecast[]): string {
         : [
             [
               ...[customerId, customerName, customerEmail, plan?.name ?? null, pool.pool],
-              ...[pool.balance, pool.usedPerDay, pool.daysLeft, pool.emptyAt, pool.renewsAt],
+              ...[pool.balance, toTenth(pool.usedPerDay), daysLeftOf(pool), pool.emptyAt, pool.renewsAt],
             ],
           ],
     ),
   ]);
+}
+
+const toTenth = (value: number): number => Math.round(value * 10) / 10;
+
+function daysLeftOf({ outlook, daysLeft }: CustomerForecast["pools"][number]): number | null {
+  if (outlook === "empty") return 0;
+  return daysLeft === null ? null : toTenth(daysLeft);
 }
 
 function useColumns(items: readonly CustomerForecast[]): Column<CustomerForecast>[] {
