@@ -40,7 +40,7 @@ export function OverviewTab() {
   const balances =
     customer.balances.length === 0 ? [{ pool: "credits", balance: 0, held: 0 }] : customer.balances;
   return (
-    <div className="grid items-start gap-6 lg:grid-cols-[2fr_1fr]">
+    <div className="grid items-start gap-6 xl:grid-cols-[2fr_1fr]">
       <div className="flex min-w-0 flex-col gap-6">
         <PossibleDuplicates entries={ledger.items} grants={grants} now={dataUpdatedAt} />
         {balances.map(({ pool, balance, held }, index) => (
