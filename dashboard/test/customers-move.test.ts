@@ -122,6 +122,7 @@ test("500 goodwill credits for 30 days take three clicks and one number, and can
   const managed = await setupManage();
   const page = await signIn(managed.service.url, `${CUSTOMERS}/ada`);
   await page.getByRole("button", { name: "Add credits", exact: true }).click();
+  await page.getByLabel("Credits", { exact: true }).waitFor();
   await page.keyboard.type("500");
   await page.getByRole("button", { name: "30 days" }).click();
   await page.getByRole("button", { name: "Add 500 credits in test" }).click();

@@ -60,7 +60,7 @@ test("a downgrade is scheduled for the end of the period, and canceled again by 
   expect(await page.getByRole("row").filter({ hasText: "Current" }).textContent()).toContain("Pro");
   await page.getByRole("link", { name: "Overview" }).click();
 
-  await tabTo(page, page.getByRole("button", { name: "Keep Pro" }));
+  await tabTo(page, page.getByRole("button", { name: "Keep Pro" }), "Shift+Tab");
   await page.keyboard.press("Enter");
   await page.getByText("Pro continues with no end date.").waitFor();
   await page.getByText(`The change to Basic on ${periodEnd} will be canceled.`).waitFor();

@@ -132,7 +132,7 @@ test("Home shows by name who will run out of credits this week, one click away",
   await soon.getByRole("link", { name: "Fast Films" }).waitFor();
   await soon.getByText("Empty in about 2 days").waitFor();
   expect(await soon.locator("li").count()).toBe(1);
-  await soon.getByText("Assumes the average use of the last 14 days.").waitFor();
+  await soon.getByText("Based on average daily usage over the last 14 days.").waitFor();
   const low = part(page, "Low balances");
   await low.locator("li").filter({ hasText: "idle" }).getByText("Not used recently").waitFor();
   await expectAccessible(page);

@@ -163,7 +163,7 @@ test("plans are shown by name", async () => {
   const page = await signIn(service.url, PATH);
   await page.getByText("assigned plan The largest to ada instead of Pro").waitFor();
   // A cancellation assigns the same plan with an end.
-  await manage("POST", "customers/ada/plan", { body: { plan: "max", endsAt: "period_end" } });
+  await manage("POST", "customers/ada/plan", { body: { plan: "max", endsAt: "period_end", shorten: true } });
   await page.reload();
   await page.getByText("scheduled the end of plan The largest for ada").waitFor();
 });
