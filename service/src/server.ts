@@ -27,6 +27,7 @@ import { toRoute } from "./manage/operation.ts";
 import { manageOperations } from "./manage/operations.ts";
 import type { ManageParts } from "./manage/parts.ts";
 import { AtOnce } from "./primitives/at-once.ts";
+import type { ProjectId } from "./primitives/brand.ts";
 import { VERSION } from "./primitives/version.ts";
 import type { Reader } from "./runtime/check/reader.ts";
 import { checkRoute } from "./runtime/check/route.ts";
@@ -39,11 +40,15 @@ import { extendHoldRoute, releaseHoldRoute, settleHoldRoute } from "./runtime/ho
 import { openHoldRoute } from "./runtime/holds/open-route.ts";
 import { listHoldsRoute, readHoldRoute } from "./runtime/holds/read-routes.ts";
 import type { FeatureFinder } from "./runtime/missing-feature.ts";
+import { toProblem as toRuntimeProblem } from "./runtime/reply.ts";
 import type { RequestLog } from "./runtime/request-log.ts";
 import { reverseRoute } from "./runtime/reversals/route.ts";
 
 /** Half of the connections that reversals and reads of holds share with the management API, for each project. */
-const RUNTIME_SHARE = { max: 4, waitingMax: 200, waitMsMax: 8_000 };
+const RUNTIME_SHARE = {
+  ...{ max: 4, waitingMax: 200, waitMsMax: 8_000 },
+  refusal: () => toRuntimeProblem({ kind: "overloaded" }),
+};
 
 export type ServerParts = {
   readonly config: Pick<Config, "trustProxy" | "publicUrl">;
@@ -87,7 +92,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
       onResponse: log.observe("consume"),
     });
     const { cellOf, idempotencyDays } = parts.manage;
-    const atOnce = new AtOnce(RUNTIME_SHARE);
+    const atOnce = new AtOnce<ProjectId>(RUNTIME_SHARE);
     const reverse = reverseRoute(
       ({ cell, ...context }, reversal, keyed) =>
         reverseByApiKey({ cell: cellOf(cell), idempotencyDays }, context, reversal, keyed),

@@ -16,10 +16,10 @@ const FILE_BUTTON =
 export type FieldText = {
   label: string;
   /** Follows the label for screen readers only, where the page shows it elsewhere. */
-  labelSuffix?: string;
+  labelSuffix?: string | undefined;
   hint?: ReactNode;
   error?: string | undefined;
-  isLabelHidden?: boolean;
+  isLabelHidden?: boolean | undefined;
 };
 
 /** Label, input, and below it the hint or the error. */
@@ -84,13 +84,7 @@ export function TextField({
   ...input
 }: FieldText & { isMono?: boolean } & Omit<ComponentProps<"input">, "id" | "className">) {
   const id = useId();
-  const text = {
-    label,
-    hint,
-    error,
-    ...(labelSuffix === undefined ? {} : { labelSuffix }),
-    ...(isLabelHidden === undefined ? {} : { isLabelHidden }),
-  };
+  const text = { label, hint, error, labelSuffix, isLabelHidden };
   return (
     <FieldFrame id={id} text={text}>
       <input
@@ -145,13 +139,7 @@ export function Select({
   options: readonly { value: string; label: string; isDisabled?: boolean }[];
 } & Omit<ComponentProps<"select">, "id" | "className" | "children">) {
   const id = useId();
-  const text = {
-    label,
-    hint,
-    error,
-    ...(labelSuffix === undefined ? {} : { labelSuffix }),
-    ...(isLabelHidden === undefined ? {} : { isLabelHidden }),
-  };
+  const text = { label, hint, error, labelSuffix, isLabelHidden };
   return (
     <FieldFrame id={id} text={text}>
       <select

@@ -2,12 +2,12 @@ import { Problem } from "../edge/problem.ts";
 import type { Pool } from "../postgres/pool.ts";
 import type { Tx } from "../postgres/statement.ts";
 import { transaction } from "../postgres/transaction.ts";
+import { AtOnce } from "../primitives/at-once.ts";
 import type { CustomerId } from "../primitives/brand.ts";
 import type { Context } from "./context.ts";
 
-/** Callers that would wait longer get `overloaded`, well before their own timeout. */
-const WAIT_MS_MAX = 8_000;
-const WAITING_MAX = 100;
+/** One transaction of a customer at a time. Callers that would wait longer get `overloaded`, well before their own timeout. */
+const TURN = { max: 1, waitingMax: 100, waitMsMax: 8_000, refusal: tooMany };
 
 /**
  * Runs a transaction on the wallet of one customer, or of several. Within a process, calls for the same customer queue before they take a connection.
@@ -21,54 +21,18 @@ export function walletTransaction<T>(
   work: (tx: Tx) => Promise<T>,
   isKept?: (result: T) => boolean,
 ): Promise<T> {
-  const turns = TURNS.get(cell) ?? new CustomerTurns();
+  const turns = TURNS.get(cell) ?? new AtOnce<string>(TURN);
   TURNS.set(cell, turns);
   // Sorted, so that two calls with the same customers cannot wait for each other.
   const customers = [...new Set([customerId].flat())].sort();
   const run = customers.reduceRight(
-    (next, customer) => () => turns.take(`${environmentId} ${customer}`, next),
+    (next, customer) => () => turns.run(`${environmentId} ${customer}`, next),
     () => transaction(cell, work, isKept),
   );
   return run();
 }
 
-const TURNS = new WeakMap<Pool, CustomerTurns>();
-
-class CustomerTurns {
-  /** Waiting callers in order of arrival, by customer. A customer is in the map while a transaction is running. */
-  readonly #waiting = new Map<string, (() => void)[]>();
-
-  async take<T>(customer: string, work: () => Promise<T>): Promise<T> {
-    await this.#begin(customer);
-    try {
-      return await work();
-    } finally {
-      this.#end(customer);
-    }
-  }
-
-  async #begin(customer: string): Promise<void> {
-    const line = this.#waiting.get(customer);
-    if (line === undefined) {
-      this.#waiting.set(customer, []);
-      return;
-    }
-    if (line.length >= WAITING_MAX) throw tooMany();
-    const turn = Promise.withResolvers<void>();
-    const timer = setTimeout(() => {
-      line.splice(line.indexOf(turn.resolve), 1);
-      turn.reject(tooMany());
-    }, WAIT_MS_MAX);
-    line.push(turn.resolve);
-    await turn.promise.finally(() => clearTimeout(timer));
-  }
-
-  #end(customer: string): void {
-    const next = this.#waiting.get(customer)?.shift();
-    if (next === undefined) this.#waiting.delete(customer);
-    else next();
-  }
-}
+const TURNS = new WeakMap<Pool, AtOnce<string>>();
 
 function tooMany(): Problem {
   return new Problem("overloaded", {

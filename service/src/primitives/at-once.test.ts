@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { AtOnce } from "./at-once.ts";
 
 test("tasks beyond the limit wait in order, and those beyond the queue are refused", async () => {
-  const atOnce = new AtOnce({ max: 2, waitingMax: 2, waitMsMax: 60_000 });
+  const atOnce = new AtOnce({ refusal: () => new Error("full"), max: 2, waitingMax: 2, waitMsMax: 60_000 });
   const log: string[] = [];
   const ends = new Map<string, (value: string) => void>();
   const start = (name: string) =>
@@ -11,7 +11,7 @@ test("tasks beyond the limit wait in order, and those beyond the queue are refus
       return new Promise<string>((resolve) => ends.set(name, resolve));
     });
   const [a, b, c, d] = [start("a"), start("b"), start("c"), start("d")];
-  expect(await start("e")).toBeNull();
+  await expect(start("e")).rejects.toThrow("full");
   expect(log).toEqual(["a", "b"]);
   ends.get("b")?.("done");
   expect(await b).toBe("done");
@@ -26,7 +26,7 @@ test("tasks beyond the limit wait in order, and those beyond the queue are refus
 });
 
 test("a task that fails hands its place over", async () => {
-  const atOnce = new AtOnce({ max: 1, waitingMax: 1, waitMsMax: 60_000 });
+  const atOnce = new AtOnce({ refusal: () => new Error("full"), max: 1, waitingMax: 1, waitMsMax: 60_000 });
   const failed = atOnce.run(1, () => Promise.reject(new Error("failed")));
   const next = atOnce.run(1, async () => "next");
   await expect(failed).rejects.toThrow("failed");
@@ -34,20 +34,20 @@ test("a task that fails hands its place over", async () => {
 });
 
 test("a task does not wait for the tasks of another owner", async () => {
-  const atOnce = new AtOnce({ max: 1, waitingMax: 0, waitMsMax: 60_000 });
+  const atOnce = new AtOnce({ refusal: () => new Error("full"), max: 1, waitingMax: 0, waitMsMax: 60_000 });
   const { promise, resolve } = Promise.withResolvers<string>();
   const first = atOnce.run(1, () => promise);
-  expect(await atOnce.run(1, async () => "same owner")).toBeNull();
+  await expect(atOnce.run(1, async () => "same owner")).rejects.toThrow("full");
   expect(await atOnce.run(2, async () => "other owner")).toBe("other owner");
   resolve("first");
   expect(await first).toBe("first");
 });
 
 test("a task that waited too long is refused, and the next one still gets its place", async () => {
-  const atOnce = new AtOnce({ max: 1, waitingMax: 2, waitMsMax: 20 });
+  const atOnce = new AtOnce({ refusal: () => new Error("full"), max: 1, waitingMax: 2, waitMsMax: 20 });
   const { promise, resolve } = Promise.withResolvers<string>();
   const first = atOnce.run(1, () => promise);
-  expect(await atOnce.run(1, async () => "too late")).toBeNull();
+  await expect(atOnce.run(1, async () => "too late")).rejects.toThrow("full");
   const next = atOnce.run(1, async () => "next");
   resolve("first");
   expect([await first, await next]).toEqual(["first", "next"]);

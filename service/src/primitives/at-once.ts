@@ -4,26 +4,27 @@ export type AtOnceLimits = {
   /** Tasks of an owner that may wait. */
   readonly waitingMax: number;
   readonly waitMsMax: number;
+  /** Thrown if too many tasks of the owner wait, or if one has waited too long. */
+  readonly refusal: () => unknown;
 };
 
 type Places = { running: number; readonly waiting: (() => void)[] };
 
 /** Limits how many tasks of each owner run at the same time, so that one owner leaves room for others. The rest wait in order. */
-export class AtOnce {
+export class AtOnce<Owner> {
   readonly #limits: AtOnceLimits;
   /** Only owners with running tasks. */
-  readonly #places = new Map<number, Places>();
+  readonly #places = new Map<Owner, Places>();
 
   constructor(limits: AtOnceLimits) {
     this.#limits = limits;
   }
 
-  /** Null if too many tasks of the owner wait, or if this one waited too long. */
-  async run<T>(owner: number, task: () => Promise<T>): Promise<T | null> {
+  async run<T>(owner: Owner, task: () => Promise<T>): Promise<T> {
     const places = this.#places.get(owner) ?? { running: 0, waiting: [] };
     this.#places.set(owner, places);
     if (places.running < this.#limits.max) places.running += 1;
-    else if (!(await this.#awaitPlace(places))) return null;
+    else await this.#awaitPlace(places);
     try {
       return await task();
     } finally {
@@ -37,17 +38,17 @@ export class AtOnce {
     }
   }
 
-  async #awaitPlace({ waiting }: Places): Promise<boolean> {
-    const { waitingMax, waitMsMax } = this.#limits;
-    if (waiting.length >= waitingMax) return false;
-    return new Promise((resolve) => {
+  #awaitPlace({ waiting }: Places): Promise<void> {
+    const { waitingMax, waitMsMax, refusal } = this.#limits;
+    return new Promise((resolve, reject) => {
+      if (waiting.length >= waitingMax) return reject(refusal());
       const start = (): void => {
         clearTimeout(timer);
-        resolve(true);
+        resolve();
       };
       const timer = setTimeout(() => {
         waiting.splice(waiting.indexOf(start), 1);
-        resolve(false);
+        reject(refusal());
       }, waitMsMax);
       waiting.push(start);
     });

@@ -19,7 +19,7 @@ type QueueOptions<T> = {
 type EnvironmentQueue<T> = {
   /** Oldest first. */
   readonly waiting: T[];
-  /** What the environment may take in its next turn, besides its share. */
+  /** Left over from earlier turns, and added to the share of the next one. */
   credit: number;
 };
 
@@ -29,7 +29,7 @@ const BATCH_SIZE_MAX = 300;
  * as many charges as fit into this time.
  */
 const SHARED_BATCH_MS = 10;
-/** What an environment takes of a batch before the next environment's turn. */
+/** Charges and events that an environment takes in one turn. */
 const SHARE = 5;
 /** How long the queue counts as shared after a request of another environment. */
 const SHARED_MS = 1_000;

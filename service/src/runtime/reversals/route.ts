@@ -9,7 +9,13 @@ import {
 import type { Actor } from "../../primitives/actor.ts";
 import { assertNever } from "../../primitives/assert.ts";
 import type { AtOnce } from "../../primitives/at-once.ts";
-import { brandAs, type CustomerId, type FeatureKey, type Quantity } from "../../primitives/brand.ts";
+import {
+  brandAs,
+  type CustomerId,
+  type FeatureKey,
+  type ProjectId,
+  type Quantity,
+} from "../../primitives/brand.ts";
 import { checkTexts, refuseIfAny } from "../read-fields.ts";
 import { toAnswer, toProblem } from "../reply.ts";
 import { type Caller, runtimeRoute } from "../runtime-route.ts";
@@ -22,10 +28,8 @@ export type ReverseCharge = (
   keyed: KeyedReversal,
 ) => Promise<KeyedReversalOutcome>;
 
-const FULL = { kind: "overloaded" } as const;
-
 /** Undoes a charge, or a part of it. `atOnce` limits the reversals of each project. */
-export function reverseRoute(reverse: ReverseCharge, atOnce: AtOnce) {
+export function reverseRoute(reverse: ReverseCharge, atOnce: AtOnce<ProjectId>) {
   return runtimeRoute({
     path: "/v1/consume/{consumeId}/reverse",
     scope: "reverse",
@@ -53,10 +57,9 @@ export function reverseRoute(reverse: ReverseCharge, atOnce: AtOnce) {
       const reversal = readReversal(params.consumeId, body);
       const actor: Actor = { kind: "api_key", id: String(key.id), requestId };
       const keyed = keyReversal(reversal, body.idempotencyKey ?? null);
-      const outcome =
-        (await atOnce.run(projectId, () =>
-          reverse({ projectId, environmentId, cell, actor }, reversal, keyed),
-        )) ?? FULL;
+      const outcome = await atOnce.run(projectId, () =>
+        reverse({ projectId, environmentId, cell, actor }, reversal, keyed),
+      );
       if (outcome.kind !== "answered") throw refusalOf(outcome);
       return toAnswer(outcome, { customerId: reversal.customerId, items: [], hasItems: false });
     },
@@ -91,9 +94,8 @@ function required(field: string, when: string): FieldError {
   return { field, code: "required", message: `is required ${when}` };
 }
 
-function refusalOf(outcome: Exclude<KeyedReversalOutcome, { kind: "answered" }> | typeof FULL): unknown {
+function refusalOf(outcome: Exclude<KeyedReversalOutcome, { kind: "answered" }>): unknown {
   switch (outcome.kind) {
-    case "overloaded":
     case "key_reused":
       return toProblem(outcome);
     case "charge_not_found":
