@@ -67,7 +67,7 @@ test("the monthly statement shows the overage to invoice, apart from the balance
   const path = `${MONTH_END}?month=${thisMonth}`;
   const page = await signIn(service.url, path);
   const overage = page.getByRole("region", { name: "Overage" });
-  expect(await overage.locator("tbody td").allInnerTexts()).toEqual(["credits", "+170", "−30", "140"]);
+  expect(await overage.locator("tbody td").allInnerTexts()).toEqual(["Credits", "+170", "−30", "140"]);
   await page.getByText("Every line adds up").waitFor();
   await expectAccessibleInBoth(page);
   const download = page.waitForEvent("download");

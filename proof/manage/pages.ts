@@ -58,7 +58,7 @@ export function customerPages({ project, customers, cursors }: World): Page[] {
     page("balance below, few", () => "balanceBelow=5"),
     page("balance below, none, deep page", (call) => `balanceBelow=0&cursor=${cursor(call)}`),
     page("blocked, none", () => "blocked=true"),
-    page("search and plan", (call) => `search=customer_${any(call)}&plan=pro`),
+    { ...page("search and plan", (call) => `search=customer_${any(call)}&plan=pro`), ...SCAN },
     search("part of a name", (call) => `pany ${any(call)}`),
     search("part of an email", (call) => `ling${any(call)}@example`),
     search("part that matches all", () => "ompan"),
@@ -143,7 +143,7 @@ export function otherPages(document: Document, { project }: World): { pages: Pag
     if (filled.includes("{") || (KNOWN.test(path) && filled === path)) left.push(path);
     else if ((get.parameters ?? []).some((parameter) => parameter.name === "q")) {
       pages.push({ name: `${name} by customer`, path: (call) => `${filled}?q=customer_${call}` });
-      pages.push({ name: `${name} by payment`, path: (call) => `${filled}?q=pay_${call % 300}` });
+      pages.push({ name: `${name} by payment`, path: (call) => `${filled}?q=pay_${call % 300}`, ...SCAN });
       pages.push({ name: `${name} that matches all`, path: () => `${filled}?q=c` });
     } else pages.push({ name, path: () => filled });
   }

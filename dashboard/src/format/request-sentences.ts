@@ -174,7 +174,7 @@ export function describeKey(story: Story): string {
 
 type Charged = { readonly credits: number; readonly overageCredits: number };
 
-/** What all charges of a request took together. */
+/** The total of all charges of a request. */
 export function chargedIn(charges: readonly Charged[]): { credits: number; overage: number } {
   let [credits, overage] = [0, 0];
   for (const charge of charges) {
@@ -186,7 +186,7 @@ export function chargedIn(charges: readonly Charged[]): { credits: number; overa
 
 type ReversedPart = { readonly feature: string; readonly quantity: number; readonly creditsReturned: number };
 
-/** What a key reversed, from its stored response. A key can only reverse a part of one charge. */
+/** The part that a key reversed, from its stored response. A key can only reverse a part of one charge. */
 export function reversedBy(answer: Story["answer"]): ReversedPart | null {
   const items = answer?.["items"];
   return Array.isArray(items) ? (items[0] ?? null) : null;

@@ -34,7 +34,7 @@ export function formatAllowance(allowance: Allowance, pool: string | null = null
   return [pool === null ? credits : `${credits} in ${pool}`, ...formatExtras(allowance)].join(", ");
 }
 
-/** What an allowance has besides its credits: "then unlimited overage", "unused credits roll over for 1 month". */
+/** The terms of an allowance besides its credits: "then unlimited overage", "unused credits roll over for 1 month". */
 export function formatExtras({ period, rollover, overage }: Allowance): string[] {
   return [
     ...(overage === 0 ? [] : [`then ${nameOverage(overage)}`]),

@@ -5,9 +5,15 @@ const DAY = { year: "numeric", month: "short", day: "numeric" } as const;
 const TIME = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const;
 const EXACT = { second: "2-digit", fractionalSecondDigits: 3, timeZoneName: "short" } as const;
 
+/** Creating one takes longer than rendering a row of a table. */
+const formats = new Map<string, Intl.DateTimeFormat>();
+
 function format(iso: string, clock: Clock, shape: Intl.DateTimeFormatOptions): string {
+  const key = `${clock} ${JSON.stringify(shape)}`;
   const zone = clock === "utc" ? { timeZone: "UTC" } : {};
-  return new Intl.DateTimeFormat("en-GB", { ...shape, ...zone }).format(new Date(iso));
+  const known = formats.get(key) ?? new Intl.DateTimeFormat("en-GB", { ...shape, ...zone });
+  formats.set(key, known);
+  return known.format(new Date(iso));
 }
 
 export function formatTime(iso: string, clock: Clock, isExact = false): string {
@@ -39,10 +45,11 @@ const STEPS = [
   ["minute", 60],
 ] as const;
 
+const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+
 /** "3 minutes ago", "in 2 days". */
 export function formatAgo(iso: string, now: number): string {
   const seconds = Math.round((Date.parse(iso) - now) / 1_000);
-  const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
   for (const [unit, size] of STEPS) {
     if (Math.abs(seconds) >= size) return relative.format(Math.trunc(seconds / size), unit);
   }

@@ -9,6 +9,7 @@ import { FieldFrame, type FieldText, fieldAttributes, fieldEdge, GROUP_BOX } fro
 import { MENU_POPUP } from "../ui/menu.tsx";
 import { FoundText } from "./found-text.tsx";
 import type { FoundCustomer } from "./search-everything.ts";
+import { useScope } from "./use-scope.ts";
 
 const SEARCH_PATH = "/manage/v1/projects/{projectId}/{environment}/search";
 
@@ -202,7 +203,31 @@ function customersQuery(scope: Scope | null, text: string) {
   });
 }
 
-/** What the user types, and the customers that match it. `typed` is null while the field shows the chosen customer. */
+/** Filters a list by one customer. */
+export function CustomerFilter({
+  customerId = "",
+  onChange,
+}: {
+  customerId: string | undefined;
+  /** Undefined for all customers. */
+  onChange: (customerId: string | undefined) => void;
+}) {
+  return (
+    <div className="w-64 max-md:w-full">
+      <CustomerPicker
+        label="Customer"
+        isLabelHidden
+        isFilter
+        placeholder="Customer name, email or ID"
+        scope={useScope()}
+        customerId={customerId}
+        onChoose={(customer) => onChange(customer?.customerId)}
+      />
+    </div>
+  );
+}
+
+/** The text that the user types, and the customers that match it. `typed` is null while the field shows the chosen customer. */
 function useCustomerSearch(scope: Scope | null, allowsNew: boolean) {
   const queryClient = useQueryClient();
   const [typed, setTyped] = useState<string | null>(null);

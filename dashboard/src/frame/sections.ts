@@ -27,7 +27,7 @@ export const ENVIRONMENT_SECTIONS = [
 
 export const WORKSPACE_SECTIONS = [
   { name: "Members", to: "/workspace/members", icon: UserRoundCog, key: "m" },
-  { name: "Tokens", to: "/workspace/tokens", icon: Ticket, key: "t" },
+  { name: "Management tokens", to: "/workspace/tokens", icon: Ticket, key: "t" },
   { name: "Audit log", to: "/workspace/audit", icon: ScrollText, key: "a" },
   { name: "Settings", to: "/workspace/settings", icon: Settings, key: "s" },
 ] as const satisfies readonly Section[];

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { useContext, useEffect, useRef, useState } from "react";
+import { useContext, useState } from "react";
 import type { Answer, Scope } from "../api/answer.ts";
 import { queryOf } from "../api/client.ts";
 import { useWrite } from "../api/use-write.ts";
@@ -74,9 +74,6 @@ export function ScopedUndoForm({
 }
 
 function Undone({ report, onClose }: { report: Undo; onClose: () => void }) {
-  const actions = useRef<HTMLDivElement>(null);
-  // The button that had the focus is gone.
-  useEffect(() => actions.current?.querySelector("button")?.focus(), []);
   return (
     <>
       <div role="status">
@@ -89,13 +86,11 @@ function Undone({ report, onClose }: { report: Undo; onClose: () => void }) {
           <Reasons report={report} />
         </Callout>
       </div>
-      <div ref={actions}>
-        <DialogActions>
-          <Button tone="primary" onClick={onClose}>
-            Done
-          </Button>
-        </DialogActions>
-      </div>
+      <DialogActions takesFocus>
+        <Button tone="primary" onClick={onClose}>
+          Done
+        </Button>
+      </DialogActions>
     </>
   );
 }

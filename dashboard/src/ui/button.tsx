@@ -9,7 +9,7 @@ export type Tone = "primary" | "plain" | "quiet" | "danger";
 const TONES: Record<Tone, string> = {
   primary: "bg-accent text-on-accent border-transparent hover:bg-accent-hover",
   plain: "bg-surface text-ink border-line hover:bg-hover",
-  quiet: "bg-transparent text-muted border-transparent hover:bg-hover hover:text-ink",
+  quiet: "bg-transparent text-ink border-transparent hover:bg-hover",
   danger: "bg-bad text-on-accent border-transparent hover:bg-bad-hover",
 };
 

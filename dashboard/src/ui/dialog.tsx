@@ -4,9 +4,9 @@ import { type FormEvent, type ReactNode, useContext, useEffect, useRef, useState
 import type { Write } from "../api/use-write.ts";
 import { inEnvironment, type Preposition } from "../format/environments.ts";
 import { Button } from "./button.tsx";
-import { Callout, ProblemCallout } from "./callout.tsx";
+import { ProblemCallout } from "./callout.tsx";
 import { classNames } from "./class-names.ts";
-import { ApiCall, CodeBlock } from "./code-block.tsx";
+import { ApiCall } from "./code-block.tsx";
 import { TextField } from "./field.tsx";
 import { EnvironmentContext, useEdge } from "./page.tsx";
 
@@ -143,11 +143,26 @@ function Discard({ onKeep, onDiscard }: { onKeep: () => void; onDiscard: () => v
 }
 
 /** Footer of a dialog: note on the left, buttons on the right. */
-export function DialogActions({ children, note }: { children: ReactNode; note?: ReactNode }) {
+export function DialogActions({
+  children,
+  note,
+  takesFocus = false,
+}: {
+  children: ReactNode;
+  note?: ReactNode;
+  /** Focuses the last button, for a result that replaces the button that had the focus. */
+  takesFocus?: boolean;
+}) {
+  const buttons = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (takesFocus) buttons.current?.querySelector<HTMLButtonElement>("button:last-of-type")?.focus();
+  }, [takesFocus]);
   return (
     <div className="flex flex-wrap items-center justify-between gap-3 pt-1">
       <div className="min-w-0 text-caption text-muted">{note}</div>
-      <div className="ml-auto flex flex-wrap items-center justify-end gap-2">{children}</div>
+      <div ref={buttons} className="ml-auto flex flex-wrap items-center justify-end gap-2">
+        {children}
+      </div>
     </div>
   );
 }
@@ -247,42 +262,5 @@ export function WriteForm<R>({
         </Button>
       </DialogActions>
     </form>
-  );
-}
-
-/** Shows a new secret once. Only its hash is stored. */
-export function SecretOnce({
-  title,
-  note,
-  what,
-  secret,
-  tryIt,
-  onClose,
-}: {
-  title: string;
-  note?: ReactNode;
-  /** "the token", "the key" */
-  what: string;
-  secret: string;
-  /** A complete curl call with this secret. */
-  tryIt: string;
-  onClose: () => void;
-}) {
-  return (
-    <Dialog isOpen onClose={onClose} title={title} note={note} isSticky isWide>
-      <Callout tone="warn" title="Copy the secret now">
-        It is shown only once. Purser stores only a hash.
-      </Callout>
-      <CodeBlock label={what} code={secret} />
-      <div className="flex flex-col gap-1">
-        <p className="text-form font-medium">Try it</p>
-        <CodeBlock label="the call" code={tryIt} />
-      </div>
-      <DialogActions>
-        <Button tone="primary" onClick={onClose}>
-          I have stored it
-        </Button>
-      </DialogActions>
-    </Dialog>
   );
 }

@@ -123,6 +123,16 @@ export function TextArea({
   );
 }
 
+type Option = { value: string; label: string; isDisabled?: boolean; group?: string };
+
+function Options({ options }: { options: readonly Option[] }) {
+  return options.map(({ value, label, isDisabled = false }) => (
+    <option key={value} value={value} disabled={isDisabled}>
+      {label}
+    </option>
+  ));
+}
+
 /** The native select, for keyboard, screen reader and phone support. */
 export function Select({
   label,
@@ -136,7 +146,8 @@ export function Select({
 }: FieldText & {
   /** As wide as its text, for a row of filters. */
   isFitted?: boolean;
-  options: readonly { value: string; label: string; isDisabled?: boolean }[];
+  /** Options of a group are shown together under its name. */
+  options: readonly Option[];
 } & Omit<ComponentProps<"select">, "id" | "className" | "children">) {
   const id = useId();
   const text = { label, hint, error, labelSuffix, isLabelHidden };
@@ -152,11 +163,15 @@ export function Select({
           isFitted && "w-auto max-w-full [field-sizing:content] max-sm:w-full",
         )}
       >
-        {options.map(({ value, label: name, isDisabled = false }) => (
-          <option key={value} value={value} disabled={isDisabled}>
-            {name}
-          </option>
-        ))}
+        {[...Map.groupBy(options, ({ group }) => group)].map(([group, within]) =>
+          group === undefined ? (
+            <Options key="" options={within} />
+          ) : (
+            <optgroup key={group} label={group}>
+              <Options options={within} />
+            </optgroup>
+          ),
+        )}
       </select>
     </FieldFrame>
   );

@@ -6,7 +6,7 @@ import { CodeBlock, curlOf } from "./code-block.tsx";
 import { Dialog } from "./dialog.tsx";
 import { Menu, MenuItem } from "./menu.tsx";
 
-/** What a page shows, as JSON and as the API call that reads it: one menu in the header of the page. */
+/** A menu in the header of a page: its content as JSON, and the API call that reads it. */
 export function PageCode({
   json,
   call,

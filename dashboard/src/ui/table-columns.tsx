@@ -24,7 +24,8 @@ export type Column<Row> = {
   readonly isActions?: boolean;
   /** Right-aligned. */
   readonly isNumber?: boolean;
-  readonly hidesWhenNarrow?: boolean;
+  /** Hides the column in windows narrower than 768 (md) or 1280 pixels (xl). */
+  readonly hidesBelow?: "md" | "xl";
   /** Wraps its text. */
   readonly isWide?: boolean;
   /** False omits the column, for example if the user's role does not allow its actions. */
@@ -60,12 +61,14 @@ export function Heading<Row>({ column, sorting }: { column: Column<Row>; sorting
   );
 }
 
+const HIDDEN = { md: "max-md:hidden", xl: "max-xl:hidden" } as const;
+
 /** Alignment and visibility of a column's cells. */
-export function lookOf<Row>({ isNumber, isActions, hidesWhenNarrow }: Column<Row>): string {
+export function lookOf<Row>({ isNumber, isActions, hidesBelow }: Column<Row>): string {
   return classNames(
     (isNumber || isActions) && "text-right",
     isActions && "pinned-hint sticky right-0 z-1 bg-inherit",
-    hidesWhenNarrow && "max-md:hidden",
+    hidesBelow !== undefined && HIDDEN[hidesBelow],
   );
 }
 

@@ -66,7 +66,7 @@ export function Table<Row>({
     <section
       className={classNames(
         "relative overflow-x-auto",
-        !hasActions ? "scroll-hint" : actions.hidesWhenNarrow && "max-md:scroll-hint",
+        !hasActions ? "scroll-hint" : actions.hidesBelow === "md" && "max-md:scroll-hint",
       )}
       aria-label={label}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region needs keyboard focus
@@ -212,7 +212,7 @@ export function PagedTable<Row>({
 }
 
 /** Downloads the columns that are shown, of all rows if they can be read, and otherwise of the rows that are shown. */
-function CsvButton<Row>({
+export function CsvButton<Row>({
   columns,
   rows,
   what,

@@ -203,6 +203,8 @@ test("migrate --check prints pending migrations and their locks, and changes not
     expect.stringMatching(/^ {2}locks cell\.customers \(\d+ kB\) while it builds an index, /),
     "cell/000044-order-of-names.sql",
     expect.stringMatching(/^ {2}locks cell\.customers \(\d+ kB\) while it builds an index, /),
+    "cell/000045-bulk-changes-in-the-audit.sql",
+    expect.stringMatching(/^ {2}locks cell\.audit \(\d+ kB\) while it builds an index, /),
   ]);
   expect(await database.count("cell.migrations", "number = 24")).toBe(0);
 });

@@ -98,20 +98,20 @@ function columnsOf(
       ),
     },
     { name: "State", cell: (key) => <State apiKey={key} /> },
-    { name: "Scopes", hidesWhenNarrow: true, cell: ({ scopes }) => scopes.join(", ") },
+    { name: "Scopes", hidesBelow: "md", cell: ({ scopes }) => scopes.join(", ") },
     {
       name: "Last used",
-      hidesWhenNarrow: true,
+      hidesBelow: "md",
       cell: ({ lastUsedAt }) => <Time at={lastUsedAt} as="ago" />,
     },
     {
       name: "Expires",
-      hidesWhenNarrow: true,
+      hidesBelow: "md",
       cell: ({ expiresAt, revokedAt }) => <Time at={revokedAt ?? expiresAt} />,
     },
     {
       name: "Created",
-      hidesWhenNarrow: true,
+      hidesBelow: "md",
       cell: ({ createdAt, createdBy }) => <Created at={createdAt} by={createdBy} />,
     },
     {

@@ -4,8 +4,9 @@ import { useForm } from "react-hook-form";
 import { refresh, useWrite } from "../../api/use-write.ts";
 import { useScope } from "../../frame/use-scope.ts";
 import { Choices } from "../../ui/choices.tsx";
-import { SecretOnce, WriteDialog } from "../../ui/dialog.tsx";
+import { WriteDialog } from "../../ui/dialog.tsx";
 import { Checkbox, Select, TextField } from "../../ui/field.tsx";
+import { SecretOnce } from "../../ui/secret-once.tsx";
 import { Time } from "../../ui/time.tsx";
 import { notify } from "../../ui/toast.tsx";
 import {

@@ -5,7 +5,7 @@ import { describeStanding, leavesAt, nameOfKept } from "../../format/plan-standi
 import { formatDay } from "../../format/times.ts";
 import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { LinkButton } from "../../ui/button.tsx";
-import { lazyDialog } from "../../ui/lazy-dialog.tsx";
+import { lazyDialog } from "../../ui/lazy.tsx";
 import { useClock } from "../../ui/time.tsx";
 import type { Customer } from "../customers/queries.ts";
 

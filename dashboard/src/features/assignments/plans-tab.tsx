@@ -76,10 +76,10 @@ function columnsOf({ projectId, environment }: CustomerScope, names: Names): Col
       isWide: true,
       cell: (period) => <Plan period={period} scope={scope} names={names} />,
     },
-    { name: "Change", hidesWhenNarrow: true, cell: ({ change }) => CHANGES[change.change] },
-    { name: "From", hidesWhenNarrow: true, cell: ({ change }) => <Time at={change.effectiveAt} /> },
-    { name: "Until", hidesWhenNarrow: true, cell: (period) => <Until period={period} /> },
-    { name: "By", hidesWhenNarrow: true, cell: (period) => <By period={period} /> },
+    { name: "Change", hidesBelow: "md", cell: ({ change }) => CHANGES[change.change] },
+    { name: "From", hidesBelow: "md", cell: ({ change }) => <Time at={change.effectiveAt} /> },
+    { name: "Until", hidesBelow: "md", cell: (period) => <Until period={period} /> },
+    { name: "By", hidesBelow: "md", cell: (period) => <By period={period} /> },
   ];
 }
 

@@ -17,6 +17,7 @@ const FILTERS = {
   to: readDay,
   projectId: whole(1),
   environment: choice(["test", "live"]),
+  each: choice([true]),
 };
 
 /** Filters in the URL: a named range or days. Both are UTC; `to` is inclusive. */
@@ -36,10 +37,12 @@ export function readAuditFilters(search: Record<string, unknown>): AuditFilters 
 
 const DAY_MS = 86_400_000;
 
-export function toAuditQuery({ projectId, environment, range, from, to, ...plain }: AuditFilters) {
+export function toAuditQuery({ projectId, environment, range, from, to, each, ...plain }: AuditFilters) {
   const named = range === undefined ? null : rangeOf({ range }, Date.now(), "utc");
   return {
     ...plain,
+    // One customer's entries include those from bulk changes.
+    ...(each === true || plain.customerId !== undefined ? {} : { collapseBulk: "true" as const }),
     ...(projectId === undefined || environment === undefined
       ? {}
       : { projectId: String(projectId), environment }),

@@ -11,7 +11,7 @@ import { useMayActAs } from "../../frame/use-scope.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { ProblemCallout } from "../../ui/callout.tsx";
-import { Select, TextField } from "../../ui/field.tsx";
+import { Checkbox, Select, TextField } from "../../ui/field.tsx";
 import { Card, EmptyState, Page } from "../../ui/page.tsx";
 import { saveFile } from "../../ui/save-file.ts";
 import { type Column, PagedTable, type Pages } from "../../ui/table.tsx";
@@ -20,6 +20,7 @@ import { auditQuery, membersQuery, tokensQuery } from "../workspace/queries.ts";
 import { ACTIONS, type AuditFilters, readAuditFilters, toAuditQuery } from "./audit-filters.ts";
 import type { Entry } from "./entry.ts";
 import { EntryDetails, Sentence, sentenceText } from "./entry-details.tsx";
+import { UndoButton } from "./undo-button.tsx";
 
 const route = getRouteApi("/signed-in/workspace/audit");
 
@@ -74,7 +75,7 @@ export function AuditPage() {
 
 /** Exports every entry that matches the filters, including those the page has not loaded yet. */
 async function exportAudit(filters: AuditFilters): Promise<void> {
-  const query = toAuditQuery(filters);
+  const query = toAuditQuery({ ...filters, each: true });
   const file = await answerOf(api.GET("/manage/v1/audit/export", { params: { query }, parseAs: "blob" }));
   saveFile(`audit-${new Date().toISOString().slice(0, 10)}.ndjson`, file);
 }
@@ -85,7 +86,7 @@ function columnsOf(projects: readonly Project[]): Column<Entry>[] {
     { name: "Action", isWide: true, cell: (entry) => <Sentence entry={entry} /> },
     {
       name: "Environment",
-      hidesWhenNarrow: true,
+      hidesBelow: "md",
       cell: ({ projectId, environment }) =>
         projectId === null || environment === null ? (
           <span className="text-muted">Workspace</span>
@@ -95,6 +96,12 @@ function columnsOf(projects: readonly Project[]): Column<Entry>[] {
             {projects.length > 1 && projects.find(({ id }) => id === projectId)?.name}
           </span>
         ),
+    },
+    {
+      name: "Actions",
+      isActions: true,
+      hidesBelow: "md",
+      cell: (entry) => <UndoButton entry={entry} sentence={sentenceText(entry)} />,
     },
   ];
 }
@@ -197,6 +204,15 @@ function FilterBar({
       />
       <Day label="From (UTC)" value={filters.from} onChange={(from) => set({ from })} />
       <Day label="To (UTC)" value={filters.to} onChange={(to) => set({ to })} />
+      {filters.customerId === undefined && (
+        <div className="flex min-h-8 items-center">
+          <Checkbox
+            label="Show each customer of bulk changes"
+            checked={filters.each === true}
+            onChange={({ target }) => set({ each: target.checked || undefined })}
+          />
+        </div>
+      )}
     </search>
   );
 }

@@ -9,7 +9,7 @@ import { classNames } from "../../ui/class-names.ts";
 import { CopyButton, Json } from "../../ui/code-block.tsx";
 import { Details } from "../../ui/page.tsx";
 import { Time, useClock } from "../../ui/time.tsx";
-import { type Change, changesOf, type Entry, isRecord } from "./entry.ts";
+import { type Change, changesOf, type Entry, isRecord, sentenceId } from "./entry.ts";
 import { describeAction, type Piece } from "./sentences.ts";
 import { UndoButton } from "./undo-button.tsx";
 
@@ -21,7 +21,9 @@ export function EntryDetails({ entry }: { entry: Entry }) {
   return (
     <div className="flex flex-col gap-4">
       <ChangeTable entry={entry} />
-      <UndoButton entry={entry} sentence={sentenceText(entry)} />
+      <div className="md:hidden">
+        <UndoButton entry={entry} sentence={sentenceText(entry)} />
+      </div>
       <Details
         items={[
           { name: "Action", value: <code className="font-mono">{action}</code> },
@@ -42,6 +44,11 @@ export function EntryDetails({ entry }: { entry: Entry }) {
                 <TextLink to="/workspace/audit" search={{ actor: actorFilter }}>
                   All entries by this actor
                 </TextLink>
+                {isBulk(entry) && (
+                  <TextLink to="/workspace/audit" search={{ actor: actorFilter, each: true }}>
+                    Entries of each customer
+                  </TextLink>
+                )}
                 {customerId !== null && (
                   <TextLink to="/workspace/audit" search={{ customerId }}>
                     All entries for {customerName ?? customerId}
@@ -55,6 +62,10 @@ export function EntryDetails({ entry }: { entry: Entry }) {
       <Json label="the entry" value={entry} />
     </div>
   );
+}
+
+function isBulk({ action }: Entry): boolean {
+  return /_in_bulk$|^customers\.imported$|^change\.undone$/.test(action);
 }
 
 function Copyable({ text, label }: { text: string; label: string }): ReactNode {
@@ -150,7 +161,7 @@ function Value({ value }: { value: unknown }) {
 /** "Olga Owner added 500 credits to ada". */
 export function Sentence({ entry }: { entry: Entry }) {
   return (
-    <span className="wrap-anywhere">
+    <span id={sentenceId(entry)} className="wrap-anywhere">
       <span className="font-medium">{nameOfActor(entry)}</span>{" "}
       {describeAction(entry).map((piece, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the order never changes
@@ -187,16 +198,24 @@ function nameOfCustomer({ customerId, customerName }: Entry): string {
   return customerName ?? customerId ?? "an erased customer";
 }
 
-function Customer({ entry }: { entry: Entry }) {
-  const { projectId, environment, customerId } = entry;
-  if (projectId === null || environment === null || customerId === null) return nameOfCustomer(entry);
+/** A customer of the entry's environment, as a link unless erased. */
+function Customer({
+  entry: { projectId, environment },
+  customerId,
+  name,
+}: {
+  entry: Entry;
+  customerId: string | null;
+  name: string;
+}) {
+  if (projectId === null || environment === null || customerId === null) return name;
   return (
     <TextLink
       to="/projects/$projectId/$environment/customers/$customerId"
       params={{ projectId, environment, customerId }}
       title={customerId}
     >
-      {nameOfCustomer(entry)}
+      {name}
     </TextLink>
   );
 }
@@ -219,8 +238,11 @@ function CatalogName({ kind, name: key, entry }: { kind: "plan" | "feature"; nam
   );
 }
 
-function Part({ piece: { kind, text }, entry }: { piece: Piece; entry: Entry }) {
-  if (kind === "customer") return <Customer entry={entry} />;
+function Part({ piece, entry }: { piece: Piece; entry: Entry }) {
+  const { kind, text } = piece;
+  if (kind === "other customer") return <Customer entry={entry} customerId={piece.customerId} name={text} />;
+  if (kind === "customer")
+    return <Customer entry={entry} customerId={entry.customerId} name={nameOfCustomer(entry)} />;
   if (kind === "plan" || kind === "feature") return <CatalogName kind={kind} name={text} entry={entry} />;
   return kind === "strong" ? <span className="font-medium">{text}</span> : text;
 }

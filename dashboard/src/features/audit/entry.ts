@@ -2,6 +2,11 @@ import type { Item } from "../../api/answer.ts";
 
 export type Entry = Item<"listAudit">;
 
+/** The element ID of an entry's sentence. */
+export function sentenceId({ id }: Entry): string {
+  return `sentence-${id}`;
+}
+
 type Fields = Entry["after"];
 
 /** Reads a field of `before` or `after`, whose shape depends on the action. */
@@ -68,6 +73,9 @@ const WORDS: Readonly<Record<string, string>> = {
   creditsAdded: "credits added",
   movedFrom: "moved from",
   movedTo: "moved to",
+  movedFromName: "moved from, name",
+  movedToName: "moved to, name",
+  inBulk: "part of a bulk change",
   userAgent: "browser",
   moreAddresses: "more addresses",
   metadataBytesMax: "max metadata bytes",

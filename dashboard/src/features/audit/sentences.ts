@@ -3,11 +3,13 @@ import { formatCharge } from "../../format/overage.ts";
 import { countIn, type Entry, isRecord, listIn, textIn } from "./entry.ts";
 
 /** Part of a sentence that follows the actor's name. */
-export type Piece = {
-  /** The text of a plan or feature is its key. */
-  readonly kind: "text" | "strong" | "customer" | "plan" | "feature";
-  readonly text: string;
-};
+export type Piece =
+  | {
+      /** The text of a plan or feature is its key. `customer` is the entry's customer. */
+      readonly kind: "text" | "strong" | "customer" | "plan" | "feature";
+      readonly text: string;
+    }
+  | { readonly kind: "other customer"; readonly text: string; readonly customerId: string };
 
 type Describe = (entry: Entry) => readonly (Piece | string)[];
 
@@ -23,18 +25,25 @@ const isNew = ({ before }: Entry): boolean => before === null;
 const SENTENCES: Readonly<Record<string, Describe>> = {
   "credits.added": (entry) => ["added ", strong(creditsOf(entry)), " to ", CUSTOMER],
   "credits.moved": (entry) => {
-    const [from, to] = [entry.after?.["movedFrom"], entry.after?.["movedTo"]];
-    const other = (id: unknown): Piece => strong(typeof id === "string" ? id : "an erased customer");
-    const [source, target] = to === undefined ? [other(from), CUSTOMER] : [CUSTOMER, other(to)];
+    const isSource = entry.after?.["movedTo"] !== undefined;
+    const other = otherCustomer(entry, isSource ? "movedTo" : "movedFrom");
+    const [source, target] = isSource ? [CUSTOMER, other] : [other, CUSTOMER];
     return ["moved ", strong(creditsOf(entry)), " from ", source, " to ", target];
   },
-  "grant.revoked": (entry) => ["revoked ", strong(creditsOf(entry)), ` (${entry.subject}) from `, CUSTOMER],
+  "grant.revoked": (entry) => [
+    "revoked ",
+    strong(creditsOf(entry)),
+    ` (${entry.subject}) from `,
+    CUSTOMER,
+    ...reasonOf(entry),
+  ],
   "consume.reversed": (entry) => [
     "reversed a charge and returned ",
     strong(creditsOf(entry)),
     " to ",
     CUSTOMER,
     ...undone(entry),
+    ...reasonOf(entry),
   ],
   "hold.released": (entry) => [
     "released a hold of ",
@@ -197,6 +206,18 @@ function creditsOf({ before, after }: Entry, overage = 0): string {
     isRecord(was) && isRecord(is) ? Object.keys(is).filter((key) => is[key] !== was[key]) : [];
   const credits = formatCharge({ credits: Math.abs(countIn(after, "credits") ?? 0), overage });
   return pool === undefined || pool === "credits" || others.length > 0 ? credits : `${credits} (${pool})`;
+}
+
+function otherCustomer({ after }: Entry, field: "movedFrom" | "movedTo"): Piece {
+  const customerId = textIn(after, field);
+  if (customerId === null) return strong("an erased customer");
+  return { kind: "other customer", text: textIn(after, `${field}Name`) ?? customerId, customerId };
+}
+
+/** The reason that a person gave. */
+function reasonOf({ after }: Entry): string[] {
+  const note = textIn(after, "note");
+  return note === null ? [] : [`: ${note}`];
 }
 
 function overageOf({ after }: Entry): number {

@@ -6,7 +6,7 @@ import { useMayActAs } from "../../frame/use-scope.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { EnvironmentContext } from "../../ui/page.tsx";
-import type { Entry } from "./entry.ts";
+import { type Entry, sentenceId } from "./entry.ts";
 
 const UNDOABLE: ReadonlySet<string> = new Set([
   "credits.added",
@@ -26,8 +26,8 @@ export function UndoButton({ entry, sentence }: { entry: Entry; sentence: string
   const mayUndo = useMayActAs("operator");
   if (!mayUndo || !UNDOABLE.has(action) || projectId === null || environment === null) return null;
   return (
-    <div>
-      <Button icon={Undo2} onClick={() => setOpen(true)}>
+    <span className="-my-1.5 inline-flex">
+      <Button tone="quiet" icon={Undo2} onClick={() => setOpen(true)} aria-describedby={sentenceId(entry)}>
         Undo…
       </Button>
       {isOpen && (
@@ -42,6 +42,6 @@ export function UndoButton({ entry, sentence }: { entry: Entry; sentence: string
           </Dialog>
         </EnvironmentContext>
       )}
-    </div>
+    </span>
   );
 }

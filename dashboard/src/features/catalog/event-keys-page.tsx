@@ -45,19 +45,19 @@ export function EventKeysPage() {
     { name: "Event key", isWide: true, cell: (eventKey) => <Name eventKey={eventKey} /> },
     {
       name: "Unit",
-      hidesWhenNarrow: true,
+      hidesBelow: "md",
       cell: ({ unit }) => unit ?? <span className="text-muted">None</span>,
     },
     {
       name: "Recent events",
       isNumber: true,
-      hidesWhenNarrow: true,
+      hidesBelow: "md",
       cell: ({ seen }) =>
         seen === null ? <span className="text-muted">None</span> : formatCount(seen.events),
     },
     {
       name: "Last seen",
-      hidesWhenNarrow: true,
+      hidesBelow: "md",
       cell: ({ seen }) => (seen === null ? null : <Time at={seen.lastSeenAt} as="ago" />),
     },
     {

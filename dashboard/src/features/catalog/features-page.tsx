@@ -99,15 +99,15 @@ const COLUMNS: readonly Column<Feature>[] = [
   { name: "Cost", cell: ({ cost, unit }) => capitalize(formatCost(cost, unit)) },
   {
     name: "Unit",
-    hidesWhenNarrow: true,
+    hidesBelow: "md",
     cell: ({ unit }) => unit ?? <span className="text-muted">None</span>,
   },
-  { name: "Plans", isWide: true, hidesWhenNarrow: true, cell: (feature) => <UsedBy feature={feature} /> },
+  { name: "Plans", isWide: true, hidesBelow: "md", cell: (feature) => <UsedBy feature={feature} /> },
 ];
 
 const POOL: Column<Feature> = {
   name: "Pool",
-  hidesWhenNarrow: true,
+  hidesBelow: "md",
   cell: ({ pool }) => <PoolName poolKey={pool} />,
 };
 

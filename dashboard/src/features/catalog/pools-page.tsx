@@ -37,7 +37,7 @@ export function PoolsPage() {
     {
       name: "Used by",
       isWide: true,
-      hidesWhenNarrow: true,
+      hidesBelow: "md",
       cell: (pool) => <DrawnFrom pool={pool} />,
     },
     {

@@ -106,25 +106,25 @@ const TONES = {
 
 function grantColumns({ customerScope, mayRevoke, changes, next, now }: GrantContext): Column<GrantLine>[] {
   return [
-    { name: "Created", hidesWhenNarrow: true, cell: (line) => <Given line={line} /> },
+    { name: "Created", hidesBelow: "md", cell: (line) => <Given line={line} /> },
     { name: "Kind", cell: ({ grant }) => <Kind grant={grant} /> },
     {
       name: "Reference",
       isWide: true,
-      hidesWhenNarrow: true,
+      hidesBelow: "md",
       cell: ({ grant }) => <Reference reference={givenReference(grant.reference)} />,
     },
     {
       name: "Price",
       isNumber: true,
-      hidesWhenNarrow: true,
+      hidesBelow: "md",
       cell: ({ grant: { price } }) => price !== null && formatPrice(price),
     },
-    { name: "Expires", hidesWhenNarrow: true, cell: ({ grant }) => <Expiry at={grant.expiresAt} /> },
+    { name: "Expires", hidesBelow: "md", cell: ({ grant }) => <Expiry at={grant.expiresAt} /> },
     {
       name: "Amount",
       isNumber: true,
-      hidesWhenNarrow: true,
+      hidesBelow: "md",
       cell: ({ grant }) => formatCount(grant.credits),
     },
     {
@@ -153,7 +153,7 @@ function grantColumns({ customerScope, mayRevoke, changes, next, now }: GrantCon
       isShown: mayRevoke,
       name: "Actions",
       isActions: true,
-      hidesWhenNarrow: true,
+      hidesBelow: "md",
       cell: ({ grant }: GrantLine) => <GrantActions customerScope={customerScope} grant={grant} />,
     },
   ];
@@ -234,7 +234,8 @@ function GrantDetails({
   customerScope: CustomerScope;
   mayRevoke: boolean;
 }) {
-  const { reference, price, note, expiresAt, revokedAt, movedFrom, movedTo } = grant;
+  const { price, note, expiresAt, revokedAt, movedFrom, movedTo } = grant;
+  const reference = givenReference(grant.reference);
   const items: (Item | null)[] = [
     { name: "Created", value: <Time at={grant.effectiveAt} /> },
     // A renewal is recorded with the customer's next request.

@@ -1,7 +1,7 @@
 import type { Answer } from "../../api/answer.ts";
 import type { Customer } from "./queries.ts";
 
-/** What a change does to one customer. `after` is null if nothing changes. */
+/** The effect of a change on one customer. `after` is null if nothing changes. */
 export type Effect = { readonly customer: Customer; readonly before: string; readonly after: string | null };
 
 export type BulkOutcome = Pick<
@@ -11,7 +11,3 @@ export type BulkOutcome = Pick<
 
 /** Changes these customers in one call, which must be safe to repeat. */
 export type BulkChange = (customerIds: readonly string[], signal: AbortSignal) => Promise<BulkOutcome>;
-
-export function nameOf({ name, customerId }: Pick<Customer, "name" | "customerId">): string {
-  return name ?? customerId;
-}

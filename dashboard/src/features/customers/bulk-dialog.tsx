@@ -1,5 +1,5 @@
 import { useMutation } from "@tanstack/react-query";
-import { type ReactNode, useEffect, useRef, useState } from "react";
+import { type ReactNode, useState } from "react";
 import { type Call, refresh } from "../../api/use-write.ts";
 import { inEnvironment } from "../../format/environments.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
@@ -12,8 +12,8 @@ import { Dialog, DialogActions } from "../../ui/dialog.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { useAbort } from "../../ui/use-abort.ts";
-import { type BulkChange, type BulkOutcome, type Effect, nameOf } from "./bulk-change.ts";
-import type { Customer } from "./queries.ts";
+import type { BulkChange, BulkOutcome, Effect } from "./bulk-change.ts";
+import { type Customer, nameOf } from "./queries.ts";
 
 const EFFECTS: readonly Column<Effect>[] = [
   { name: "Customer", isWide: true, cell: ({ customer }) => nameOf(customer) },
@@ -218,9 +218,6 @@ function Result({
   onRetry: () => void;
   onClose: () => void;
 }) {
-  const actions = useRef<HTMLDivElement>(null);
-  // The button that had the focus is gone.
-  useEffect(() => actions.current?.querySelector<HTMLButtonElement>("button:last-of-type")?.focus(), []);
   const count = countOf(changed, "customer");
   return (
     <>
@@ -244,17 +241,13 @@ function Result({
           </ul>
         )}
       </div>
-      <div ref={actions}>
-        <DialogActions>
-          {auditEntryId !== null && <Button onClick={() => onUndo(auditEntryId)}>Undo…</Button>}
-          {refused.length > 0 && (
-            <Button onClick={onRetry}>Retry {countOf(refused.length, "customer")}</Button>
-          )}
-          <Button tone="primary" onClick={onClose}>
-            Done
-          </Button>
-        </DialogActions>
-      </div>
+      <DialogActions takesFocus>
+        {auditEntryId !== null && <Button onClick={() => onUndo(auditEntryId)}>Undo…</Button>}
+        {refused.length > 0 && <Button onClick={onRetry}>Retry {countOf(refused.length, "customer")}</Button>}
+        <Button tone="primary" onClick={onClose}>
+          Done
+        </Button>
+      </DialogActions>
     </>
   );
 }

@@ -6,7 +6,7 @@ import { about, refresh, useWrite } from "../../api/use-write.ts";
 import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { Button } from "../../ui/button.tsx";
 import { WriteDialog } from "../../ui/dialog.tsx";
-import { lazyDialog } from "../../ui/lazy-dialog.tsx";
+import { lazyDialog } from "../../ui/lazy.tsx";
 import { Menu, MenuItem, MenuSeparator } from "../../ui/menu.tsx";
 import { notify } from "../../ui/toast.tsx";
 import { CancelPlanDialog } from "../assignments/plan-standing.tsx";

@@ -8,8 +8,7 @@ import { useScope } from "../../frame/use-scope.ts";
 import { Badge } from "../../ui/badge.tsx";
 import type { Column } from "../../ui/table.tsx";
 import { Time, useClock } from "../../ui/time.tsx";
-import { nameOf } from "./bulk-change.ts";
-import type { Customer } from "./queries.ts";
+import { type Customer, nameOf } from "./queries.ts";
 
 /** With one pool, the balance column needs no pool name, and the API can sort by it. */
 export function customerColumns(pools: readonly { key: string; name: string }[]): Column<Customer>[] {
@@ -28,7 +27,7 @@ export function customerColumns(pools: readonly { key: string; name: string }[])
     { name: "ID", isCsvOnly: true, csv: ({ customerId }) => customerId, cell: () => null },
     {
       name: "Email",
-      hidesWhenNarrow: true,
+      hidesBelow: "xl",
       csv: ({ email }) => email,
       cell: ({ email }) => <span className="text-muted">{email}</span>,
     },
@@ -50,7 +49,7 @@ export function customerColumns(pools: readonly { key: string; name: string }[])
     }),
     {
       name: "Created",
-      hidesWhenNarrow: true,
+      hidesBelow: "md",
       orders: [
         { value: "newest", direction: "descending" },
         { value: "oldest", direction: "ascending" },

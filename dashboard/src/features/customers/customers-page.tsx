@@ -4,6 +4,7 @@ import { FileUp, Plus, SearchX, UsersRound } from "lucide-react";
 import { useEffect, useState } from "react";
 import { plansQuery, poolsQuery } from "../../api/catalog-lists.ts";
 import { countOf } from "../../format/numbers.ts";
+import { ListTabs } from "../../frame/list-tabs.tsx";
 import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { ProblemCallout } from "../../ui/callout.tsx";
@@ -14,7 +15,6 @@ import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { PagedTable, type Pages } from "../../ui/table.tsx";
 import { notify } from "../../ui/toast.tsx";
 import { BulkBar } from "./bulk-bar.tsx";
-import { nameOf } from "./bulk-change.ts";
 import { customerColumns } from "./customer-columns.tsx";
 import { CustomerDialog } from "./customer-form.tsx";
 import { ImportDialog } from "./import-form.tsx";
@@ -22,6 +22,7 @@ import {
   type Customer,
   type CustomerFilters,
   customersQuery,
+  nameOf,
   readCustomers,
   readFilters,
 } from "./queries.ts";
@@ -42,6 +43,7 @@ export function CustomersPage() {
   const sort = filters.sort ?? "newest";
   return (
     <Page title="Customers" actions={<CustomersActions isCreating={filters.do === "create"} />}>
+      <ListTabs />
       <Card flush>
         <CustomerFilterBar filters={filters} />
         {isOperator && (

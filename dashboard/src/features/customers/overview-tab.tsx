@@ -1,7 +1,7 @@
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { CircleAlert, ShieldCheck } from "lucide-react";
-import { lazy, type ReactNode, Suspense } from "react";
+import { type ReactNode, Suspense } from "react";
 import { poolsQuery } from "../../api/catalog-lists.ts";
 import { countOf, formatChange, formatCount } from "../../format/numbers.ts";
 import { formatTime } from "../../format/times.ts";
@@ -9,6 +9,7 @@ import { useScope } from "../../frame/use-scope.ts";
 import { TextLink } from "../../ui/button.tsx";
 import { Callout } from "../../ui/callout.tsx";
 import { Disclosure, Json } from "../../ui/code-block.tsx";
+import { lazyChart } from "../../ui/lazy.tsx";
 import { Card, Details } from "../../ui/page.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { Time, useClock } from "../../ui/time.tsx";
@@ -126,9 +127,7 @@ function About({ customer }: { customer: Customer }) {
   );
 }
 
-const BalanceChart = lazy(() =>
-  import("./balance-chart.tsx").then(({ BalanceChart }) => ({ default: BalanceChart })),
-);
+const BalanceChart = lazyChart(async () => (await import("./balance-chart.tsx")).BalanceChart);
 
 const COLUMNS: readonly Column<BalancePoint>[] = [
   { name: "Time", cell: ({ at }) => <Time at={new Date(at).toISOString()} /> },

@@ -109,3 +109,7 @@ export function planVersionQuery(scope: Scope, { key, version }: { key: string; 
     staleTime: Number.POSITIVE_INFINITY,
   });
 }
+
+export function nameOf({ name, customerId }: Pick<Customer, "name" | "customerId">): string {
+  return name ?? customerId;
+}

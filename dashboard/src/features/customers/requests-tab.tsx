@@ -141,7 +141,7 @@ type Context = {
 
 function columnsOf({ customerScope, customerName, shared, nameOf }: Context): Column<Request>[] {
   return [
-    { name: "Time", hidesWhenNarrow: true, cell: ({ recordedAt }) => <Time at={recordedAt} /> },
+    { name: "Time", hidesBelow: "md", cell: ({ recordedAt }) => <Time at={recordedAt} /> },
     {
       name: "Request",
       cell: (request) => <Asked request={request} isItem={shared.has(request.id)} nameOf={nameOf} />,
@@ -156,12 +156,12 @@ function columnsOf({ customerScope, customerName, shared, nameOf }: Context): Co
     {
       name: "Charge",
       isNumber: true,
-      hidesWhenNarrow: true,
+      hidesBelow: "md",
       cell: (request) => <Charge request={request} customerScope={customerScope} />,
     },
     {
       name: "Key",
-      hidesWhenNarrow: true,
+      hidesBelow: "md",
       cell: ({ idempotencyKey }) =>
         idempotencyKey !== null && (
           <KeyLink idempotencyKey={idempotencyKey}>

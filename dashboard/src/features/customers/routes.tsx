@@ -64,11 +64,7 @@ const customerRoute = createRoute({
 const overviewRoute = createRoute({
   getParentRoute: () => customerRoute,
   path: "/",
-  loader: ({ context: { queryClient }, params }) => {
-    // Load the chart in parallel with the data. React.lazy retries if this fails.
-    import("./balance-chart.tsx").catch(() => {});
-    return queryClient.ensureQueryData(latestEntriesQuery(params));
-  },
+  loader: ({ context: { queryClient }, params }) => queryClient.ensureQueryData(latestEntriesQuery(params)),
   component: lazyRouteComponent(() => import("./overview-tab.tsx"), "OverviewTab"),
 });
 

@@ -6,7 +6,7 @@ import { narrowTo } from "../../format/usage-search.ts";
 import { useFeatureNames, usePoolNames, useScope } from "../../frame/use-scope.ts";
 import { LinkButton, TextLink } from "../../ui/button.tsx";
 import { ProblemCallout } from "../../ui/callout.tsx";
-import { Card, EmptyState } from "../../ui/page.tsx";
+import { EmptyState } from "../../ui/page.tsx";
 import { useClock } from "../../ui/time.tsx";
 import { hasUsage, UsageCard, UsageFigures } from "../../ui/usage/usage-card.tsx";
 import { type UsageChange, UsageFilters } from "../../ui/usage/usage-filters.tsx";
@@ -55,27 +55,25 @@ export function UsageTab() {
           {hasUsage(shown) && <UsageFigures shown={shown} onNarrow={narrow} />}
           <UsageCard shown={shown} onNarrow={narrow} nothing={<Nothing />} />
           {shown.series.length > 0 && shown.settings.groupBy !== "nothing" && (
-            <Card flush>
-              <UsageLines label={`By ${shown.settings.groupBy}`} shown={shown}>
-                {({ key, name }) =>
-                  key === null ? (
-                    name
-                  ) : shown.settings.groupBy === "feature" || shown.settings.groupBy === "event" ? (
-                    <LinkButton onClick={() => change({ [shown.settings.groupBy]: key })}>{name}</LinkButton>
-                  ) : shown.settings.groupBy === "member" && shown.settings.source === "events" ? (
-                    <TextLink
-                      to="/projects/$projectId/$environment/usage/events"
-                      params={scope}
-                      search={{ customerId, memberId: key }}
-                    >
-                      {name}
-                    </TextLink>
-                  ) : (
-                    name
-                  )
-                }
-              </UsageLines>
-            </Card>
+            <UsageLines shown={shown}>
+              {({ key, name }) =>
+                key === null ? (
+                  name
+                ) : shown.settings.groupBy === "feature" || shown.settings.groupBy === "event" ? (
+                  <LinkButton onClick={() => change({ [shown.settings.groupBy]: key })}>{name}</LinkButton>
+                ) : shown.settings.groupBy === "member" && shown.settings.source === "events" ? (
+                  <TextLink
+                    to="/projects/$projectId/$environment/usage/events"
+                    params={scope}
+                    search={{ customerId, memberId: key }}
+                  >
+                    {name}
+                  </TextLink>
+                ) : (
+                  name
+                )
+              }
+            </UsageLines>
           )}
         </>
       )}

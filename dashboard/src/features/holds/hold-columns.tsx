@@ -22,7 +22,7 @@ export function openColumns({ names, onRelease }: HoldContext): Column<HoldLine>
   return [
     {
       name: "Opened",
-      hidesWhenNarrow: true,
+      hidesBelow: "md",
       cell: ({ hold }) => <Time at={hold.openedAt} as="ago" />,
     },
     {
@@ -41,10 +41,10 @@ export function openColumns({ names, onRelease }: HoldContext): Column<HoldLine>
         </>
       ),
     },
-    { name: "Member", hidesWhenNarrow: true, cell: ({ hold }) => <Member id={hold.memberId} /> },
+    { name: "Member", hidesBelow: "md", cell: ({ hold }) => <Member id={hold.memberId} /> },
     {
       name: "Ends",
-      hidesWhenNarrow: true,
+      hidesBelow: "md",
       cell: ({ hold }) => <Ends hold={hold} />,
     },
     {
@@ -61,7 +61,7 @@ export function openColumns({ names, onRelease }: HoldContext): Column<HoldLine>
       isShown: onRelease !== null,
       name: "Actions",
       isActions: true,
-      hidesWhenNarrow: true,
+      hidesBelow: "md",
       cell: ({ hold }) => <ReleaseButton hold={hold} onRelease={onRelease} />,
     },
   ];
@@ -71,7 +71,7 @@ export function endedColumns({ customerScope, names }: HoldContext): Column<Hold
   return [
     {
       name: "Opened",
-      hidesWhenNarrow: true,
+      hidesBelow: "md",
       cell: ({ hold }) => (
         <>
           <Time at={hold.openedAt} />
@@ -95,11 +95,11 @@ export function endedColumns({ customerScope, names }: HoldContext): Column<Hold
         </>
       ),
     },
-    { name: "Member", hidesWhenNarrow: true, cell: ({ hold }) => <Member id={hold.memberId} /> },
+    { name: "Member", hidesBelow: "md", cell: ({ hold }) => <Member id={hold.memberId} /> },
     {
       name: "Held",
       isNumber: true,
-      hidesWhenNarrow: true,
+      hidesBelow: "md",
       cell: ({ hold }) => (
         <>
           {formatCount(hold.creditsHeld)}
@@ -121,10 +121,10 @@ export function endedColumns({ customerScope, names }: HoldContext): Column<Hold
     {
       name: "Released",
       isNumber: true,
-      hidesWhenNarrow: true,
+      hidesBelow: "md",
       cell: ({ hold }) => formatCount(hold.creditsReleased),
     },
-    { name: "State", hidesWhenNarrow: true, cell: (line) => <State line={line} /> },
+    { name: "State", hidesBelow: "md", cell: (line) => <State line={line} /> },
   ];
 }
 

@@ -24,8 +24,12 @@ export function RunningOut() {
       title="Running out this week"
       query={query}
       actions={
-        <TextLink to="/projects/$projectId/$environment/running-out" params={scope}>
-          View all forecasts
+        <TextLink
+          to="/projects/$projectId/$environment/running-out"
+          params={scope}
+          search={{ days: WITHIN_DAYS }}
+        >
+          View all
         </TextLink>
       }
     >
@@ -43,7 +47,7 @@ export function RunningOut() {
               ))}
             </Lines>
             <p className="border-t border-line px-4 py-2 text-caption text-muted">
-              {hasMore && "There are more. "}
+              {hasMore && `The first ${customers.length} are shown. `}
               {FORECAST_ASSUMES}
             </p>
           </>

@@ -88,7 +88,7 @@ function SupportCases() {
 type Request = Item<"listRequests">;
 
 const COLUMNS: readonly Column<Request>[] = [
-  { name: "Time", hidesWhenNarrow: true, cell: ({ recordedAt }) => <Time at={recordedAt} as="ago" /> },
+  { name: "Time", hidesBelow: "md", cell: ({ recordedAt }) => <Time at={recordedAt} as="ago" /> },
   { name: "Outcome", cell: (request) => <Outcome request={request} /> },
   {
     name: "Request",
@@ -108,7 +108,7 @@ const COLUMNS: readonly Column<Request>[] = [
   },
   {
     name: "Customer",
-    hidesWhenNarrow: true,
+    hidesBelow: "md",
     cell: ({ customerId, customerName }) => (
       <CustomerLink customerId={customerId} name={customerName} width="max-w-64" />
     ),

@@ -6,15 +6,21 @@ import { ENVIRONMENT_NAMES } from "../../format/environments.ts";
 import { countOf } from "../../format/numbers.ts";
 import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
+import { ProblemCallout } from "../../ui/callout.tsx";
 import { Card } from "../../ui/page.tsx";
+import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { FirstCharge } from "../welcome/first-charge.tsx";
 import { type Setup, setupQuery } from "./setup.ts";
 
 /** Steps from an empty environment to the first charge. They are done when what they create exists. */
 export function Onboarding({ isFresh, onDismiss }: { isFresh: boolean; onDismiss: () => void }) {
   const scope = useScope();
-  const { data: setup, refetch } = useQuery(setupQuery(scope));
-  if (setup === undefined) return null;
+  const { data: setup, error, isFetching, refetch } = useQuery(setupQuery(scope));
+  if (setup === undefined) {
+    if (error !== null) return <ProblemCallout error={error} isRetrying={isFetching} onRetry={refetch} />;
+    // With data, the overview follows, and must not move down while this loads.
+    return isFresh ? <SkeletonRows rows={6} /> : null;
+  }
   const steps = stepsOf(setup, scope);
   const name = ENVIRONMENT_NAMES[scope.environment];
   return (

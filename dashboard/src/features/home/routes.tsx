@@ -26,8 +26,6 @@ const homeRoute = createRoute({
   validateSearch: readHomeSearch,
   loaderDeps: ({ search: { balanceBelow = BALANCE_BELOW } }) => ({ balanceBelow }),
   loader: async ({ context: { queryClient }, params, deps }) => {
-    // Load the chart in parallel with the data. React.lazy retries if this fails.
-    import("./traffic-chart.tsx").catch(() => {});
     // Prefetching never throws: each card shows its own error.
     const parts = Promise.all([
       queryClient.prefetchQuery(summaryQuery(params)),

@@ -1,17 +1,19 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { CalendarCheck, FileDown } from "lucide-react";
+import { useState } from "react";
 import type { Item } from "../../api/answer.ts";
 import { toCsv } from "../../format/csv.ts";
 import { FORECAST_ASSUMES } from "../../format/forecast.ts";
 import { formatCount } from "../../format/numbers.ts";
 import { NamedCustomer } from "../../frame/links.tsx";
+import { ListTabs } from "../../frame/list-tabs.tsx";
 import { usePoolNames, useScope } from "../../frame/use-scope.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Select } from "../../ui/field.tsx";
 import { Card, EmptyState, Page } from "../../ui/page.tsx";
 import { saveFile } from "../../ui/save-file.ts";
-import { type Column, Table } from "../../ui/table.tsx";
+import { type Column, More, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { Outlook } from "./balances.tsx";
 import { forecastsQuery } from "./queries.ts";
@@ -25,6 +27,10 @@ const PERIODS = [
   { value: "30", label: "Within 30 days" },
 ];
 
+/** Shown at first, because a long table takes the browser longer than the request. */
+const ROWS = 50;
+const LOADED = { isFetchingNextPage: false, isFetchNextPageError: false, error: null };
+
 /** Customers by days until empty. */
 export function RunningOutPage() {
   const scope = useScope();
@@ -32,6 +38,7 @@ export function RunningOutPage() {
   const navigate = route.useNavigate();
   const { data } = useSuspenseQuery(forecastsQuery(scope, days));
   const columns = useColumns(data.items);
+  const [count, setCount] = useState(ROWS);
   return (
     <Page
       title="Running out"
@@ -64,6 +71,7 @@ export function RunningOutPage() {
         </>
       }
     >
+      <ListTabs />
       <Card flush>
         {data.items.length === 0 ? (
           <EmptyState
@@ -79,12 +87,23 @@ export function RunningOutPage() {
             and empty customers who were charged or denied recently.
           </EmptyState>
         ) : (
-          <Table
-            label="Customers by days until empty"
-            columns={columns}
-            rows={data.items}
-            keyOf={({ customerId }) => customerId}
-          />
+          <>
+            <Table
+              label="Customers by days until empty"
+              columns={columns}
+              rows={data.items.slice(0, count)}
+              keyOf={({ customerId }) => customerId}
+            />
+            <More
+              pages={{
+                ...LOADED,
+                hasNextPage: data.items.length > count,
+                fetchNextPage: () => setCount(count + ROWS),
+              }}
+              shown={Math.min(count, data.items.length)}
+              what="customers"
+            />
+          </>
         )}
       </Card>
     </Page>
@@ -151,7 +170,7 @@ function useColumns(items: readonly CustomerForecast[]): Column<CustomerForecast
     },
     {
       name: "Email",
-      hidesWhenNarrow: true,
+      hidesBelow: "md",
       cell: ({ customerEmail }) =>
         customerEmail !== null && (
           <a href={`mailto:${customerEmail}`} className="wrap-anywhere hover:underline">
@@ -159,19 +178,19 @@ function useColumns(items: readonly CustomerForecast[]): Column<CustomerForecast
           </a>
         ),
     },
-    { name: "Plan", hidesWhenNarrow: true, cell: ({ plan }) => plan?.name ?? "None" },
+    { name: "Plan", hidesBelow: "md", cell: ({ plan }) => plan?.name ?? "None" },
     { name: "Pool", isShown: hasPools, cell: ({ pools: [pool] }) => pool && nameOfPool(pool.pool) },
     { name: "Balance", isNumber: true, cell: ({ pools: [pool] }) => formatCount(pool?.balance ?? 0) },
     {
       name: "Used per day",
       isNumber: true,
-      hidesWhenNarrow: true,
+      hidesBelow: "md",
       cell: ({ pools: [pool] }) => formatCount(Math.round(pool?.usedPerDay ?? 0)),
     },
-    { name: "Forecast", hidesWhenNarrow: true, cell: ({ pools: [pool] }) => <Outlook pool={pool} /> },
+    { name: "Forecast", hidesBelow: "md", cell: ({ pools: [pool] }) => <Outlook pool={pool} /> },
     {
       name: "Renews",
-      hidesWhenNarrow: true,
+      hidesBelow: "md",
       cell: ({ pools: [pool] }) => <Time at={pool?.renewsAt ?? null} as="day" />,
     },
   ];

@@ -3,7 +3,7 @@ import type { Scope } from "../../api/answer.ts";
 import { answerOf, api } from "../../api/client.ts";
 import { readList, readPage } from "../../api/lists.ts";
 
-/** What exists in an environment, for the steps of onboarding. */
+/** The objects that exist in an environment, for the steps of onboarding. */
 export type Setup = {
   readonly features: number;
   readonly plans: number;

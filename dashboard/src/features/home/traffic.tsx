@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Activity } from "lucide-react";
-import { lazy, type ReactNode, Suspense, useState } from "react";
+import { type ReactNode, Suspense, useState } from "react";
 import type { Answer } from "../../api/answer.ts";
 import { inEnvironment } from "../../format/environments.ts";
 import { describeTrend } from "../../format/forecast.ts";
@@ -9,15 +9,14 @@ import { describeProblem, describeReason } from "../../format/request-sentences.
 import { usePoolNames, useScope } from "../../frame/use-scope.ts";
 import { ButtonLink, TextLink } from "../../ui/button.tsx";
 import { ViewSwitch } from "../../ui/choices.tsx";
+import { lazyChart } from "../../ui/lazy.tsx";
 import { EmptyState } from "../../ui/page.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { LineOf, Lines, Nothing, Part } from "./part.tsx";
 import { chargedQuery, type Hour, SERIES, summaryQuery } from "./queries.ts";
 
-const TrafficChart = lazy(() =>
-  import("./traffic-chart.tsx").then(({ TrafficChart }) => ({ default: TrafficChart })),
-);
+const TrafficChart = lazyChart(async () => (await import("./traffic-chart.tsx")).TrafficChart);
 
 /** Requests by hour and outcome. */
 export function Traffic() {

@@ -18,12 +18,12 @@ import { type LedgerContext, ReverseButton } from "./reverse-charge.tsx";
 export function ledgerColumns(context: LedgerContext): Column<LedgerLine>[] {
   const { customerScope, grants, mayReverse } = context;
   return [
-    { name: "Time", hidesWhenNarrow: true, cell: ({ entry }) => <Time at={entry.effectiveAt} /> },
+    { name: "Time", hidesBelow: "md", cell: ({ entry }) => <Time at={entry.effectiveAt} /> },
     { name: "Entry", isWide: true, cell: (line) => <What line={line} context={context} /> },
-    { name: "For", hidesWhenNarrow: true, cell: ({ entry }) => <About entry={entry} context={context} /> },
+    { name: "For", hidesBelow: "md", cell: ({ entry }) => <About entry={entry} context={context} /> },
     {
       name: "Key or actor",
-      hidesWhenNarrow: true,
+      hidesBelow: "md",
       cell: (line) => (
         <Origin line={line} grant={grantOfEntry(line.entry, grants)} customerScope={customerScope} />
       ),
@@ -32,14 +32,14 @@ export function ledgerColumns(context: LedgerContext): Column<LedgerLine>[] {
     {
       name: "Balance",
       isNumber: true,
-      hidesWhenNarrow: true,
+      hidesBelow: "md",
       cell: ({ entry }) => formatCount(entry.balanceAfter),
     },
     {
       isShown: mayReverse,
       name: "Actions",
       isActions: true,
-      hidesWhenNarrow: true,
+      hidesBelow: "md",
       cell: ({ entry }: LedgerLine) => <ReverseButton entry={entry} context={context} />,
     },
   ];

@@ -91,7 +91,7 @@ function columnsOf({
         </>
       ),
     },
-    { name: "Created", hidesWhenNarrow: true, cell: ({ createdAt }) => <Time at={createdAt} as="day" /> },
+    { name: "Created", hidesBelow: "md", cell: ({ createdAt }) => <Time at={createdAt} as="day" /> },
     {
       isShown: mayManage,
       name: "Actions",

@@ -45,12 +45,12 @@ export function RollForwardTable({ month }: { month: Month }) {
         </>
       ),
     },
-    { ...balance("Opening", "opening"), hidesWhenNarrow: true },
+    { ...balance("Opening", "opening"), hidesBelow: "md" },
     ...MOVES.map(
       ({ amount, name, sign }): Column<StatementLine> => ({
         name,
         isNumber: true,
-        hidesWhenNarrow: true,
+        hidesBelow: "md",
         cell: ({ kind, amounts }) => (
           <Figure isSum={kind === null} isNone={amounts[amount] === 0}>
             {formatChange(sign * amounts[amount])}
@@ -76,7 +76,7 @@ export function OverageTable({ month }: { month: Month }) {
   const move = (name: string, creditsOf: (line: OverageLine) => number): Column<OverageLine> => ({
     name,
     isNumber: true,
-    hidesWhenNarrow: true,
+    hidesBelow: "md",
     cell: (line) => (
       <Figure isSum={false} isNone={creditsOf(line) === 0}>
         {formatChange(creditsOf(line))}

@@ -6,7 +6,7 @@ import { refresh, useWrite } from "../../api/use-write.ts";
 import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { IconButton } from "../../ui/button.tsx";
 import { WriteDialog } from "../../ui/dialog.tsx";
-import { lazyDialog } from "../../ui/lazy-dialog.tsx";
+import { lazyDialog } from "../../ui/lazy.tsx";
 import { Card } from "../../ui/page.tsx";
 import { Time } from "../../ui/time.tsx";
 import { notify } from "../../ui/toast.tsx";

@@ -88,7 +88,7 @@ export function PlanPage() {
 const TERM_COLUMNS: readonly Column<PinnedFeature>[] = [
   { name: "Feature", cell: (terms) => <FeatureLink terms={terms} /> },
   { name: "Cost", cell: (terms) => <PinnedCost terms={terms} /> },
-  { name: "Limit", isWide: true, hidesWhenNarrow: true, cell: (terms) => <LimitCell terms={terms} /> },
+  { name: "Limit", isWide: true, hidesBelow: "md", cell: (terms) => <LimitCell terms={terms} /> },
 ];
 
 /** Terms of the latest version. */
@@ -162,7 +162,7 @@ type Line = { readonly version: PlanVersion; readonly before: PlanVersion | null
 const VERSION_COLUMNS: readonly Column<Line>[] = [
   { name: "Version", cell: ({ version }) => version.number },
   { name: "Published", cell: ({ version }) => <Time at={version.publishedAt} as="day" /> },
-  { name: "Applies to", hidesWhenNarrow: true, cell: ({ version }) => REACH_NAMES[version.reach] },
+  { name: "Applies to", hidesBelow: "md", cell: ({ version }) => REACH_NAMES[version.reach] },
   { name: "Changes", isWide: true, cell: (line) => <Changes line={line} /> },
 ];
 

@@ -58,7 +58,7 @@ function grantColumns(customerId: string | null, hasPools: boolean): Column<Gran
     ...pools,
     {
       name: "Expires",
-      hidesWhenNarrow: true,
+      hidesBelow: "md",
       cell: ({ expiresAt }) => <Time at={expiresAt} />,
     },
     { name: "Remaining", isNumber: true, cell: ({ remaining }) => formatCount(remaining) },
@@ -141,7 +141,7 @@ function chargeColumns(customerId: string | null): Column<Charge>[] {
     {
       name: "Feature",
       isWide: true,
-      hidesWhenNarrow: true,
+      hidesBelow: "md",
       cell: ({ feature, reversedQuantity }) => (
         <>
           <FeatureName feature={feature} />
@@ -154,7 +154,7 @@ function chargeColumns(customerId: string | null): Column<Charge>[] {
     {
       name: "Quantity",
       isNumber: true,
-      hidesWhenNarrow: true,
+      hidesBelow: "md",
       cell: ({ quantity }) => formatCount(quantity),
     },
     {

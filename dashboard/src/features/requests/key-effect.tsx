@@ -99,7 +99,7 @@ function chargeItems(history: KeyHistory): Item[] {
   ];
 }
 
-/** What the key reversed. The charge itself follows. */
+/** The charges that the key reversed. The charge itself follows. */
 function reversalItems({ endpoint, answer }: KeyHistory): Item[] {
   const reversed = endpoint === "consume/reverse" ? reversedBy(answer) : null;
   if (reversed === null) return [];
@@ -138,7 +138,7 @@ const CHARGE_COLUMNS: readonly Column<Charge>[] = [
   {
     name: "Quantity",
     isNumber: true,
-    hidesWhenNarrow: true,
+    hidesBelow: "md",
     cell: ({ quantity }) => formatCount(quantity),
   },
   {

@@ -162,16 +162,16 @@ const USES_MAX = 50;
 const COLUMNS: readonly Column<Use>[] = [
   { name: "Time", cell: ({ recordedAt }) => <Time at={recordedAt} as="second" /> },
   { name: "Outcome", isWide: true, cell: (use) => <Outcome request={use} /> },
-  { name: "Endpoint", hidesWhenNarrow: true, cell: ({ endpoint }) => endpoint },
+  { name: "Endpoint", hidesBelow: "md", cell: ({ endpoint }) => endpoint },
   {
     name: "Request ID",
-    hidesWhenNarrow: true,
+    hidesBelow: "md",
     cell: ({ requestId }) => <span className="font-mono text-caption">{requestId}</span>,
   },
   {
     name: "Duration",
     isNumber: true,
-    hidesWhenNarrow: true,
+    hidesBelow: "md",
     cell: ({ durationMs }) => `${durationMs.toLocaleString("en-US")} ms`,
   },
 ];

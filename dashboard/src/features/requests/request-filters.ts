@@ -62,7 +62,11 @@ const CLASSES = new Map([
 ]);
 
 /** Outcome, status, reason and error code as one filter. */
-export function outcomeOptions({ status, code, reason }: OutcomeFilter): { value: string; label: string }[] {
+export function outcomeOptions({
+  status,
+  code,
+  reason,
+}: OutcomeFilter): { value: string; label: string; group?: string }[] {
   const statuses = withAlso([...CLASSES.keys()], status);
   return [
     { value: "", label: "Any outcome" },
@@ -74,10 +78,12 @@ export function outcomeOptions({ status, code, reason }: OutcomeFilter): { value
     ...withAlso(REASONS, reason).map((value) => ({
       value: `reason ${value}`,
       label: `Denied: ${describeReason(value)}`,
+      group: "Denied because",
     })),
     ...withAlso([...PROBLEMS.keys()], code).map((value) => ({
       value: `code ${value}`,
       label: `Error: ${describeProblem(value)}`,
+      group: "Rejected or failed because",
     })),
   ];
 }

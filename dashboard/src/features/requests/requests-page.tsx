@@ -4,7 +4,7 @@ import { useCallback, useState } from "react";
 import { countOf } from "../../format/numbers.ts";
 import { ENDPOINTS } from "../../format/request-sentences.ts";
 import { rangeOf } from "../../format/usage-range.ts";
-import { CustomerPicker } from "../../frame/customer-picker.tsx";
+import { CustomerFilter } from "../../frame/customer-picker.tsx";
 import { useKey } from "../../frame/keyboard.ts";
 import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
@@ -102,7 +102,6 @@ const ENDPOINT_OPTIONS = [
 ];
 
 function FilterBar({ filters }: { filters: RequestFilters }) {
-  const scope = useScope();
   const navigate = route.useNavigate();
   const clock = useClock();
   const narrow = (change: Record<string, unknown>): void =>
@@ -114,17 +113,7 @@ function FilterBar({ filters }: { filters: RequestFilters }) {
     });
   return (
     <search className="flex flex-wrap items-end gap-2 max-md:w-full">
-      <div className="w-64 max-md:w-full">
-        <CustomerPicker
-          label="Customer"
-          isLabelHidden
-          isFilter
-          placeholder="Customer name, email or ID"
-          scope={scope}
-          customerId={filters.customerId ?? ""}
-          onChoose={(customer) => narrow({ customerId: customer?.customerId })}
-        />
-      </div>
+      <CustomerFilter customerId={filters.customerId} onChange={(customerId) => narrow({ customerId })} />
       <Select
         label="Endpoint"
         isLabelHidden

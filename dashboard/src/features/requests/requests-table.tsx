@@ -31,7 +31,7 @@ export function RequestsTable({
     },
     {
       name: "Request",
-      hidesWhenNarrow: true,
+      hidesBelow: "md",
       cell: ({ endpoint, feature, event }) => (
         <span className="flex items-baseline gap-2">
           <span className="w-26 text-muted">{endpoint}</span>
@@ -68,14 +68,14 @@ export function RequestsTable({
     },
     {
       name: "Customer",
-      hidesWhenNarrow: true,
+      hidesBelow: "md",
       cell: ({ customerId, customerName }) => (
         <CustomerLink customerId={customerId} name={customerName} width={WIDTH} />
       ),
     },
     {
       name: "Idempotency key",
-      hidesWhenNarrow: true,
+      hidesBelow: "xl",
       cell: ({ idempotencyKey }) => (
         <KeyLink idempotencyKey={idempotencyKey}>
           <Truncated text={idempotencyKey ?? ""} width={WIDTH} />
@@ -85,7 +85,7 @@ export function RequestsTable({
     {
       name: "Duration",
       isNumber: true,
-      hidesWhenNarrow: true,
+      hidesBelow: "md",
       cell: ({ durationMs }) => `${durationMs.toLocaleString("en-US")} ms`,
     },
   ];

@@ -68,17 +68,17 @@ function columnsOf(onRename: ((project: Project) => void) | null): Column<Line>[
     },
     {
       name: "Default plan in Test",
-      hidesWhenNarrow: true,
+      hidesBelow: "md",
       cell: (line) => <DefaultPlan line={line} environment="test" />,
     },
     {
       name: "Default plan in Live",
-      hidesWhenNarrow: true,
+      hidesBelow: "md",
       cell: (line) => <DefaultPlan line={line} environment="live" />,
     },
     {
       name: "Created",
-      hidesWhenNarrow: true,
+      hidesBelow: "md",
       cell: ({ project }) => <Time at={project.createdAt} as="day" />,
     },
     ...(onRename === null

@@ -207,8 +207,8 @@ function SessionsCard() {
 function columnsOf(onEnd: (id: string) => void): Column<Session>[] {
   return [
     { name: "Browser", isWide: true, cell: (session) => <Browser session={session} /> },
-    { name: "Last used", hidesWhenNarrow: true, cell: ({ lastUsedAt }) => <Time at={lastUsedAt} as="ago" /> },
-    { name: "Logged in", hidesWhenNarrow: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { name: "Last used", hidesBelow: "md", cell: ({ lastUsedAt }) => <Time at={lastUsedAt} as="ago" /> },
+    { name: "Logged in", hidesBelow: "md", cell: ({ createdAt }) => <Time at={createdAt} /> },
     {
       name: "Actions",
       isActions: true,

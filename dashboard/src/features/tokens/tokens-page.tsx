@@ -11,11 +11,12 @@ import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Choices } from "../../ui/choices.tsx";
 import { classNames } from "../../ui/class-names.ts";
-import { SecretOnce, WriteDialog } from "../../ui/dialog.tsx";
+import { WriteDialog } from "../../ui/dialog.tsx";
 import { Checkbox, Select, TextField } from "../../ui/field.tsx";
 import { MenuItem, RowMenu } from "../../ui/menu.tsx";
 import { Card, EmptyState, Page } from "../../ui/page.tsx";
 import { PageCode } from "../../ui/page-code.tsx";
+import { SecretOnce } from "../../ui/secret-once.tsx";
 import { type Column, PagedTable } from "../../ui/table.tsx";
 import { Created, Time } from "../../ui/time.tsx";
 import { notify } from "../../ui/toast.tsx";
@@ -101,17 +102,17 @@ function columnsOf(
     },
     {
       name: "Last used",
-      hidesWhenNarrow: true,
+      hidesBelow: "md",
       cell: ({ lastUsedAt }) => <Time at={lastUsedAt} as="ago" />,
     },
     {
       name: "Expires",
-      hidesWhenNarrow: true,
+      hidesBelow: "md",
       cell: ({ expiresAt }) => <Time at={expiresAt} as="day" />,
     },
     {
       name: "Created",
-      hidesWhenNarrow: true,
+      hidesBelow: "md",
       cell: ({ createdAt, createdBy }) => <Created at={createdAt} by={createdBy} />,
     },
     {

@@ -4,7 +4,7 @@ import { FileDown, FilterX, Gauge } from "lucide-react";
 import { inEnvironment } from "../../format/environments.ts";
 import { formatCount } from "../../format/numbers.ts";
 import { momentsOf, rangeOf } from "../../format/usage-range.ts";
-import { CustomerPicker } from "../../frame/customer-picker.tsx";
+import { CustomerFilter } from "../../frame/customer-picker.tsx";
 import { CustomerLink, NamedCustomer } from "../../frame/links.tsx";
 import { useScope } from "../../frame/use-scope.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
@@ -78,20 +78,9 @@ function EventFilterBar({ filters }: { filters: EventFilters }) {
   const navigate = route.useNavigate();
   const change = (changed: Partial<Record<keyof EventFilters, unknown>>): void =>
     void navigate({ search: (before) => readEventFilters({ ...before, ...changed }), resetScroll: false });
-  const scope = useScope();
   return (
     <search className="flex flex-wrap items-center gap-2 border-b border-line p-3">
-      <div className="w-64 max-sm:w-full">
-        <CustomerPicker
-          label="Customer"
-          isLabelHidden
-          isFilter
-          placeholder="Customer name, email or ID"
-          scope={scope}
-          customerId={filters.customerId ?? ""}
-          onChoose={(customer) => change({ customerId: customer?.customerId })}
-        />
-      </div>
+      <CustomerFilter customerId={filters.customerId} onChange={(customerId) => change({ customerId })} />
       <div className="w-48 max-sm:w-full">
         <EnterField
           type="search"
@@ -182,7 +171,7 @@ function NoEvents({
 const COLUMNS: readonly Column<UsageEvent>[] = [
   {
     name: "Time",
-    hidesWhenNarrow: true,
+    hidesBelow: "md",
     cell: ({ occurredAt, recordedAt }) => (
       <>
         <Time at={occurredAt} />
@@ -202,8 +191,8 @@ const COLUMNS: readonly Column<UsageEvent>[] = [
       </>
     ),
   },
-  { name: "Customer", hidesWhenNarrow: true, cell: (event) => <Customer event={event} /> },
-  { name: "Metadata", isWide: true, hidesWhenNarrow: true, cell: (event) => <Metadata event={event} /> },
+  { name: "Customer", hidesBelow: "md", cell: (event) => <Customer event={event} /> },
+  { name: "Metadata", isWide: true, hidesBelow: "md", cell: (event) => <Metadata event={event} /> },
   { name: "Quantity", isNumber: true, cell: ({ quantity }) => formatCount(quantity) },
 ];
 

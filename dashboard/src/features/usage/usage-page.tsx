@@ -16,14 +16,14 @@ import { useCustomerName } from "../../frame/customer-picker.tsx";
 import { useFeatureNames, usePoolNames, useScope } from "../../frame/use-scope.ts";
 import { Button, ButtonLink, LinkButton, TextLink } from "../../ui/button.tsx";
 import { ProblemCallout } from "../../ui/callout.tsx";
-import { Card, EmptyState, Page } from "../../ui/page.tsx";
+import { EmptyState, Page } from "../../ui/page.tsx";
 import { PageCode } from "../../ui/page-code.tsx";
 import { useClock } from "../../ui/time.tsx";
 import { hasUsage, UsageCard, UsageFigures } from "../../ui/usage/usage-card.tsx";
 import { type UsageChange, UsageFilters } from "../../ui/usage/usage-filters.tsx";
 import { UsageLines } from "../../ui/usage/usage-lines.tsx";
-import { type Series, useUsage } from "../../ui/usage/usage-series.ts";
-import { metadataFieldsQuery } from "./queries.ts";
+import { type Series, type UsageShown, useUsage } from "../../ui/usage/usage-series.ts";
+import { metadataFieldsQuery, type RankedCustomers, rankedQuery } from "./queries.ts";
 import { UsageTabs } from "./usage-tabs.tsx";
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/usage");
@@ -37,6 +37,10 @@ export function UsagePage() {
   const { settings, shown, error, refetch } = useUsage(scope, search);
   const { data: fields = [] } = useQuery(metadataFieldsQuery(scope));
   const { data: pools = [] } = useQuery(poolsQuery(scope));
+  const { data: ranked } = useQuery({
+    ...rankedQuery(scope, settings),
+    enabled: settings.groupBy === "customer" && settings.filters.customerId === undefined,
+  });
   const names = {
     customerId: useCustomerName(scope, search.customerId ?? ""),
     feature: useFeatureNames()(search.feature ?? ""),
@@ -85,18 +89,34 @@ export function UsagePage() {
             nothing={<NoUsage settings={shown.settings} onClear={() => change(NOT_FILTERED)} />}
           />
           {shown.series.length > 0 && shown.settings.groupBy !== "nothing" && (
-            <Card flush>
-              <UsageLines label={`By ${shown.settings.groupBy}`} shown={shown}>
-                {(line) => (
-                  <LineName line={line} settings={shown.settings} search={search} onChange={change} />
-                )}
-              </UsageLines>
-            </Card>
+            <UsageLines shown={shown} lines={withMore(shown, ranked)}>
+              {(line) => <LineName line={line} settings={shown.settings} search={search} onChange={change} />}
+            </UsageLines>
           )}
         </>
       )}
     </Page>
   );
+}
+
+/** The chart shows only the largest customers. The table also shows those that follow them. */
+function withMore({ series, usage }: UsageShown, ranked: RankedCustomers | undefined): readonly Series[] {
+  // While the next chart loads, the page still shows the previous one.
+  if (ranked === undefined || ranked.from !== usage.from || ranked.to !== usage.to) return series;
+  const charted = series.filter(({ isOther }) => !isOther);
+  const others = { fill: "var(--series-other)", isOther: true };
+  const following = ranked.customers.slice(charted.length).map(
+    ({ customerId, customerName, ...total }, index): Series => ({
+      ...others,
+      id: `customer-${index}`,
+      key: customerId,
+      isOther: false,
+      name: customerName ?? customerId ?? "Erased customer",
+      total,
+    }),
+  );
+  const rest: Series = { ...others, id: "other", key: null, name: "Other", total: ranked.other };
+  return [...charted, ...following, ...(rest.total.count === 0 ? [] : [rest])];
 }
 
 /** The export that has the rows behind the chart. */

@@ -1,18 +1,17 @@
-import { lazy, type ReactNode, Suspense, useState } from "react";
+import { type ReactNode, Suspense, useState } from "react";
 import { countOf, formatCount } from "../../format/numbers.ts";
 import { capitalize } from "../../format/terms.ts";
 import { BUCKET_NAMES, nameOfBucket, nameOfClock } from "../../format/times.ts";
 import { LinkButton } from "../button.tsx";
 import { type View, ViewSwitch } from "../choices.tsx";
+import { lazyChart } from "../lazy.tsx";
 import { Card, Figure } from "../page.tsx";
 import { type Column, Table } from "../table.tsx";
 import { Time, useClock } from "../time.tsx";
 import type { UsageRow, UsageShown } from "./usage-series.ts";
 import { WindowEdge } from "./window-edge.tsx";
 
-const UsageChart = lazy(() =>
-  import("./usage-chart.tsx").then(({ UsageChart }) => ({ default: UsageChart })),
-);
+const UsageChart = lazyChart(async () => (await import("./usage-chart.tsx")).UsageChart);
 
 /** True for reversals too, whose totals are negative. */
 export function hasUsage({ usage }: UsageShown): boolean {
@@ -42,9 +41,11 @@ export function UsageCard({
       flush
       title={`${settings.name} ${BUCKET_NAMES[settings.bucket].toLowerCase()}`}
       note={
-        <>
-          Complete up to <Time at={usage.completeTo} as="second" /> ({nameOfClock(clock)})
-        </>
+        settings.to !== null && settings.to <= Date.parse(usage.completeTo) ? undefined : (
+          <>
+            Complete up to <Time at={usage.completeTo} as="second" /> ({nameOfClock(clock)})
+          </>
+        )
       }
       actions={!isEmpty && <ViewSwitch view={view} onChange={setView} />}
     >

@@ -1,7 +1,8 @@
 import type { ReactNode } from "react";
 import { formatCount } from "../../format/numbers.ts";
 import { GROUP_NAMES, type Measure, type Source } from "../../format/usage-search.ts";
-import { type Column, Table } from "../table.tsx";
+import { Card } from "../page.tsx";
+import { type Column, CsvButton, Table } from "../table.tsx";
 import type { Series, UsageShown } from "./usage-series.ts";
 
 const COUNTED = {
@@ -17,23 +18,26 @@ const MEASURED = { credits: "Credits", quantity: "Quantity", count: null } as co
 
 /** Totals per group, largest first. Also the legend of the chart. */
 export function UsageLines({
-  label,
   shown,
+  lines = shown.series,
   children,
 }: {
-  label: string;
   shown: UsageShown;
+  /** More groups than the chart shows. */
+  lines?: readonly Series[];
   /** Renders the name of a group, usually as a link. */
   children: (line: Series) => ReactNode;
 }) {
-  const { settings, series } = shown;
+  const { settings } = shown;
+  const label = `By ${settings.groupBy}`;
   // Reversals can make a group negative; shares are of the positive total.
-  const all = series.reduce((sum, line) => sum + Math.max(0, line.total[settings.by]), 0);
+  const all = lines.reduce((sum, line) => sum + Math.max(0, line.total[settings.by]), 0);
   const measured = MEASURED[settings.by];
   const columns: Column<Series>[] = [
     {
       name: settings.field ?? GROUP_NAMES[settings.groupBy],
       isWide: true,
+      csv: ({ name }) => name,
       cell: (line) => (
         <span className="flex min-w-0 items-center gap-2">
           <span aria-hidden className="size-2.5 shrink-0 rounded-full" style={{ background: line.fill }} />
@@ -43,23 +47,40 @@ export function UsageLines({
         </span>
       ),
     },
+    { name: "Key or ID", isCsvOnly: true, csv: ({ key }) => key, cell: () => null },
     {
       name: "Share",
-      hidesWhenNarrow: true,
+      hidesBelow: "md",
       cell: (line) =>
         line.total[settings.by] > 0 && <Share share={line.total[settings.by] / all} fill={line.fill} />,
     },
     {
       name: COUNTED[settings.source],
       isNumber: true,
-      hidesWhenNarrow: measured !== null,
+      ...(measured === null ? {} : { hidesBelow: "md" as const }),
+      csv: ({ total }) => total.count,
       cell: (line) => formatCount(line.total.count),
     },
     ...(measured === null
       ? []
-      : [{ name: measured, isNumber: true, cell: (line: Series) => formatCount(line.total[settings.by]) }]),
+      : [
+          {
+            name: measured,
+            isNumber: true,
+            csv: (line: Series) => line.total[settings.by],
+            cell: (line: Series) => formatCount(line.total[settings.by]),
+          },
+        ]),
   ];
-  return <Table label={label} columns={columns} rows={series} keyOf={({ id }) => id} />;
+  return (
+    <Card
+      flush
+      title={label}
+      actions={<CsvButton columns={columns} rows={lines} what={`usage ${label.toLowerCase()}`} isWhole />}
+    >
+      <Table label={label} columns={columns} rows={lines} keyOf={({ id }) => id} />
+    </Card>
+  );
 }
 
 function Share({ share, fill }: { share: number; fill: string }) {

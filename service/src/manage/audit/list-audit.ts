@@ -164,7 +164,7 @@ function numberIn(after: AuditRecord["after"], field: string): CustomerNumber | 
   return typeof number === "number" ? brandAs<CustomerNumber>(number) : null;
 }
 
-/** Shows the other customer of a move by ID. */
+/** Shows the other customer of a move by ID and name. */
 function nameOther(
   { environmentId, after }: AuditRecord,
   customerOf: ReadonlyMap<string, ShownCustomer>,
@@ -172,7 +172,12 @@ function nameOther(
   const named = OTHERS.flatMap((field) => {
     const customerNumber = numberIn(after, field);
     if (customerNumber === null) return [];
-    return [[field, customerOf.get(customerKey({ environmentId, customerNumber }))?.customerId ?? null]];
+    const { customerId, customerName } =
+      customerOf.get(customerKey({ environmentId, customerNumber })) ?? NO_CUSTOMER;
+    return [
+      [field, customerId],
+      [`${field}Name`, customerName],
+    ];
   });
   return named.length === 0 ? after : { ...after, ...Object.fromEntries(named) };
 }

@@ -81,6 +81,13 @@ const filterQuery = {
       examples: ["customer_42"],
     }),
   ),
+  collapseBulk: Type.Optional(
+    Type.Enum(["true", "false"], {
+      description:
+        "`true` leaves out the entries of single customers in bulk changes and imports, which have `inBulk` in `after`.",
+      examples: ["true"],
+    }),
+  ),
   from: Type.Optional(timeField),
   to: Type.Optional(timeField),
 };
@@ -214,7 +221,11 @@ function readSearch(
   return {
     ...where,
     customerId: customerId === undefined ? null : brandAs<CustomerId>(customerId),
-    filter: { actor: readActor(query.actor), actionPrefix: action ?? null },
+    filter: {
+      actor: readActor(query.actor),
+      actionPrefix: action ?? null,
+      collapsesBulk: query.collapseBulk === "true",
+    },
     from: from === undefined ? null : firstUuidOf(from),
     before: earlier(readIdCursor(cursor), to === undefined ? null : firstUuidOf(to)),
   };

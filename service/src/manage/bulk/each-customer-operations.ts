@@ -104,7 +104,7 @@ function addingCredits({ cellOf }: ManageParts, turns: Turns): Operation {
     handle: async (call) => {
       const { customerIds: ids, reference, ...body } = call.body;
       const cell = cellOf(scopeOf(call).cell);
-      const context = contextOf(call);
+      const context = { ...contextOf(call), isBulk: true };
       // Rejects a malformed time before any customer is changed.
       const { credits, kind, pool, expiresAt } = readCredits(toCustomerId(""), body);
       const after = { kind, credits, pool, expiresAt: timeOrNull(expiresAt) };
@@ -145,7 +145,7 @@ function blocking({ cellOf }: ManageParts, turns: Turns): Operation {
     handle: async (call) => {
       const { customerIds: ids, blocked: isBlocked } = call.body;
       const cell = cellOf(scopeOf(call).cell);
-      const context = contextOf(call);
+      const context = { ...contextOf(call), isBulk: true };
       const action = isBlocked ? "customers.blocked_in_bulk" : "customers.unblocked_in_bulk";
       const entry = { action, subject: "customers", after: { isBlocked } };
       return run(turns, call, () =>

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { connectTo } from "../../../test/harness.ts";
+import { sendFile } from "../../../test/imports.ts";
 import { setupManage } from "../../../test/manage.ts";
 
 const THREE = ["c1", "c2", "c3"];
@@ -74,4 +75,34 @@ test("what was changed before a disconnect is recorded and can be undone", async
   const [entry] = body["items"] as { id: string }[];
   const undone = await manage("POST", `audit/${entry?.id}/undo`);
   expect(undone.body).toMatchObject({ undone: 3, credits: 150 });
+});
+
+test("the audit log can be read without the entries of single customers in bulk changes", async () => {
+  const managed = await setupThree();
+  const { add, manage, assign, publish } = managed;
+  await publish({ key: "free", allowances: [] });
+  const { body: added } = await add({});
+  await manage("POST", "bulk-blocks", { body: { customerIds: THREE, blocked: true } });
+  await manage("POST", "bulk-assignments", {
+    body: { filter: { customerIds: THREE }, plan: "free", expectedCount: 3 },
+  });
+  await manage("POST", `audit/${added["auditEntryId"]}/undo`);
+  await sendFile(managed, "customerId,credits\nc1,10\nc2,10\n");
+  await assign("c1", "pro");
+  const list = async (query: string) => {
+    const { body } = await manage("GET", `audit?limit=100${query}`);
+    return (body["items"] as { action: string }[]).map(({ action }) => action);
+  };
+  const each = await list("");
+  const collapsed = await list("&collapseBulk=true");
+  expect(collapsed.slice(0, 6)).toEqual([
+    "plan.assigned",
+    "customers.imported",
+    "change.undone",
+    "plan.assigned_in_bulk",
+    "customers.blocked_in_bulk",
+    "credits.added_in_bulk",
+  ]);
+  expect(each).toHaveLength(collapsed.length + 3 + 3 + 3 + 3 + 2);
+  expect(await list("&customerId=c1")).toEqual(expect.arrayContaining(["customer.blocked", "credits.added"]));
 });

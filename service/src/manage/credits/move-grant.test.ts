@@ -87,6 +87,7 @@ test("a repeated call moves nothing more and returns the first result", async ()
 
 test("each customer's audit log has an entry that names the other customer, and no ID is stored", async () => {
   const managed = await setupMove();
+  await managed.manage("PUT", "customers/bob", { body: { name: "Bob" } });
   await render(managed, 22, "spent");
   await move(managed, { token: managed.tokens.operator, body: { note: "secret note" } });
   const [out, ...others] = await listAudit(managed, "&customerId=ada");
@@ -97,7 +98,7 @@ test("each customer's audit log has an entry that names the other customer, and 
     customerId: "ada",
     actor: { kind: "token", name: "The operator's" },
     before: { balances: { credits: 380 } },
-    after: { balances: { credits: 0 }, credits: 380, spent: 120, held: 0, movedTo: "bob" },
+    after: { balances: { credits: 0 }, credits: 380, spent: 120, movedTo: "bob", movedToName: "Bob" },
   });
   expect(into).toMatchObject({
     subject: "grant 2",

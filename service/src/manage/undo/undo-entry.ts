@@ -54,7 +54,7 @@ export type UndoReport = {
 
 export type UndoOutcome = UndoReport | { readonly kind: "not_found" } | { readonly kind: "not_undoable" };
 
-type Undoing = (entry: CustomerEntry, customerId: CustomerId) => Promise<CustomerUndo>;
+type Undoing = (entry: CustomerEntry, customerId: CustomerId, isBulk: boolean) => Promise<CustomerUndo>;
 
 type Steps = {
   readonly undo: Undoing;
@@ -69,7 +69,7 @@ export function undoEntry(
   entryId: string,
   caller: Caller,
 ): Promise<UndoOutcome> {
-  const undo: Undoing = (entry, customerId) =>
+  const undo: Undoing = (entry, customerId, isBulk) =>
     walletTransaction<DecidedUndo>(
       cell,
       context,
@@ -79,7 +79,7 @@ export function undoEntry(
         // Erased since, and the ID used again.
         if (open === null || open.customerNumber !== entry.customerNumber) return ERASED;
         const decided = await decideUndo(tx, open, entry);
-        await decided.save?.(tx, context);
+        await decided.save?.(tx, { ...context, isBulk });
         return decided;
       },
       // What is acknowledged as undone earlier must be durable too.
@@ -130,12 +130,13 @@ async function runUndo(
   const total = { credits: 0, held: 0, spent: 0 };
   const customers: UndoneCustomer[] = [];
   const { action } = entry;
+  const isBulk = action in BULK_ACTIONS;
   let auditEntryId: string | null = null;
   try {
     for await (const { entries, names } of pages)
       await forEachAtOnce(entries, caller, async (each) => {
         const name = names.get(each.customerNumber) ?? NO_CUSTOMER;
-        const undone = name.customerId === null ? ERASED : await undo(each, name.customerId);
+        const undone = name.customerId === null ? ERASED : await undo(each, name.customerId, isBulk);
         const { outcome, credits, held, spent, plan, movedTo } = undone;
         counts[outcome] += 1;
         total.credits += credits;

@@ -91,6 +91,7 @@ const SCAN = statement(
       from cell.audit as c
       where c.environment_id = source.environment_id
         and (not $9::boolean or c.customer_number = source.customer_number)
+        and (not $10::boolean or c.after -> 'inBulk' is null)
         and ${IS_WITHIN}
       order by c.id desc
       limit ${COUNT}
@@ -116,6 +117,7 @@ export function scanAudit(
     integers(sources.map(({ environmentId }) => environmentId)),
     bigints(sources.map(({ customerNumber }) => customerNumber)),
     sources.some(({ customerNumber }) => customerNumber !== null),
+    filter.collapsesBulk,
   ];
   return runScan(tx, SCAN, { window, filter, where }, ROW.read);
 }

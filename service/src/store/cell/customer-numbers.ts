@@ -44,13 +44,16 @@ export async function findNumbers(tx: Tx, page: NumbersPage, search: string | nu
   return scanMatching(tx, page, patternOf(search));
 }
 
-/** If a search matches too many customers, a page scans this many in order, and then this many more if it is not full. */
-const SCANS = [1_000, 9_000] as const;
+/**
+ * If a search matches too many customers, a page scans this many in order, and then this many more if it is not full. By balance, the
+ * customers of a scan are compared with the search one at a time.
+ */
+const SCANS = { created: [1_000, 9_000], name: [1_000, 9_000], balance: [250, 9_750] } as const;
 
 async function scanMatching(tx: Tx, page: NumbersPage, pattern: string): Promise<FoundNumbers> {
   const matching: Position[] = [];
   let { after } = page;
-  for (const size of SCANS) {
+  for (const size of SCANS[ORDERS[page.order].by]) {
     const scanned = await scan(tx, { ...page, after }, size, pattern);
     matching.push(...scanned.filter(({ isMatch }) => isMatch));
     after = scanned.length < size ? null : (scanned.at(-1) ?? null);

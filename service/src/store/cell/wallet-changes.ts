@@ -140,17 +140,25 @@ export type WalletEdit = WalletName & {
   readonly audits: readonly AuditLine[];
 };
 
-/** Writes the changes to one or many wallets, and their audit entries. */
+/** Writes the changes to one or many wallets, and their audit entries. `isBulk` marks the entries as parts of a bulk change. */
 export async function saveEdits(
   tx: Tx,
-  { actor, clock: recordedAt }: { readonly actor: Actor; readonly clock: Instant },
+  {
+    actor,
+    clock: recordedAt,
+    isBulk = false,
+  }: { readonly actor: Actor; readonly clock: Instant; readonly isBulk?: boolean },
   edits: readonly WalletEdit[],
 ): Promise<void> {
   const changes = new WalletChanges();
   for (const edit of edits) if (edit.change !== null) changes.add(edit, edit.change, edit.annotation);
   for (const written of writeChanges(tx, changes, recordedAt)) await written;
   const audits = edits.flatMap(({ environmentId, customerNumber, audits: lines }) =>
-    lines.map((line) => ({ ...line, environmentId, customerNumber, recordedAt, actor })),
+    lines.map(({ after, ...line }) => ({
+      ...line,
+      after: isBulk ? { ...after, inBulk: true } : after,
+      ...{ environmentId, customerNumber, recordedAt, actor },
+    })),
   );
   if (audits.length > 0) await insertAudits(tx, audits);
 }

@@ -34,6 +34,8 @@ export type AuditFilter = {
   /** A null `id` matches any command or the service itself. */
   readonly actor: Pick<Actor, "kind" | "id"> | null;
   readonly actionPrefix: string | null;
+  /** Leaves out the entries of single customers in bulk changes. */
+  readonly collapsesBulk: boolean;
 };
 
 /** IDs from `from` (inclusive) to `before` (exclusive), newest first, at most `count`. */

@@ -11,3 +11,15 @@ export function lazyDialog<Props extends object>(
     </Suspense>
   );
 }
+
+const IDLE_MAX_MS = 2_000;
+
+/** A chart, whose code is loaded when the rest of the page is done. Must be shown in a `Suspense` with its size. */
+export function lazyChart<Props extends object>(
+  load: () => Promise<ComponentType<Props>>,
+): ComponentType<Props> {
+  return lazy(async () => {
+    await new Promise((resolve) => requestIdleCallback(resolve, { timeout: IDLE_MAX_MS }));
+    return { default: await load() };
+  });
+}
