@@ -14,6 +14,8 @@ import {
 export type Target = {
   readonly services: readonly { readonly name: string; readonly port: number }[];
   readonly secret: string;
+  /** How long a client waits for a response. Default: 5 s. */
+  readonly timeoutMs?: number;
 };
 
 const REMEMBERED_MAX = 500;
@@ -72,7 +74,8 @@ export class Client {
   async #post(path: string, body: string): Promise<Omit<Call, "request" | "fingerprint">> {
     const { name: service, port } = this.#pickService();
     const startMs = performance.now();
-    const outcome = await post({ port, secret: this.#target.secret, path }, this.#agent, body);
+    const { secret, timeoutMs = TIMEOUT_MS } = this.#target;
+    const outcome = await post({ port, secret, path, timeoutMs }, this.#agent, body);
     const endMs = performance.now();
     if (outcome.kind === "info" && outcome.reason === "ECONNREFUSED")
       this.#avoidUntilMs.set(service, endMs + AVOID_MS);
@@ -92,7 +95,7 @@ export class Client {
 
 /** Sends a request once and returns what its caller can know about it. Never rejects. */
 function post(
-  { port, secret, path }: { port: number; secret: string; path: string },
+  { port, secret, path, timeoutMs }: { port: number; secret: string; path: string; timeoutMs: number },
   agent: Agent,
   body: string,
 ): Promise<CallOutcome> {
@@ -124,7 +127,7 @@ function post(
         response.on("close", () => lose(new Error("closed")));
       },
     );
-    const timer = setTimeout(() => sent.destroy(new Error("timeout")), TIMEOUT_MS);
+    const timer = setTimeout(() => sent.destroy(new Error("timeout")), timeoutMs);
     sent.on("error", lose);
     sent.end(body);
   });

@@ -21,13 +21,19 @@ import {
 } from "./requests.ts";
 
 const CLIENTS = 16;
-/** Between turns. Enough load for batches to form, and little enough to leave the services processor time. */
-const THINK_MS_MAX = 6;
-/** After a call that failed. Without it, most of the history would be rejections, which are cheap to send. */
-const BACK_OFF_MS = { min: 10, max: 50 };
+/** The pauses of a client. */
+export type Pace = {
+  /** Between turns. */
+  readonly thinkMsMax: number;
+  /** After a call that failed. Without it, most of the history would be rejections, which are cheap to send. */
+  readonly backOffMs: { readonly min: number; readonly max: number };
+};
+
+/** Enough load for batches to form, and little enough to leave the services processor time. */
+const FAST: Pace = { thinkMsMax: 6, backOffMs: { min: 10, max: 50 } };
 
 const RETRY_CLIENTS = 8;
-const RETRY_TIME_MAX_MS = 60_000;
+const RETRY_TIME_MAX_MS = 120_000;
 const RETRY_PAUSE_MS = 100;
 /** After this, all short holds have ended that were not extended. */
 const HOLDS_END_MS = SHORT_HOLD_SECONDS * 1_000 + 200;
@@ -40,10 +46,12 @@ export class Load {
   readonly #charges = new KnownCharges();
   readonly #clients: readonly Client[];
   readonly #loops: Promise<unknown>;
+  readonly #pace: Pace;
   #isStopping = false;
 
-  constructor(target: Target, history: History, traffic: Traffic = { hasItems: true }) {
+  constructor(target: Target, history: History, traffic: Traffic = { hasItems: true }, pace: Pace = FAST) {
     this.traffic = traffic;
+    this.#pace = pace;
     this.#clients = Array.from(
       { length: CLIENTS },
       (_, index) => new Client(`client-${index}`, target, history),
@@ -69,9 +77,8 @@ export class Load {
         this.#charges.note(call);
       }
       const hasFailed = calls.some(({ outcome }) => outcome.kind === "info");
-      await pause(
-        hasFailed ? integerBetween(BACK_OFF_MS.min, BACK_OFF_MS.max) : integerBetween(0, THINK_MS_MAX),
-      );
+      const { thinkMsMax, backOffMs } = this.#pace;
+      await pause(hasFailed ? integerBetween(backOffMs.min, backOffMs.max) : integerBetween(0, thinkMsMax));
     }
   }
 }
@@ -182,6 +189,17 @@ export async function retryUnknown(
 ): Promise<{ retried: number; unsettled: number }> {
   const retries = listIndefinite(history.calls).filter((_, index) => index % 2 === 0);
   return { retried: retries.length, unsettled: await settleAll(target, history, retries) };
+}
+
+/** Sends acknowledged requests again, chosen at random. The checker compares the responses. Returns the number of those that failed. */
+export function replaySome(target: Target, history: History, count: number): Promise<number> {
+  const acknowledged = history.calls.flatMap(({ request, outcome }) =>
+    outcome.kind === "ok" && "key" in request && request.key !== null && isRepeatable(request)
+      ? [request]
+      : [],
+  );
+  const chosen = Array.from({ length: count }, () => pickFrom(acknowledged)).filter((one) => one !== null);
+  return settleAll(target, history, chosen);
 }
 
 /**

@@ -66,6 +66,7 @@ async function awaitNoSessions(client: pg.Client): Promise<void> {
     const { rowCount } = await client.query(`
       select from pg_stat_activity
       where backend_type = 'client backend'
+        and datname = current_database()
         and pid <> pg_backend_pid()`);
     if (rowCount === 0) return;
     if (performance.now() > giveUpAtMs) throw new Error("another session is still connected to the database");

@@ -138,8 +138,8 @@ export class PostgresServer {
   }
 }
 
-/** Excludes zombies, which have no working directory. */
-function listWorkingIn(directory: string): number[] {
+/** The processes of a server: PostgreSQL works in its data directory. Excludes zombies, which have no working directory. */
+export function listWorkingIn(directory: string): number[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name) && findWorkingDirectory(name) === directory)
     .map(Number);
