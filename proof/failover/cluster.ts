@@ -15,7 +15,7 @@ import {
   socketsOf,
 } from "./configuration.ts";
 
-const NAMES = ["n1", "n2", "n3"] as const;
+export const NAMES = ["n1", "n2", "n3"] as const;
 export type NodeName = (typeof NAMES)[number];
 
 const HEALTHY_WITHIN_MS = 120_000;
@@ -139,6 +139,13 @@ export class Cluster {
   /** To one node, past the proxy. */
   query(name: NodeName, text: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
     return databaseAt(`postgres://postgres@${this.#node(name).address}:5432/postgres`).query(text);
+  }
+
+  /** To the leader, past the proxy. */
+  async queryLeader(text: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
+    const leader = await this.findPrimary();
+    if (leader === null) throw new Error("the cluster has no leader");
+    return this.query(leader, text);
   }
 
   /** All nodes, as one of them sees them. Empty if none answers. */

@@ -1,7 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { History } from "../faults/history.ts";
+import { isTrueWithin } from "../faults/inject.ts";
 import { integerBetween } from "../harness/random.ts";
-import type { Cluster, NodeName } from "./cluster.ts";
+import { type Cluster, NAMES, type NodeName } from "./cluster.ts";
 
 /** A fault of the cluster. Times are milliseconds of this process's monotonic clock. */
 export type Fault = {
@@ -13,10 +14,16 @@ export type Fault = {
   readonly promotedMs: number | null;
   /** Sessions that were cancelled or ended while they waited for a standby. */
   readonly interrupted: number;
+  /** Why this fault proves less than it should. Empty if it proves everything. */
+  readonly doubts: readonly string[];
 };
 
 type Scene = { readonly cluster: Cluster; readonly leader: NodeName; readonly standby: NodeName };
-type Effect = { readonly promotedMs?: number | null; readonly interrupted?: number };
+type Effect = {
+  readonly promotedMs?: number | null;
+  readonly interrupted?: number;
+  readonly doubts?: readonly string[];
+};
 
 const POLL_MS = 50;
 const PROMOTED_WITHIN_MS = 90_000;
@@ -26,8 +33,10 @@ const ETCD_AWAY_MS = 15_000;
 const APART_MS = 30_000;
 /** Between two faults, so that they occur at all stages of a batch. */
 const CALM_MS = { min: 1_000, max: 3_000 };
-/** How long commits wait for standbys that are stopped before their sessions are interrupted. */
+/** How long commits wait for standbys that are cut off before their sessions are interrupted. */
 const WAITING_MS = 1_500;
+/** After the cluster is healthy again, each service must acknowledge a request within this time. */
+const BACK_WITHIN_MS = 15_000;
 
 export const FAULTS = {
   "leader killed": killLeader,
@@ -47,7 +56,12 @@ export const FAULTS = {
 export type FaultName = keyof typeof FAULTS;
 
 /** Injects a fault into a healthy cluster, and waits until it is healthy again. */
-export async function inject(cluster: Cluster, history: History, name: FaultName): Promise<Fault> {
+export async function inject(
+  cluster: Cluster,
+  history: History,
+  services: readonly { readonly name: string }[],
+  name: FaultName,
+): Promise<Fault> {
   const members = await cluster.awaitHealthy();
   await pause(integerBetween(CALM_MS.min, CALM_MS.max));
   const leader = await cluster.findPrimary();
@@ -55,11 +69,14 @@ export async function inject(cluster: Cluster, history: History, name: FaultName
   if (leader === null || standby === undefined) throw new Error("the cluster lost its leader by itself");
   const startMs = performance.now();
   const cause: (scene: Scene) => Promise<Effect> = FAULTS[name];
-  const { promotedMs = null, interrupted = 0 } = await cause({ cluster, leader, standby });
+  const { promotedMs = null, interrupted = 0, doubts = [] } = await cause({ cluster, leader, standby });
   await cluster.awaitHealthy();
   const endMs = performance.now();
   history.noteFault(name, { startMs, endMs, promotedMs: promotedMs ?? -1, interrupted });
-  return { name, startMs, endMs, promotedMs, interrupted };
+  const areBack = (): boolean => services.every((service) => history.hasOkSince(endMs, service.name));
+  if (!(await isTrueWithin(BACK_WITHIN_MS, areBack)))
+    throw new Error(`${name}: a service acknowledged nothing for 15 s after the cluster had recovered`);
+  return { name, startMs, endMs, promotedMs, interrupted, doubts };
 }
 
 async function killLeader({ cluster, leader }: Scene): Promise<Effect> {
@@ -100,37 +117,57 @@ async function withoutStandby(
 }
 
 /**
- * Commits that wait for a standby are stored by the leader only. Interrupts those waits, and then kills the leader: what was
- * acknowledged nevertheless would be lost.
+ * Cuts the standbys off, so that commits are stored by the leader only, and interrupts the waits for them. Then the leader is cut off
+ * and killed: every write that was acknowledged nevertheless is lost. A row of our own, whose wait is interrupted too, must be lost.
  */
 async function interruptWaits({ cluster, leader }: Scene, how: string): Promise<Effect> {
-  const standbys = (["n1", "n2", "n3"] as const).filter((name) => name !== leader);
-  for (const name of standbys) cluster.signal(name, "SIGSTOP");
+  await cluster.query(leader, "create table if not exists interrupted (number bigint)");
+  const standbys = NAMES.filter((name) => name !== leader);
+  for (const name of standbys) cluster.disconnect(name);
+  const number = Date.now();
+  const written = cluster.query(leader, `insert into interrupted values (${number})`).catch(() => []);
   await pause(WAITING_MS);
   const rows = await cluster.query(
     leader,
-    `select count(*) filter (where ${how}(pid)) as interrupted
+    `select count(*) filter (where application_name like 'purser%' and ${how}(pid)) as interrupted,
+       count(*) filter (where query like 'insert into interrupted%' and ${how}(pid)) as controls
      from pg_stat_activity
-     where wait_event = 'SyncRep' and application_name like 'purser%'`,
+     where wait_event = 'SyncRep'`,
   );
+  await written;
   // Time for the responses that must not come.
   await pause(WAITING_MS);
   const effect = await watch(cluster, leader, async () => {
+    cluster.disconnect(leader);
     cluster.signal(leader, "SIGKILL");
-    for (const name of standbys) cluster.signal(name, "SIGCONT");
+    for (const name of standbys) cluster.connect(name);
   });
+  const [kept] = await cluster.queryLeader(
+    `select count(*) as rows from interrupted where number = ${number}`,
+  );
   await pause(RESTART_AFTER_MS);
+  cluster.connect(leader);
   cluster.startNode(leader);
-  return { ...effect, interrupted: Number(rows[0]?.["interrupted"]) };
+  const { interrupted, controls } = rows[0] ?? {};
+  const doubts = [
+    ...(Number(interrupted) > 0 ? [] : ["no wait of a service was interrupted"]),
+    ...(Number(controls) === 1 && kept?.["rows"] === "0"
+      ? []
+      : ["a row that only the leader stored was not lost"]),
+  ];
+  return { ...effect, interrupted: Number(interrupted), doubts };
 }
 
+/** With `failsafe_mode`, the leader stays. */
 async function killEtcd({ cluster, leader }: Scene): Promise<Effect> {
+  const startMs = performance.now();
   cluster.killEtcd();
   await pause(ETCD_AWAY_MS);
-  const hasLeft = (await cluster.findPrimary()) !== leader;
+  const hasStayed = (await cluster.findPrimary()) === leader;
   cluster.startEtcd();
-  if (!hasLeft) return {};
-  return watch(cluster, null, async () => {});
+  if (hasStayed) return {};
+  await watch(cluster, null, async () => {});
+  return (await cluster.findPrimary()) === leader ? {} : { promotedMs: performance.now() - startMs };
 }
 
 /** Causes the fault, and measures how long Patroni takes to report another leader. */

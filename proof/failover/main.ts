@@ -12,7 +12,7 @@ await runProof(
     about: `Runs two services on a cluster of three PostgreSQL 15 nodes with Patroni, etcd and HAProxy, and injects faults under load: the
 leader is killed, switched over, stopped, and cut off; standbys and etcd disappear; waits for a standby are interrupted. Checks, like
 npm run faults, that no acknowledged request is lost or applied twice, and sends acknowledged requests again. Each run is a part, whose
-result is added to the file; the totals are those of all parts. Needs Linux, root, and Debian's patroni, etcd-server, haproxy and
+result is added to the file; the totals are those of all parts of the same commit. Needs Linux, root, and Debian's patroni, etcd-server, haproxy and
 postgresql-15.
 Exit code 0: pass; 1: fail; 2: unknown, because something could not be checked.`,
     options: {
@@ -35,7 +35,8 @@ Exit code 0: pass; 1: fail; 2: unknown, because something could not be checked.`
     const parts = (await readFile(results, "utf8"))
       .trim()
       .split("\n")
-      .map((line): Part => JSON.parse(line));
+      .map((line): Part => JSON.parse(line))
+      .filter(({ commit }) => commit === part.commit);
     console.log(describeParts(parts));
     return { figures: totalsOf(parts), exitCode: EXIT_CODE[part.verdict] };
   },

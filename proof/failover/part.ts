@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import type { Verdict } from "../faults/check/violation.ts";
 import type { Call } from "../faults/history.ts";
 import { describeReport } from "../faults/report.ts";
@@ -17,6 +18,8 @@ const REPLAYS = 10_000;
 /** The result of a run. Times are milliseconds. */
 export type Part = {
   readonly startedAt: string;
+  /** The commit that was checked out, with a mark if the working tree had changes. */
+  readonly commit: string;
   readonly verdict: Verdict;
   readonly faults: readonly {
     readonly name: FaultName;
@@ -58,13 +61,16 @@ export async function runPart({
     while (performance.now() < endMs && services.every(({ isAlive }) => isAlive)) {
       const name = names[faults.length % names.length];
       if (name === undefined) break;
-      const fault = await inject(cluster, history, name);
+      const fault = await inject(cluster, history, services, name);
       faults.push(fault);
+      doubts.push(...fault.doubts.map((doubt) => `${name}: ${doubt}`));
       console.log(describeFault(fault, running, probe));
     }
   } catch (error) {
     doubts.push(String(error));
   }
+  const missing = names.filter((name) => faults.every((fault) => fault.name !== name));
+  if (missing.length > 0) doubts.push(`not injected: ${missing.join(", ")}`);
   const report = await judge(running, { replays: REPLAYS, doubts });
   console.log(describeReport(report));
   const usage = await startVerify(ownerUrl, ["--usage"]).ended;
@@ -72,6 +78,9 @@ export async function runPart({
   const { calls, violations, verdict } = report;
   return {
     startedAt,
+    commit: execFileSync("git", ["describe", "--always", "--dirty", "--abbrev=12"], {
+      encoding: "utf8",
+    }).trim(),
     verdict: wrong.length > 0 && verdict === "pass" ? "fail" : verdict,
     faults: faults.map((fault) => ({
       name: fault.name,
