@@ -7,7 +7,7 @@ import { defineConfig, type Plugin } from "vite";
 /** Address of `npm run dev`. The development server of Vite forwards all API calls to it. */
 const SERVICE = process.env["PURSER_URL"] ?? "http://127.0.0.1:3300";
 
-/** Without these groups, every icon shared by two pages would be a separate file, and a first page would load fifty. */
+/** Without these groups, every icon shared by two pages would be a separate file, and the first page would load fifty files. */
 const GROUPS = [
   // Loaded after the page is shown. It is the only large module that can wait.
   {

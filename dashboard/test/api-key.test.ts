@@ -94,7 +94,7 @@ test("a creator is shown by name, or by kind and ID", () => {
   ]);
 });
 
-test("a rotated key defaults to the lifetime of the old key", () => {
+test("a rotation defaults to the lifetime of the old key", () => {
   const createdAt = "2026-01-01T00:00:00.000Z";
   const lasting = (expiresAt: string | null) => lastingOf({ createdAt, expiresAt });
   expect(lasting(null)).toBe("");

@@ -8,7 +8,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 
 /** Expects no serious or critical accessibility violation on the current page. */
 export async function expectAccessible(page: Page): Promise<void> {
-  // Fade-ins lower the contrast, so wait for them. Endless animations and those of scrolling never finish and are skipped.
+  // Fade-ins lower the contrast, so wait for them. Endless and scroll-driven animations never finish and are skipped.
   await page.evaluate(() =>
     Promise.allSettled(
       document

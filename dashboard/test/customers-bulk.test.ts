@@ -60,7 +60,7 @@ async function setupForty() {
 
 const selectedOf = (page: Page) => page.getByRole("region", { name: "Selected customers" });
 
-test("ten of forty customers are selected and changed by mouse, and the other thirty stay untouched", async () => {
+test("ten of forty customers are selected and changed by mouse, and the other thirty are not changed", async () => {
   const { service, on, database, manage } = await setupForty();
   const page = await signIn(service.url, `${CUSTOMERS}?search=org`);
   await page.getByRole("button", { name: "Customer", exact: true }).click();
@@ -102,14 +102,14 @@ test("ten of forty customers are selected and changed by mouse, and the other th
   await credits.getByRole("button", { name: "Add 50 credits to 10 customers in test" }).click();
   await credits.getByText("Added 50 credits to 10 customers", { exact: true }).waitFor();
   const manual = () => database.count("cell.grants", "kind = 3");
-  // "30 days" is the same time all day.
+  // "30 days" gives the same expiry all day.
   expect(await database.count("cell.grants", "kind = 3 and extract(minute from expires_at) = 0")).toBe(10);
   expect(await manual()).toBe(10);
   expect((await manage("GET", "customers/org_09")).body).toMatchObject({ balances: [{ balance: 150 }] });
   expect((await manage("GET", "customers/org_10")).body).toMatchObject({ balances: [{ balance: 100 }] });
   await credits.getByRole("button", { name: "Done" }).click();
 
-  // The same change on the same day adds nothing, as after an interruption. Nor does it with a larger selection.
+  // Repeating the change on the same day, for example after an interruption, adds nothing twice, even with a larger selection.
   await openForm();
   await credits.getByRole("button", { name: "Add 50 credits to 10 customers in test" }).click();
   await credits.getByText("Nothing changed").waitFor();
@@ -169,7 +169,7 @@ test("all customers that match a filter are counted before they are selected", a
   await bar.getByRole("button", { name: "Select all 60 customers that match" }).click();
   await bar.getByText("60 selected").waitFor();
   await bar.getByText("All 60 customers that match").waitFor();
-  // As many others are not the same ones.
+  // The same number of matches does not mean the same customers.
   await page.getByLabel("Search customers").fill("further");
   await bar.getByText("60 not in this list").waitFor();
   await bar.getByRole("button", { name: "Select all that match this filter…" }).click();

@@ -7,7 +7,7 @@ import { tabTo } from "./tab-to.ts";
 
 const CUSTOMERS = "/projects/1/test/customers";
 
-/** Ada got the payment of Bob, and spent 120 of its 500 credits. */
+/** Ada received Bob's payment and spent 120 of its 500 credits. */
 async function setupWrongCustomer(): Promise<Managed> {
   const managed = await setupManage();
   const { manage, consume, assign } = managed;
@@ -91,7 +91,7 @@ test("a grant moves by keyboard to a customer found by name or ID", async () => 
   await page.keyboard.press("Enter");
   expect(await customer.inputValue()).toBe("Bob Studio");
   await page.getByText("100 → 480").waitFor();
-  // The text is chosen when Enter is pressed, even if its results are not shown yet.
+  // Enter chooses the best match for the text, even if its results are not shown yet.
   await customer.fill("ada");
   await page.keyboard.press("Enter");
   await page.getByText("Choose another customer.").waitFor();
@@ -105,7 +105,7 @@ test("a grant moves by keyboard to a customer found by name or ID", async () => 
   expect(await balanceOf(managed, "bob")).toBe(480);
 });
 
-test("a grant with nothing left says so, and nothing can be moved", async () => {
+test("a spent grant cannot be moved, and the dialog explains why", async () => {
   const managed = await setupWrongCustomer();
   await managed.consume({ customerId: "ada", feature: "image.render", quantity: 38, idempotencyKey: "rest" });
   const page = await signIn(managed.service.url, `${CUSTOMERS}/bob`);
@@ -164,7 +164,7 @@ test("credits that are partly spent are not undone, and a payment has no Undo", 
   await page.getByText("Balance 100 → 150").waitFor();
   await managed.consume({ customerId: "ada", feature: "image.render", quantity: 12, idempotencyKey: "k" });
   await page.getByRole("button", { name: "Undo" }).click();
-  await page.getByText("Some of these credits are already spent or held.").waitFor();
+  await page.getByText("Some of these credits are no longer available.").waitFor();
   expect(await balanceOf(managed, "ada")).toBe(30);
   await page.getByRole("button", { name: "Add credits", exact: true }).click();
   await page.getByLabel("Credits", { exact: true }).fill("70");

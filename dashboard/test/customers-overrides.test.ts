@@ -54,7 +54,7 @@ test("overrides are added, edited and removed, one by one and all at once", asyn
   await card.getByText("Included, in addition to the plan").waitFor();
   await expectAccessible(page);
 
-  // One is removed by keyboard. Editing keeps the others as they are.
+  // One is removed by keyboard. Editing does not change the others.
   const videoLine = card.getByRole("listitem").filter({ hasText: "video.render" });
   await tabTo(page, videoLine.getByRole("button", { name: "Remove video.render" }));
   await page.keyboard.press("Enter");

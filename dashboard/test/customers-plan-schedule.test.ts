@@ -110,7 +110,7 @@ test("a plan is canceled at the end of the period, and kept after all", async ()
   await setDefaultPlan(cell, context, { plan: "free" });
   const page = await signIn(service.url, ADA);
   await page.getByRole("button", { name: "Cancel plan" }).click();
-  await page.getByText(`Pro and its credits stay until ${periodEnd}.`).waitFor();
+  await page.getByText(`The customer keeps Pro and its credits until ${periodEnd}.`).waitFor();
   await page.getByText("The default plan Free will apply.").waitFor();
   await expectAccessibleInBoth(page);
   await page.getByRole("button", { name: "Cancel Pro in test" }).click();
@@ -126,11 +126,11 @@ test("a plan is canceled at the end of the period, and kept after all", async ()
   await page.getByText(`Renews ${periodEnd}. Cancel plan`).waitFor();
   expect(await read()).toMatchObject({ plan: { key: "pro", endsAt: null }, nextPlan: null });
 
-  // The same end from the dialog to assign plans, which asks before it shortens the plan.
+  // The assign dialog can set the same end, and asks before it shortens the plan.
   await choosePlan(page, "Pro (current)");
   await page.getByLabel("Ends").selectOption(`End of period, ${periodEnd}`);
   await page.getByRole("button", { name: "Assign Pro in test" }).click();
-  await page.getByText("Pro has no end date now.").waitFor();
+  await page.getByText("Pro currently has no end date.").waitFor();
   await page.getByRole("button", { name: "End earlier" }).click();
   await page.getByText(`Until ${periodEnd}, then Free (default plan).`).waitFor();
   expect(await read()).toMatchObject({ plan: { endsAt: periodEndsAt } });
@@ -156,7 +156,7 @@ test("canceling a scheduled change keeps the plan's own end, before or after tha
   }
 });
 
-test("a viewer sees what comes next, but no action", async () => {
+test("a viewer sees the scheduled change, but no actions", async () => {
   const { service, manage, tokens, periodEnd } = await setup();
   await manage("POST", "customers/ada/plan", { body: { plan: "basic", startsAt: "period_end" } });
   const credentials = await addMember(service.url, tokens.owner, "viewer");

@@ -80,7 +80,7 @@ test("keys typed right after Ctrl K go to the search box", async () => {
   await page.waitForURL("**/plans");
 });
 
-test("the theme is selected and kept", async () => {
+test("a selected theme is kept after a reload", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, "/projects/1/test/customers");
   await page.getByRole("button", { name: /Olga Owner/ }).click();

@@ -76,7 +76,7 @@ test("one sentence describes the hold that a key opened", () => {
   );
 });
 
-test("held credits are named apart from the balance, and durations are short", () => {
+test("held credits are described separately from the balance, and durations are short", () => {
   expect([describeHeld(1), describeHeld(1_200)]).toEqual(["1 more is held", "1,200 more are held"]);
   const durations = [400, 89_000, 900_000, 7_200_000, 3 * 86_400_000].map(formatDuration);
   expect(durations).toEqual(["0 s", "89 s", "15 min", "2 h", "3 days"]);
@@ -148,7 +148,7 @@ test("a grant whose credits are all held is neither spent nor expired", () => {
   expect(findRenewal(allowance, [former, { ...grant, expiresAt }])).toBe(expiresAt);
 });
 
-test("releases by hand and reversals are one sentence in the audit log, with their overage", () => {
+test("each manual release or reversal is one sentence in the audit log, including its overage", () => {
   const describe = (action: string, after: object): string => {
     const entry = { action, subject: "x", before: { balances: { credits: 80 } }, after };
     const pieces = describeAction(entry as unknown as Parameters<typeof describeAction>[0]);

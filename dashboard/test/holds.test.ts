@@ -18,7 +18,7 @@ async function setupHolds() {
   return { ...managed, ...openHolds(managed), manage: managed.manage };
 }
 
-test("an open hold is released by hand, and is then in the history and the audit log", async () => {
+test("an open hold is released by hand, and then appears in the history and the audit log", async () => {
   const { service, manage, hold, settle, balance } = await setupHolds();
   const opened = await hold({
     feature: "image.render",

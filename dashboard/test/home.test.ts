@@ -114,7 +114,7 @@ test("the low-balance threshold is set by keyboard and kept in the URL", async (
   await low.getByText("No customer has fewer than 0 credits.").waitFor();
 });
 
-test("Home shows by name who will run out of credits this week, one click away", async () => {
+test("Home names the customers who will run out of credits this week, and links to them", async () => {
   const managed = await setupManage();
   const { service, manage, topUp, assign, publish, consume, database } = managed;
   await publish({ key: "bare", name: "Bare", allowances: [] });

@@ -81,7 +81,7 @@ test("a grant is revoked by keyboard, and spent credits are not affected", async
   await page.getByText("Paid by mistake").waitFor();
 });
 
-test("a grant that was moved meanwhile is not revoked, and the dialog links to its new owner", async () => {
+test("a grant that was moved in the meantime is not revoked, and the dialog links to its new owner", async () => {
   const { service, manage } = await setupManage();
   await manage("POST", "customers/ada/credits", { body: PURCHASE });
   await manage("PUT", "customers/bob", { body: { name: "Bob Films" } });
@@ -129,7 +129,7 @@ test("empty tabs explain why they are empty", async () => {
   }
 });
 
-test("the actions of a grant stay in sight where the table is wider than the window", async () => {
+test("the actions of a grant stay visible when the table is wider than the window", async () => {
   const { service, manage } = await setupManage();
   await manage("POST", "customers/ada/credits", { body: PURCHASE });
   const page = await signIn(service.url, `${CUSTOMER}/grants`, { width: 1024 });

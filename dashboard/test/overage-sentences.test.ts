@@ -31,7 +31,7 @@ test("an allowance is described with its overage", () => {
   );
 });
 
-test("a change of overage is a sentence of its own", () => {
+test("a change of overage gets a separate sentence", () => {
   const changes = (before: Partial<Allowance>, after: Partial<Allowance>, names = NAMES) => {
     const terms = (changed: Partial<Allowance>) => ({
       allowances: [{ ...MONTHLY, ...changed }],
@@ -75,7 +75,7 @@ test.each([0, 500, null])("the editor keeps an overage of %s", (overage) => {
   expect(toTerms(toValues(terms, { features: [], pools: [] }))).toEqual(terms);
 });
 
-test("a customer's overage is described apart from credits", () => {
+test("a customer's overage is described separately from credits", () => {
   const limited = { credits: 1_500, used: 120, held: 0, remaining: 1_380 };
   expect(describeOverage(limited)).toBe("Limit in this period: 1,500. 1,380 left.");
   expect(describeOverageLeft(limited)).toBe("After these credits: 1,380 credits of overage left.");

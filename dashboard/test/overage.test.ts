@@ -7,7 +7,7 @@ import { signIn } from "./browser.ts";
 
 const HERE = "/projects/1/test";
 
-test("overage is published with a plan, used, shown apart from the balance, and undone by a reversal", async () => {
+test("overage is published with a plan, used, shown separately from the balance, and undone by a reversal", async () => {
   const managed = await setupManage();
   const { service, manage, consume } = managed;
   const { hold } = openHolds(managed);
@@ -118,7 +118,7 @@ test("an override replaces the overage of the plan", async () => {
   await page.getByText("Limit in this period: 5. 5 left.").waitFor();
 });
 
-test("the explanation of a denial counts the overage that was left", async () => {
+test("the explanation of a denial includes the remaining overage", async () => {
   const managed = await setupOverage(60);
   const { service, consume, manage } = managed;
   await consume({ feature: "image.render", quantity: 12 });

@@ -106,7 +106,7 @@ test("an unknown denial shows the not-found page", async () => {
   await page.getByRole("link", { name: "Customers" }).waitFor();
 });
 
-test("a denied check is explained by its reason and the customer's state now", async () => {
+test("a denied check is explained by its reason and the customer's current state", async () => {
   const managed = await setupManage();
   await managed.check({ customerId: "ada", feature: "image.render", quantity: 11 });
   await managed.check({ customerId: "nobody", feature: "image.render" });

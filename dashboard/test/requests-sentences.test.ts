@@ -46,8 +46,8 @@ test("a denial for missing credits shows cost, balance, shortfall and renewal", 
   ]);
   const one = { ...DENIAL, quantity: 1, balance: 1, shortfall: 49, pool: "gpu", resetsAt: null };
   expect(whyDenied(one, format)).toEqual([
-    "1 × image.render costs 50 credits. Only 1 credit was left in pool gpu: 49 short.",
-    "The plan does not renew its credits.",
+    "1 × image.render costs 50 credits. Only 1 credit was left in the gpu pool: 49 short.",
+    "The plan does not renew credits in this pool.",
   ]);
   expect(sumOf(DENIAL)).toEqual([
     { name: "Required", value: 50, isResult: false },
@@ -56,7 +56,7 @@ test("a denial for missing credits shows cost, balance, shortfall and renewal", 
   ]);
 });
 
-test("a denial counts the overage that was left", () => {
+test("a denial takes the remaining overage into account", () => {
   const overage = { credits: 500, remaining: 20 };
   const position = { ...POSITION, overage, shortfall: 18 };
   const now = { ...position, allowed: false, reason: "insufficient_credits" };
@@ -115,7 +115,7 @@ test("the required credits of a denied item include the items before it", () => 
   expect([sumOf(first), describeRequired(first)]).toEqual([sumOf(DENIAL), "50 credits"]);
 });
 
-test("the current outcome of a request with items can be that of another item", () => {
+test("a request with items can now be denied because of another item", () => {
   const nowFor = (reason: string | null): Denial => ({
     ...DENIAL,
     items: ITEMS,

@@ -52,7 +52,7 @@ function findLines(pattern: RegExp, isExempt: (file: string) => boolean): string
     );
 }
 
-test("folders import downwards only, and features only from their own area", () => {
+test("folders import downward only, and features only from their own area", () => {
   expect(imports.length).toBeGreaterThan(100);
   const rooms = source.filter((file) => file.split("/").length > 2).map(roomOf);
   expect(Object.keys(ROOMS)).toEqual(expect.arrayContaining(rooms));

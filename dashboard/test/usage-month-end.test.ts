@@ -58,7 +58,7 @@ test("the monthly statement adds up and is downloaded as CSV", async () => {
   await expectAccessible(dark);
 });
 
-test("the monthly statement shows the overage to invoice, apart from the balances", async () => {
+test("the monthly statement shows the overage to invoice, separately from the balances", async () => {
   const { service, consume, manage, cell, database } = await setupOverage(null);
   const { body } = await consume({ feature: "image.render", quantity: 25 });
   await consume({ feature: "image.render", quantity: 2 });

@@ -42,7 +42,7 @@ test("an API change is shown as a sentence with before and after, by keyboard", 
   await page.waitForURL("**/projects/1/test/customers/ada");
 });
 
-test("a bulk change is undone from its entry, with a preview of what was spent", async () => {
+test("a bulk change is undone from its entry, with a preview of the spent credits", async () => {
   const { service, manage, consume } = await setupManage();
   const customerIds = ["ada", "bob"];
   await manage("POST", "customers/bob/plan", { body: { plan: "pro" } });
@@ -54,7 +54,7 @@ test("a bulk change is undone from its entry, with a preview of what was spent",
   await page.getByRole("button", { name: "Undo…" }).click();
   const dialog = page.getByRole("dialog", { name: "Undo change" });
   await dialog.getByText("Removes 80 credits from 2 customers.").waitFor();
-  await dialog.getByText("20 credits spent since stay spent.").waitFor();
+  await dialog.getByText("20 credits were already spent and cannot be removed.").waitFor();
   await dialog.getByRole("row", { name: /bob\s+−30 credits \(20 spent\)/ }).waitFor();
   await expectAccessible(page);
   await dialog.getByRole("button", { name: "Revoke 80 credits in test" }).click();
@@ -73,14 +73,14 @@ test("a bulk change is one row, and its customers are shown on request", async (
   const page = await signIn(service.url, PATH);
   await page.getByText("blocked 2 customers").waitFor();
   expect(await page.getByText("blocked bob").count()).toBe(0);
-  await page.getByLabel("Show each customer of bulk changes").check();
+  await page.getByLabel("Show each customer in bulk changes").check();
   await page.waitForURL("**?each=true");
   await page.getByText("blocked bob").first().waitFor();
   await page.goto(`${service.url}${PATH}?customerId=bob`);
   await page.getByText("blocked bob").first().waitFor();
 });
 
-test("the undo of a live change has to be confirmed by typing", async () => {
+test("undoing a live change requires a typed confirmation", async () => {
   const { service, manage, here } = await setupManage();
   const live = here.replace("test", "live");
   await manage("POST", `${live}/customers/cleo/credits`, { body: CREDITS });
@@ -136,7 +136,7 @@ test("filters are kept in the URL and survive a reload", async () => {
   const found = page.getByRole("option", { name: /^Bob Studio/ });
   await found.getByText("Test", { exact: true }).waitFor();
   await page.keyboard.press("Enter");
-  // A customer belongs to one environment, so it is filtered too.
+  // A customer belongs to one environment, so the environment is filtered too.
   await page.waitForURL("**?customerId=bob&projectId=1&environment=test");
   await page.getByText("renamed a project").waitFor({ state: "detached" });
   await page.getByText("added 500 credits to Bob Studio").waitFor();

@@ -146,7 +146,7 @@ test("a member lists their sessions and ends another one", async () => {
   await expectAccessible(page);
 });
 
-test("theme and time zone are selected by keyboard and kept", async () => {
+test("theme and time zone are selected by keyboard and kept after a reload", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, PROFILE);
   await page.getByRole("radio", { name: "System" }).focus();

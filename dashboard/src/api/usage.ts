@@ -11,7 +11,7 @@ export function usageQuery(scope: Scope, settings: UsageSettings) {
   const params = { path: scopeOf(scope), query: toQuery(settings) };
   return queryOptions({
     queryKey: ["get", USAGE_PATH, params],
-    // Returned together, so that placeholder data is labelled with the query it belongs to.
+    // Returned together, so that placeholder data is labeled with the query it belongs to.
     queryFn: async ({ signal }) => ({
       settings,
       usage: await answerOf(api.GET(USAGE_PATH, { params, signal })),

@@ -80,7 +80,7 @@ function creditsSentence(denial: Denial): string {
   const { feature, quantity, creditsRequired, balance, pool, overage } = denial;
   const isLater = hasItemsBefore(denial, feature);
   const asked = `${formatCount(quantity)} × ${feature}${isLater ? " and the items before it in the same pool" : ""}`;
-  const where = pool === "credits" ? "" : ` in pool ${pool}`;
+  const where = pool === "credits" ? "" : ` in the ${pool} pool`;
   const cost = quantity === 1 && !isLater ? "costs" : "cost";
   return `${asked} ${cost} ${countOf(creditsRequired, "credit")}. ${describeLeft(balance)}${where}${plusOverage(overage)}${shortBy(denial)}.`;
 }
@@ -101,7 +101,7 @@ function lostOverage({ shortfall }: Position): string[] {
 
 function creditsReset({ resetsAt }: Position, format: FormatTime): string {
   return resetsAt === null
-    ? "The plan does not renew its credits."
+    ? "The plan does not renew credits in this pool."
     : `Plan credits renew on ${format(resetsAt)}.`;
 }
 
@@ -139,7 +139,7 @@ function quantityOf({ items, quantity }: Denial, feature: string): number {
 
 export type SumLine = { readonly name: string; readonly value: number; readonly isResult: boolean };
 
-/** Lines of the calculation, at the denial or now. The last line is the shortfall or the excess, if it is known. */
+/** Lines of the calculation, at the time of the denial or now. The last line is the shortfall or the excess, if it is known. */
 export function sumOf(denial: Denial, position: Position = denial): SumLine[] {
   const { feature, reason, creditsRequired, balance, overage, shortfall, limit } = position;
   const overageLeft = overage?.remaining ?? null;
@@ -248,7 +248,7 @@ export function nextStepsOf({
       return [{ kind: "add-credits", missing: now.shortfall }, { kind: "assign-plan" }];
     case "limit_reached":
     case "feature_not_in_plan":
-      // Overrides stay when the plan changes.
+      // Overrides are kept when the plan changes.
       return isOverridden && now.reason === reason
         ? [{ kind: "edit-overrides" }]
         : [{ kind: "assign-plan" }, ...editPlan];
@@ -261,7 +261,7 @@ export function nextStepsOf({
   }
 }
 
-/** When the request will be allowed without any action; null if never, or if another sentence says so. */
+/** When the request will be allowed without any action; null if never, or if another sentence already states it. */
 export function describeWait({ now, items, quantity }: Denial, format: FormatTime): string | null {
   if (now === null || now.allowed) return null;
   if (now.reason === "insufficient_credits" && now.resetsAt !== null) {

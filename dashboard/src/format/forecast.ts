@@ -34,7 +34,7 @@ function describeDays(days: number): string {
   return days < 1 ? "Empty in less than a day" : `Empty in about ${countOf(Math.round(days), "day")}`;
 }
 
-/** How soon to act: credits that are gone or last less than 3 days, or that last less than 2 weeks. */
+/** How soon to act: "bad" if the credits are gone or last less than 3 days, "warn" if they last less than 2 weeks. */
 export function urgencyOf({ outlook, daysLeft }: PoolForecast): "bad" | "warn" | null {
   if (outlook === "empty") return "bad";
   if (outlook !== "runs_out" || daysLeft === null) return null;

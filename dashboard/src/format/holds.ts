@@ -11,7 +11,7 @@ export const HOLD_STATUS_NAMES = {
   charged: "Charged on expiry",
 } as const satisfies Record<HoldStatus, string>;
 
-/** What happens to the credits of a hold that ends by itself. */
+/** What happens to the held credits when a hold expires. */
 export const ON_EXPIRY_NAMES = { release: "Released", charge: "Charged in full" } as const;
 
 /** Held credits are not part of the balance: "20 more are held". */
@@ -51,7 +51,7 @@ type Ended = {
   readonly late: boolean;
   readonly creditsCharged: number;
   readonly creditsReleased: number;
-  /** The part that was charged as overage, or that is held. */
+  /** The part charged as overage or, in an open hold, held as overage. */
   readonly overageCredits: number;
   readonly creditsUncovered: number;
 };

@@ -16,12 +16,12 @@ export function leavesAt({ plan, nextPlan }: Standing): string | null {
   return ends.sort()[0] ?? null;
 }
 
-/** The plan that lasts if what is scheduled first is canceled. Null if the customer leaves it anyway. */
+/** The plan that the customer keeps if the first scheduled change is canceled. Null if the customer leaves it anyway. */
 export function nameOfKept({ plan, nextPlan }: Standing): string | null {
   return plan === null || (nextPlan !== null && plan.endsAt !== null) ? null : plan.name;
 }
 
-/** Until when the plan lasts and what comes next: "Until 8 Dec 2026, then Basic." The page shows the plan's name above. */
+/** How long the plan lasts and what follows: "Until 8 Dec 2026, then Basic." The page shows the plan's name above. */
 export function describeStanding(
   standing: Standing,
   /** Name of the default plan. */

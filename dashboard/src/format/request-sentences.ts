@@ -37,7 +37,7 @@ type Counts = { readonly accepted: number; readonly replayed: number; readonly r
 type Outcome = {
   readonly kind: "ok" | "denied" | "rejected" | "failed";
   readonly name: string;
-  /** Null if the request succeeded, except for a batch: how many events it had. */
+  /** Null if the request succeeded. For a batch of events, the counts. */
   readonly why: string | null;
 };
 

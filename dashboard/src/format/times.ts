@@ -5,7 +5,7 @@ const DAY = { year: "numeric", month: "short", day: "numeric" } as const;
 const TIME = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const;
 const EXACT = { second: "2-digit", fractionalSecondDigits: 3, timeZoneName: "short" } as const;
 
-/** Creating one takes longer than rendering a row of a table. */
+/** Cached, because creating a format takes longer than rendering a table row. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 function format(iso: string, clock: Clock, shape: Intl.DateTimeFormatOptions): string {
@@ -20,7 +20,7 @@ export function formatTime(iso: string, clock: Clock, isExact = false): string {
   return format(iso, clock, { ...DAY, ...TIME, ...(isExact ? EXACT : {}) });
 }
 
-/** With the time zone, for a moment that someone waits for: "1 Dec 2026, 01:00 CET". */
+/** With the time zone, for a time that the user waits for: "1 Dec 2026, 01:00 CET". */
 export function formatZoned(iso: string, clock: Clock): string {
   return format(iso, clock, { ...DAY, ...TIME, timeZoneName: "short" });
 }

@@ -17,7 +17,7 @@ const SEARCH_PATH = "/manage/v1/projects/{projectId}/{environment}/search";
 export type PickedCustomer = Pick<FoundCustomer, "customerId" | "name"> & Partial<FoundCustomer>;
 
 /**
- * Finds a customer by a part of name, email, billing reference or ID, with the search of Ctrl K. Shows the name, and the ID beside it.
+ * Finds a customer by part of a name, email, billing reference or ID, with the same search as Ctrl K. Shows the name and the ID.
  */
 export function CustomerPicker({
   scope,
@@ -52,7 +52,7 @@ export function CustomerPicker({
     onChoose(customer);
   }
   const highlighted = useRef<PickedCustomer | undefined>(undefined);
-  /** Chooses the highlighted customer, or the best match of a text whose results are not shown yet. */
+  /** Chooses the highlighted customer, or the best match for text whose results are not shown yet. */
   async function chooseBest(): Promise<void> {
     const best = isOld ? await findFirst() : (highlighted.current ?? items[0]);
     if (best !== undefined) choose(best);
@@ -252,12 +252,12 @@ function useCustomerSearch(scope: Scope | null, allowsNew: boolean) {
   };
 }
 
-/** The name of a customer in the URL. The ID, if it has no name or until it is looked up. */
+/** The name of a customer in the URL, or the ID if the customer has no name or is not loaded yet. */
 export function useCustomerName(scope: Scope, customerId: string): string {
   return useChosen(scope, customerId, null)?.name ?? customerId;
 }
 
-/** The chosen customer. Its name is known from the choice, or is looked up. */
+/** The chosen customer. The name is known from the choice, or is looked up. */
 function useChosen(
   scope: Scope | null,
   customerId: string,

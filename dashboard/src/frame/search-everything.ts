@@ -79,7 +79,7 @@ function toFound(
 
 export type FoundCustomer = Line<"customers">;
 
-/** The ID, where the title has the name. */
+/** The ID, if the title is the name; otherwise null. */
 function idIfNamed({ customerId, customerName }: { customerId: string | null; customerName: string | null }) {
   return customerName === null ? null : customerId;
 }
@@ -203,7 +203,7 @@ export function customersFor(
   return items.length === 0 ? [] : [{ value: "Customers", items }];
 }
 
-/** Actions whose name matches, for a role that may do them. */
+/** Actions that match the text and that the role allows. */
 export function actionsAsFound(
   text: string,
   scope: Scope | null,

@@ -66,7 +66,7 @@ export function ScopedUndoForm({
         title={report.undone === 0 ? "Nothing can be undone." : `${futureOf(report)}.`}
       />
       {isCredits(report) && report.undone > 0 && (
-        <p className="text-muted">The references of these credits stay used.</p>
+        <p className="text-muted">The references of these credits cannot be reused.</p>
       )}
       <CustomerTable report={report} />
     </WriteForm>
@@ -109,7 +109,7 @@ function Reasons({ report }: { report: Undo }) {
   const sentences = [
     ...(spent === 0
       ? []
-      : [`${countOf(spent, "credit")} spent since ${spent === 1 ? "stays" : "stay"} spent.`]),
+      : [`${countOf(spent, "credit")} ${spent === 1 ? "was" : "were"} already spent and cannot be removed.`]),
     ...(held === 0 ? [] : [`${countOf(held, "held credit")} will be revoked when the hold ends.`]),
     ...keptOf(report).map(([count, reason]) => `${countOf(count, "customer")} ${reason}.`),
   ];
@@ -123,16 +123,16 @@ function Reasons({ report }: { report: Undo }) {
   );
 }
 
-/** Customers who stay as they are, with the reason. */
+/** Customers who are not changed, with the reason. */
 function keptOf(report: Undo): (readonly [number, string])[] {
   const { alreadyUndone, changedSince, nothingLeft, moved, notRestorable, erased } = report;
   return (
     [
       [alreadyUndone, "already restored"],
-      [changedSince, "changed again since, and kept as now"],
-      [nothingLeft, "have no credits left: all were spent or have expired"],
-      [moved, "kept, because the credits were moved to another customer"],
-      [notRestorable, "kept, because the previous plan cannot be assigned"],
+      [changedSince, "unchanged, because of a later change"],
+      [nothingLeft, "unchanged, because all credits were spent or have expired"],
+      [moved, "unchanged, because the credits were moved to another customer"],
+      [notRestorable, "unchanged, because the previous plan cannot be assigned"],
       [erased, "erased"],
     ] as const
   ).filter(([count]) => count > 0);
@@ -160,7 +160,7 @@ function futureOf(report: Undo): string {
 
 const OUTCOMES: Readonly<Record<Exclude<UndoneCustomer["outcome"], "undone">, string>> = {
   already_undone: "Already restored",
-  changed_since: "Changed again since",
+  changed_since: "Changed again since then",
   nothing_left: "No credits left",
   moved: "Moved to another customer",
   not_restorable: "Previous plan cannot be assigned",

@@ -18,13 +18,13 @@ export function useOptionalScope(): Scope | null {
     : null;
 }
 
-/** The name of a pool by its key. The key, until the pools are loaded. */
+/** Returns the name of a pool by its key, or the key until the pools are loaded. */
 export function usePoolNames(): (key: string) => string {
   const { data: pools = [] } = useQuery(poolsQuery(useScope()));
   return (key) => pools.find((pool) => pool.key === key)?.name ?? key;
 }
 
-/** The name of a feature by its key. The key, if the feature is unknown or until the features are loaded. */
+/** Returns the name of a feature by its key, or the key if the feature is unknown or not loaded yet. */
 export function useFeatureNames(): (key: string) => string {
   const { data: names } = useQuery(featureNamesQuery(useScope()));
   return (key) => names?.get(key) ?? key;

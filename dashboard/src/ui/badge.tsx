@@ -7,7 +7,7 @@ const TONES: Record<BadgeTone, string> = {
   plain: "bg-sunken text-muted border-line",
   good: "bg-good-soft text-good border-transparent",
   bad: "bg-bad-soft text-bad border-transparent",
-  // Has a border, because it appears on rows of the same colour.
+  // Has a border, because it appears on rows of the same color.
   warn: "bg-warn-soft text-warn border-warn/40",
   accent: "bg-accent-soft text-accent border-transparent",
   test: "bg-test-soft text-test-ink border-transparent",

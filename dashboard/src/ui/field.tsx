@@ -5,7 +5,7 @@ const BOX =
   "w-full rounded-md border bg-surface px-2.5 text-form text-ink placeholder:text-muted disabled:opacity-60 " +
   "focus-visible:outline-2 focus-visible:outline-offset-0";
 
-/** A box around an input and what stands beside it, which looks like a field. */
+/** A box that looks like a field, around an input and the elements beside it. */
 export const GROUP_BOX =
   "flex h-8 w-full items-center rounded-md border bg-surface text-form text-ink " +
   "has-[input:focus-visible]:outline-2 has-[input:focus-visible]:outline-offset-0";
@@ -15,14 +15,14 @@ const FILE_BUTTON =
 
 export type FieldText = {
   label: string;
-  /** Follows the label for screen readers only, where the page shows it elsewhere. */
+  /** Appended to the label for screen readers only, because the page shows it elsewhere. */
   labelSuffix?: string | undefined;
   hint?: ReactNode;
   error?: string | undefined;
   isLabelHidden?: boolean | undefined;
 };
 
-/** Label, input, and below it the hint or the error. */
+/** A label, an input, and below it the hint or the error. */
 export function FieldFrame({
   id,
   text: { label, labelSuffix, hint, error, isLabelHidden = false },

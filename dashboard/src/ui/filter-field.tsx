@@ -1,7 +1,7 @@
 import { type ComponentProps, useEffect, useRef, useState } from "react";
 import { TextField } from "./field.tsx";
 
-/** Filters a list while typing; the text is kept in the URL. With `type="search"` the key / focuses it. */
+/** Filters a list while typing; the text is kept in the URL. With `type="search"`, the / key focuses it. */
 export function FilterField({
   label,
   value,

@@ -14,7 +14,7 @@ export function lazyDialog<Props extends object>(
 
 const IDLE_MAX_MS = 2_000;
 
-/** A chart, whose code is loaded when the rest of the page is done. Must be shown in a `Suspense` with its size. */
+/** A chart whose code is loaded after the rest of the page. Render it in a `Suspense` that reserves its size. */
 export function lazyChart<Props extends object>(
   load: () => Promise<ComponentType<Props>>,
 ): ComponentType<Props> {

@@ -73,7 +73,7 @@ export const EnvironmentContext = createContext<Environment | null>(null);
 
 const EDGES = { test: "edge-test", live: "edge-live" } as const;
 
-/** Class of the coloured bar that marks the environment. */
+/** Class of the colored bar that marks the environment. */
 export function useEdge(): string | null {
   const environment = useContext(EnvironmentContext);
   return environment === null ? null : EDGES[environment];

@@ -16,11 +16,11 @@ export type Column<Row> = {
   readonly csv?: (row: Row) => string | number | null;
   /** In the CSV file, not in the table. */
   readonly isCsvOnly?: boolean;
-  /** The orders of the API that sort the whole list by this column. The first click uses the first one. */
+  /** The API orders that sort the whole list by this column. The first click uses the first one. */
   readonly orders?: readonly [ColumnOrder, ColumnOrder];
-  /** The row follows the first link of this column when it is clicked. */
+  /** Clicking the row follows the first link in this column. */
   readonly isRowLink?: boolean;
-  /** The buttons of a row. Right-aligned, and in sight when the table scrolls sideways. */
+  /** The buttons of a row. Right-aligned, and visible even when the table scrolls sideways. */
   readonly isActions?: boolean;
   /** Right-aligned. */
   readonly isNumber?: boolean;
@@ -107,7 +107,7 @@ function readHidden(table: string): string[] {
   }
 }
 
-/** A menu that hides columns. The first column names the row and stays. */
+/** A menu that hides columns. The first column names the row and cannot be hidden. */
 export function ColumnMenu({
   names,
   hidden,

@@ -3,7 +3,7 @@ import { useEffect, useRef } from "react";
 /** Rows that are selected by their key, for actions on many rows. */
 export type Selection<Row> = {
   readonly keys: ReadonlySet<string | number>;
-  /** The names of the checkboxes. */
+  /** The label of a row's checkbox. */
   readonly labelOf: (row: Row) => string;
   readonly onSelect: (rows: readonly Row[], isSelected: boolean) => void;
 };
@@ -38,7 +38,7 @@ export function SelectAll<Row>({
   );
 }
 
-/** Selects one row. With Shift, all rows from the last one that was clicked. */
+/** Selects one row. With Shift, selects all rows from the last one that was clicked. */
 export function SelectRow<Row>({
   row,
   isSelected,

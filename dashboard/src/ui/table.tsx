@@ -50,7 +50,7 @@ export function Table<Row>({
   selection,
 }: TableProps<Row>) {
   const columns = all.filter(({ isShown = true, isCsvOnly = false }) => isShown && !isCsvOnly);
-  // Their cells cover those that scroll under them, so the rows need a background.
+  // Action cells cover the cells that scroll under them, so the rows need a background.
   const actions = columns.find(({ isActions }) => isActions);
   const hasActions = actions !== undefined;
   const lastClicked = useRef<string | number | null>(null);
@@ -169,7 +169,7 @@ export function More({
 /** Reads all rows of the list, with the current filters and order. Reports how many it has read. */
 type ReadAll<Row> = (onProgress: (count: number) => void) => Promise<readonly Row[]>;
 
-/** A table read page by page, or `empty` if there are no rows. People can hide its columns and download it. */
+/** A table read page by page, or `empty` if there are no rows. Users can hide columns and download the table. */
 export function PagedTable<Row>({
   pages,
   what,
@@ -211,7 +211,7 @@ export function PagedTable<Row>({
   );
 }
 
-/** Downloads the columns that are shown, of all rows if they can be read, and otherwise of the rows that are shown. */
+/** Downloads the visible columns: of all rows if they can be read, otherwise of the rows shown. */
 export function CsvButton<Row>({
   columns,
   rows,

@@ -96,7 +96,7 @@ function isSuccessor(other: ApiKey, key: ApiKey, now: number): boolean {
   );
 }
 
-/** A complete curl call for a new key with the smallest effect its scopes allow: check, then events, consume and reverse. */
+/** A complete curl call for a new key. Uses the first of check, events, consume and reverse that the scopes allow: the smallest effect. */
 export function keyCall(
   { scopes }: Pick<ApiKey, "scopes">,
   { origin, secret, feature }: { origin: string; secret: string; feature: string | null },

@@ -87,7 +87,7 @@ const CAUSES = [
   { value: "routine", name: "No", note: "Both keys work until you have replaced the old one." },
 ] as const;
 
-/** Creates a new secret with the same name. The old one stops now if it was leaked; otherwise it keeps working for a while. */
+/** Creates a new key with the same name. The old key stops working now if it was leaked, otherwise at the selected time. */
 export function RotateKeyDialog({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }) {
   const scope = useScope();
   const [openedAt] = useState(Date.now);

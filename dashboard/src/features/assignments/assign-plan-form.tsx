@@ -131,12 +131,12 @@ function endingOf(ending: "unsaid" | "period_end"): "period_end" | undefined {
   return ending === "unsaid" ? undefined : ending;
 }
 
-/** The time that a field of the call means. */
+/** The time that a field of the request stands for. */
 function timeOf(time: string | null | undefined, { plan }: Customer): string | null | undefined {
   return time === "period_end" ? plan?.periodEndsAt : time;
 }
 
-/** Why the API refused, in words. */
+/** Explains why the API rejected the request. */
 function Refusal({
   error,
   plan,
@@ -155,8 +155,8 @@ function Refusal({
         <Callout tone="warn" title={`${plan} would end earlier`}>
           <p className="mb-2">
             {current?.endsAt == null
-              ? `${plan} has no end date now.`
-              : `${plan} ends on ${formatTime(current.endsAt, clock)} now.`}
+              ? `${plan} currently has no end date.`
+              : `${plan} currently ends on ${formatTime(current.endsAt, clock)}.`}
           </p>
           {shorten}
         </Callout>
@@ -169,7 +169,7 @@ function Refusal({
       );
     case "no_running_period":
       return (
-        <Callout tone="bad" title="There is no period that ends">
+        <Callout tone="bad" title="The plan has no current period">
           {`${current?.name ?? "The customer's plan"} has no allowance that renews. Choose a date instead.`}
         </Callout>
       );

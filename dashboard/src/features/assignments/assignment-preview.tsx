@@ -19,7 +19,7 @@ type AssignmentEffect = { before: Customer; after: Customer };
 type Change = {
   customer: Customer;
   plan: PlanSummary;
-  /** When the plan starts; null for now. */
+  /** When the plan starts. Null: it starts now. */
   startsAt: string | null;
   /** Undefined keeps the current end. */
   endsAt: string | null | undefined;
@@ -74,7 +74,7 @@ function Effect({
   plan,
   effect,
 }: Change & {
-  /** Undefined while loading; null if the preview did not include this customer. */
+  /** Undefined while loading; null if the customer no longer exists. */
   effect: AssignmentEffect | null | undefined;
 }) {
   const isSame = before?.key === plan.key;
@@ -83,7 +83,7 @@ function Effect({
     <>
       <FromTo before={before} plan={plan} />
       {effect === undefined && <p className="text-muted">Calculating the balance…</p>}
-      {effect === null && <p>No balance preview, because too many other customer IDs start with this ID.</p>}
+      {effect === null && <p>No balance preview, because this customer no longer exists.</p>}
       {effect?.after.balances.map(({ pool, balance }) => (
         <p key={pool} className="tabular-nums">
           {effect.after.balances.length === 1 ? "Balance" : `Balance (${pool})`}{" "}

@@ -43,7 +43,7 @@ export function BulkPlanDialog({ customers, onChanged, onClose }: BulkDialogProp
       title="Assign plan"
       action={`Assign ${name} to`}
       past={`Assigned ${name} to`}
-      same="already had the plan, or has a later end"
+      same="already had the plan or a later end date"
       change={assignPlanTo(scope, order)}
       onChanged={onChanged}
       effects={isReady ? (preview.data ?? null) : null}

@@ -90,7 +90,7 @@ function findPeriodEnd({ plan }: Customer): string | null {
   return plan.endsAt !== null && plan.endsAt <= plan.periodEndsAt ? null : plan.periodEndsAt;
 }
 
-/** `endsAt` is null for an end now. */
+/** `endsAt` is null if the plan ends now. */
 function Consequences({
   customer: { plan, nextPlan },
   endsAt,
@@ -106,7 +106,7 @@ function Consequences({
       <li>
         {endsAt === null
           ? "Unused plan credits expire now. Top-ups are kept."
-          : `${plan?.name} and its credits stay until ${formatDay(endsAt, clock)}. Top-ups are kept after that.`}
+          : `The customer keeps ${plan?.name} and its credits until ${formatDay(endsAt, clock)}. Top-ups are kept after that.`}
       </li>
       <li>
         {fallback === undefined
@@ -125,7 +125,7 @@ function dropped(
   return `The change to ${name} on ${format(startsAt)} will be canceled.`;
 }
 
-/** Drops what is scheduled next: the change to another plan, or the end of this one. */
+/** Cancels what is scheduled next: the change to another plan, or the end of this one. */
 export function KeepPlanDialog({ customer: opened, onClose }: DialogProps) {
   const [customer] = useState(opened);
   const { customerId, plan, nextPlan } = customer;
@@ -145,7 +145,7 @@ export function KeepPlanDialog({ customer: opened, onClose }: DialogProps) {
   };
   const drop = useWrite("delete", `${PLAN_PATH}/next`, options);
   const extend = useWrite("post", PLAN_PATH, options);
-  // The plan's own end stays. It can be removed afterwards.
+  // The plan keeps its own end date, which can be removed later.
   const isDrop = plan === null || nextPlan !== null;
   const end = isDrop ? (plan?.endsAt ?? null) : null;
   const dialog = {

@@ -53,7 +53,7 @@ export function PlanFields({
           })),
         ]}
         {...register("plan", {
-          // Other plans offer other times.
+          // The start and end options depend on the plan.
           onChange: () => {
             setValue("starting", "now");
             setValue("ending", "unsaid");
@@ -75,7 +75,7 @@ export function hasPlan({ plan }: Customer, key: string): boolean {
   return plan !== null && plan.key === key && !plan.isDefault;
 }
 
-/** The API starts such a plan now, so it would not be a scheduled one. */
+/** The API would start such a plan now instead of scheduling it. */
 export function isPast(at: string | null): boolean {
   return at !== null && Date.parse(at) <= Date.now();
 }

@@ -50,7 +50,7 @@ function isLess(was: PeriodCredits, is: PeriodCredits | null): boolean {
   if (was.credits === 0) return false;
   if (is === null) return true;
   if (was.period === is.period) return is.credits < was.credits;
-  // Credits given once cannot be compared with credits that renew, except that they never renew.
+  // Amounts cannot be compared. Only the change from renewing to one-time credits counts as a loss.
   if (was.period === "once" || is.period === "once") return is.period === "once";
   return is.credits * A_YEAR[is.period] < was.credits * A_YEAR[was.period];
 }

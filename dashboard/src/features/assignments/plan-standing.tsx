@@ -14,7 +14,7 @@ export const CancelPlanDialog = lazyDialog(() =>
 );
 const KeepPlanDialog = lazyDialog(() => import("./cancel-plan.tsx").then((module) => module.KeepPlanDialog));
 
-/** Until when the customer has the plan, what comes next, and the action to change that. */
+/** How long the customer has the plan, what follows, and the action to change that. */
 export function PlanStanding({ customer }: { customer: Customer }) {
   const { plan } = customer;
   const keeps = nameOfKept(customer);

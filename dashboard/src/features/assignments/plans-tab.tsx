@@ -154,7 +154,7 @@ type PlanPeriod = {
   readonly changes: readonly PlanChange[];
 };
 
-/** The pending change. Earlier ones were replaced, dropped or carried out. */
+/** The pending change. Earlier ones were replaced, canceled or applied. */
 function upcomingOf(lines: readonly PlanLine[]): PlanPeriod[] {
   const pending = lines.find(({ change: { change } }) => change === "scheduled");
   if (pending === undefined) return [];

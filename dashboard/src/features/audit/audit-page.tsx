@@ -151,7 +151,7 @@ function FilterBar({
           scope={scopeOfFilters(filters)}
           customerId={filters.customerId ?? ""}
           onChoose={(customer) =>
-            // A customer belongs to one environment. Without a customer, the environment stays.
+            // A customer belongs to one environment. Clearing the customer keeps the environment.
             set({
               customerId: customer?.customerId,
               ...(customer?.environment === undefined
@@ -207,7 +207,7 @@ function FilterBar({
       {filters.customerId === undefined && (
         <div className="flex min-h-8 items-center">
           <Checkbox
-            label="Show each customer of bulk changes"
+            label="Show each customer in bulk changes"
             checked={filters.each === true}
             onChange={({ target }) => set({ each: target.checked || undefined })}
           />

@@ -46,7 +46,7 @@ export function EntryDetails({ entry }: { entry: Entry }) {
                 </TextLink>
                 {isBulk(entry) && (
                   <TextLink to="/workspace/audit" search={{ actor: actorFilter, each: true }}>
-                    Entries of each customer
+                    Entries for each customer
                   </TextLink>
                 )}
                 {customerId !== null && (

@@ -19,7 +19,7 @@ const UNDOABLE: ReadonlySet<string> = new Set([
   "customers.unblocked_in_bulk",
 ]);
 
-/** Undoes what an entry recorded, after a preview. */
+/** Undoes the change that an entry recorded, after a preview. */
 export function UndoButton({ entry, sentence }: { entry: Entry; sentence: string }) {
   const { id, action, projectId, environment } = entry;
   const [isOpen, setOpen] = useState(false);

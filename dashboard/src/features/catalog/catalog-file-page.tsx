@@ -51,7 +51,7 @@ export function CatalogFilePage() {
 
 type CatalogGiven = Body<"diffCatalog">;
 
-/** Imports a file: compare first, then apply exactly that comparison. */
+/** Imports a file: shows a comparison first, and then applies exactly those changes. */
 function ApplyCatalog() {
   const scope = useScope();
   const mayApply = useMayActAs("admin");

@@ -102,7 +102,7 @@ function EditFeatureForm({
             form.reset(valuesOf(read.value), { keepDirtyValues: true });
             onReadAgain(read);
           }}
-          note="Reload keeps your edited fields and updates the others."
+          note="Reloading keeps your edited fields and updates the others."
         />
       }
       actionsNote={

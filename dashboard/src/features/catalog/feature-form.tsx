@@ -85,7 +85,7 @@ export function FeatureFields({ form, isNew }: { form: UseFormReturn<FeatureValu
     control,
     formState: { errors, dirtyFields, defaultValues },
   } = form;
-  // A key from a link stays as it is.
+  // Typing a name must not replace a key from a link.
   const hasOwnKey = defaultValues?.key !== "";
   const [credits, per, unit] = useWatch({ control, name: ["credits", "per", "unit"] });
   return (

@@ -66,7 +66,7 @@ export function AddCreditsDialog({ customer, onClose }: { customer: Customer; on
           notify(
             `Added ${countOf(balanceAfter - balanceBefore, "credit")} to ${name ?? customerId}`,
             change,
-            // A reference stays used after an undo, so the payment could not be added again.
+            // An undo does not free the reference, so the payment could not be added again.
             ...(form.reference.trim() === "" ? [undo] : []),
           );
         } else {
@@ -183,7 +183,7 @@ function CreditsFields({
   register: UseFormRegister<CreditsForm>;
   pools: readonly { key: string; name: string }[];
   isPurchase: boolean;
-  /** The parsed price, shown because commas and points differ by country. */
+  /** The parsed price, shown because decimal separators differ by country. */
   price: CreditsBody["price"];
   expiry: Expiry;
   expiresAt: string | null;

@@ -75,7 +75,7 @@ const THIRTY_DAYS_MS = 30 * 24 * 60 * MINUTE_MS;
 type Opened = {
   clock: Clock;
   openedAt: number;
-  /** Whether "30 days" lasts to the end of a day, so that it is the same time all day. */
+  /** Whether "30 days" is extended to the end of that day, so that the expiry is the same whenever the form is opened on a given day. */
   endsWithDay?: boolean;
 };
 
@@ -114,7 +114,7 @@ export function givenReference(reference: string | null): string | null {
   return reference?.startsWith(OWN) ? null : reference;
 }
 
-/** Reference for one opened form: double clicks and retries share it, reopening the form creates a new one. */
+/** Reference for one opened form: double clicks and retries share it, and reopening the form creates a new one. */
 export function newOwnReference(): string {
   return `${OWN}${randomHex(10)}`;
 }

@@ -63,7 +63,7 @@ function RevokeForm(props: { customerScope: CustomerScope; grant: Grant; onDone:
     "/manage/v1/projects/{projectId}/{environment}/customers/{customerId}/grants/{grant}/revoke",
     {
       onSuccess: ({ credits: removed, movedTo: taker, customer: after }) => {
-        // Another member moved the credits meanwhile. The dialog shows where.
+        // Another member moved the credits in the meantime. The dialog shows where.
         if (taker !== null) return;
         const balance = balanceIn(after, pool);
         notify(`Revoked grant ${grant.grant}`, `Balance ${formatStep(balance + removed, balance)}`);
@@ -103,7 +103,7 @@ function RevokeForm(props: { customerScope: CustomerScope; grant: Grant; onDone:
   );
 }
 
-/** Shows who has the credits of a moved grant, which can be revoked there. */
+/** Shows which customer has the credits of a moved grant. They can be revoked there. */
 function Moved({
   to,
   customerScope,
@@ -178,7 +178,10 @@ export async function undoCredits(customerScope: CustomerScope, number: number):
     const { items } = await answerOf(api.GET(`${CUSTOMER_PATH}/grants`, { params: { path } }));
     const grant = items.find(({ grant }) => grant === number);
     if (grant === undefined || grant.remaining < grant.credits) {
-      notify("Not undone", "Some of these credits are already spent or held. Revoke the rest under Grants.");
+      notify(
+        "Could not undo",
+        "Some of these credits are no longer available. Check the grant under Grants.",
+      );
       return;
     }
     const params = { path: { ...path, grant: String(number) } };
@@ -187,7 +190,7 @@ export async function undoCredits(customerScope: CustomerScope, number: number):
     );
     notify("Undone", `Revoked ${countOf(credits, "credit")}`);
   } catch {
-    notify("Not undone", "The credits are still there. Revoke them under Grants.");
+    notify("Could not undo", "Check under Grants whether the credits are still there.");
   } finally {
     await refresh("customers");
   }

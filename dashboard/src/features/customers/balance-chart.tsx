@@ -102,7 +102,7 @@ const MINUTE_MS = 60_000;
 const STEPS_MINUTES = [1, 5, 15, 60, 180, 360, 1_440, 2_880, 10_080, 20_160, 40_320, 120_960, 362_880];
 const TICKS_MAX = 7;
 
-/** Axis ticks at round times of the selected time zone. */
+/** Axis ticks at round times in the selected time zone. */
 function timeTicks({ from, to, clock }: { from: number; to: number; clock: Clock }): number[] {
   const shift = clock === "utc" ? 0 : new Date(from).getTimezoneOffset() * MINUTE_MS;
   const wanted = STEPS_MINUTES.find((step) => (to - from) / (step * MINUTE_MS) <= TICKS_MAX);

@@ -38,10 +38,10 @@ export function balanceHistory(
   ];
 }
 
-/** Part of the shown time before the first change, so that the first change is a step. */
+/** Share of the time range to add before the first change, so that the first change is a step. */
 const LEAD_IN = 0.04;
 
-/** One step for each time: a renewal expires old credits and adds new ones at once, which is no dip to zero. */
+/** One step per time: a renewal expires old credits and adds new ones at the same time, so the balance never dips to zero. */
 export function stepsOf(points: readonly BalancePoint[]): BalancePoint[] {
   const [first, ...others] = points;
   const last = others.at(-1);

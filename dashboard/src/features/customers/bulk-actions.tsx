@@ -49,7 +49,7 @@ export function BulkBlockDialog({
       title={`${verb} customers`}
       action={verb}
       past={`${verb}ed`}
-      same={`already ${isBlocked ? "blocked" : "not blocked"}`}
+      same={`already ${isBlocked ? "blocked" : "unblocked"}`}
       tone={isBlocked ? "danger" : "primary"}
       change={(ids, signal) => answerOf(api.POST(BLOCKS_PATH, { ...requestOf(ids), signal }))}
       effects={effects}
@@ -161,8 +161,9 @@ function changingOf(effects: readonly Effect[]): string[] {
 }
 
 /**
- * The reference of the change. Without one, it is made of the terms and the day the dialog was opened, so that the same change after an
- * interruption adds nothing twice, even in another tab. A preset counts as such: its time depends on when the dialog was opened.
+ * The entered reference, or one derived from the terms and the day the dialog was opened, so that repeating the change after an
+ * interruption adds nothing twice, even in another tab. An expiry preset is included by name, because its time depends on when the
+ * dialog was opened.
  */
 async function nameChange(
   { reference, ...terms }: CreditsBody,

@@ -12,7 +12,7 @@ import { BulkPlanDialog } from "../assignments/bulk-plan.tsx";
 import { BulkBlockDialog, BulkCreditsDialog } from "./bulk-actions.tsx";
 import { type Customer, type CustomerFilters, readCustomers } from "./queries.ts";
 
-/** A change of more customers is a task for the API or an import. */
+/** To change more customers, use the API or an import. */
 const SELECTED_MAX = 5_000;
 
 type Act = "plan" | "credits" | "block" | "unblock";
@@ -94,7 +94,7 @@ export function BulkBar({
 
 type Matching = { readonly filters: CustomerFilters; readonly customers: readonly Customer[] | null };
 
-/** Counts the customers that match the filter first, and selects them with a second click that shows the number. */
+/** First counts the customers that match the filter. A second click, on a button that shows the count, selects them. */
 function SelectMatching({
   filters,
   selected,

@@ -26,12 +26,12 @@ const EFFECTS: readonly Column<Effect>[] = [
 
 export type BulkDialogProps = {
   customers: readonly Customer[];
-  /** The customers' values may be out of date. */
+  /** Called when the customers' values may be out of date. */
   onChanged: () => void;
   onClose: () => void;
 };
 
-/** Changes the selected customers: fields, a preview of each customer, and the result, which can be undone. */
+/** Changes the selected customers. Shows the fields, a preview of each customer, and the result, which can be undone. */
 export function BulkDialog({
   title,
   action,
@@ -70,7 +70,7 @@ export function BulkDialog({
     onChanged();
     void refresh("customers", "audit");
   };
-  // A retry sends the same customers, also if they have been read again since.
+  // A retry sends the same customers, even if they have been reloaded since.
   const run = useMutation({
     mutationFn: (ids: readonly string[]) => change(ids, begin()),
     onSettled: settle,

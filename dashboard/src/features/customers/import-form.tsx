@@ -128,7 +128,7 @@ customer_43,Initech,free,,,,,,`;
 
 const COLUMN_NOTES = [
   ["anchor", "the renewal day. Default: the time of the import"],
-  ["allowanceRemaining", "what is left of the plan’s allowance. Empty: the full allowance"],
+  ["allowanceRemaining", "the remaining part of the plan’s allowance. Empty: the full allowance"],
   ["credits", "added to the allowance"],
   ["kind", "purchase, manual or promotion. Default: manual"],
   ["pool", "the pool for this row. Default: credits"],
@@ -173,7 +173,7 @@ const IMPORTS_PATH = "/manage/v1/projects/{projectId}/{environment}/imports";
 
 type ImportCall = { readonly file: File; readonly name: string; readonly signal: AbortSignal };
 
-/** Uploads the file as it is. */
+/** Uploads the file unchanged. */
 function useImport(isDryRun: boolean) {
   const scope = useScope();
   return useMutation({

@@ -8,7 +8,7 @@ export function isImportName(name: string): boolean {
 
 /**
  * "Opening balances.csv" becomes "Opening-balances-5f0c1a9e". The name makes an import idempotent. The suffix is a hash of the
- * content: the same file downloaded again ("… (1).csv") adds nothing, a different file of the same name does.
+ * content: the same file downloaded again ("… (1).csv") adds nothing, but a different file with the same name does.
  */
 export async function importNameOf(file: File): Promise<string> {
   const stem = file.name

@@ -53,8 +53,8 @@ export function ImportReportView({ report }: { report: ImportReport }) {
       {credits.length > 0 && <CreditsTable isDryRun={isDryRun} credits={credits} />}
       {outcome === "stopped" && (
         <Callout tone="warn" title="The file could not be read completely">
-          Reading stopped at the last row listed below. Later rows were not checked, and the customer just
-          before it is skipped.
+          Reading stopped at the last row listed below. Later rows were not checked, and the customer in the
+          rows just before that row is skipped.
         </Callout>
       )}
       {errors.length > 0 && (
@@ -78,7 +78,7 @@ export function ImportReportView({ report }: { report: ImportReport }) {
   );
 }
 
-/** "2 new customers start on Pro. 1 existing customer changes plan or its end." */
+/** "2 new customers start on Pro. 1 existing customer gets a new plan or plan end date." */
 function PlanSentences({ report: { isDryRun, started, planChanged } }: { report: ImportReport }) {
   const { data: plans } = useSuspenseQuery(plansQuery(useScope()));
   const startedAll = started.reduce((sum, { customers }) => sum + customers, 0);
@@ -89,8 +89,8 @@ function PlanSentences({ report: { isDryRun, started, planChanged } }: { report:
     return `${countOf(customers, "new customer")} ${verb} on ${name}. `;
   });
   if (changed > 0) {
-    const verb = isDryRun ? (changed === 1 ? "changes" : "change") : "changed";
-    sentences.push(`${countOf(changed, "existing customer")} ${verb} plan or its end. `);
+    const verb = isDryRun ? (changed === 1 ? "gets" : "get") : "got";
+    sentences.push(`${countOf(changed, "existing customer")} ${verb} a new plan or plan end date. `);
   }
   return sentences.join("");
 }

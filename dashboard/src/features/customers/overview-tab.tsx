@@ -73,7 +73,7 @@ export function OverviewTab() {
 const DUPLICATE_DAYS = 30;
 const DAY_MS = 86_400_000;
 
-/** Points to similar charges or top-ups of the last days, which the ledger marks. */
+/** Points to possible duplicate charges or top-ups in the last 30 days. The ledger marks them. */
 function PossibleDuplicates({
   entries,
   grants,
@@ -92,8 +92,8 @@ function PossibleDuplicates({
   const isCharge = latest.kind === "consume";
   return (
     <Callout tone="warn" title={isCharge ? "Possible double charge" : "Possible double top-up"}>
-      {countOf(duplicates.size, "entry looks like a repeat", "entries look like repeats")} of an entry shortly
-      before. Most recent: <Time at={latest.recordedAt} />.{" "}
+      {countOf(duplicates.size, "entry looks like a repeat", "entries look like repeats")} of an earlier
+      entry. Most recent: <Time at={latest.recordedAt} />.{" "}
       <TextLink
         to="/projects/$projectId/$environment/customers/$customerId/ledger"
         params={customerScope}

@@ -97,7 +97,7 @@ function NoHolds() {
     <Card flush>
       <EmptyState icon={Hourglass} title="No holds yet">
         Your backend opens a hold with <code className="font-mono whitespace-nowrap">POST /v1/holds</code>{" "}
-        before work whose cost is known only afterwards.
+        before work whose cost is known only afterward.
       </EmptyState>
     </Card>
   );

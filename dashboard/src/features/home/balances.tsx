@@ -35,7 +35,7 @@ export function RunningOut() {
     >
       {({ customers, hasMore }) =>
         customers.length === 0 ? (
-          <Nothing>No customers run out of credits in the next {WITHIN_DAYS} days.</Nothing>
+          <Nothing>No customers will run out of credits in the next {WITHIN_DAYS} days.</Nothing>
         ) : (
           <>
             <Lines>

@@ -12,13 +12,13 @@ import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { FirstCharge } from "../welcome/first-charge.tsx";
 import { type Setup, setupQuery } from "./setup.ts";
 
-/** Steps from an empty environment to the first charge. They are done when what they create exists. */
+/** Steps from an empty environment to the first charge. A step is done when the object that it creates exists. */
 export function Onboarding({ isFresh, onDismiss }: { isFresh: boolean; onDismiss: () => void }) {
   const scope = useScope();
   const { data: setup, error, isFetching, refetch } = useQuery(setupQuery(scope));
   if (setup === undefined) {
     if (error !== null) return <ProblemCallout error={error} isRetrying={isFetching} onRetry={refetch} />;
-    // With data, the overview follows, and must not move down while this loads.
+    // If there is data, the overview follows, and must not move down while this loads.
     return isFresh ? <SkeletonRows rows={6} /> : null;
   }
   const steps = stepsOf(setup, scope);
@@ -57,7 +57,7 @@ const nameOf = ({ projectId, environment }: Scope): string => `purser.onboarding
 
 /**
  * Whether the steps were dismissed or finished, remembered in this browser for each environment. Steps that are finished while the page
- * is open stay until the next visit.
+ * is open are shown until the next visit.
  */
 export function useOnboarding(scope: Scope): { isOver: boolean; dismiss: () => void } {
   const [isRemembered, setRemembered] = useState(() => localStorage.getItem(nameOf(scope)) !== null);
@@ -172,7 +172,7 @@ function FirstCustomer({ setup: { customerId } }: StepProps) {
 function FirstChargeStep({ setup, onCharged }: StepProps & { onCharged: () => void }) {
   const { environment } = useScope();
   const { hasCharge, chargeable, customerId } = setup;
-  // The result of the charge stays visible.
+  // Keeps the result of the charge visible.
   const [isFirst] = useState(!hasCharge);
   return (
     <Step title="Make the first charge" isDone={hasCharge}>

@@ -50,7 +50,7 @@ export const BALANCE_BELOW = 100;
 
 const FORECASTS_PATH = "/manage/v1/projects/{projectId}/{environment}/forecasts";
 
-/** One more than shown tells whether there are others. */
+/** Reads one more than shown, to detect whether there are more. */
 const SOME = { limit: String(SHOWN_MAX + 1) };
 
 function some({ items }: Answer<"listForecasts">) {
@@ -104,7 +104,7 @@ export function repeatedChargesQuery(scope: Scope) {
 const DAY_MS = 86_400_000;
 const BUCKET_MS = 900_000;
 
-/** Charges of the last 24 hours and of the previous 24 hours. */
+/** Charges in the last 24 hours and in the previous 24 hours. */
 export function chargedQuery(scope: Scope) {
   return queryOptions({
     queryKey: ["get", TOTALS_PATH, scope, "two days"],

@@ -22,12 +22,12 @@ const route = getRouteApi("/signed-in/projects/$projectId/$environment/running-o
 
 const PERIODS = [
   { value: "", label: "Any time" },
-  { value: "1", label: "In a day" },
+  { value: "1", label: "Within a day" },
   { value: "7", label: "Within 7 days" },
   { value: "30", label: "Within 30 days" },
 ];
 
-/** Shown at first, because a long table takes the browser longer than the request. */
+/** Rows shown at first, because rendering a long table takes longer than the request. */
 const ROWS = 50;
 const LOADED = { isFetchingNextPage: false, isFetchNextPageError: false, error: null };
 
@@ -42,7 +42,7 @@ export function RunningOutPage() {
   return (
     <Page
       title="Running out"
-      note={`Empty customers first, then by days until empty. ${FORECAST_ASSUMES}`}
+      note={`Customers without credits first, then by days until empty. ${FORECAST_ASSUMES}`}
       actions={
         <>
           {data.items.length > 0 && (
@@ -84,7 +84,7 @@ export function RunningOutPage() {
             }
           >
             This page lists customers who were charged recently and will run out before their credits renew,
-            and empty customers who were charged or denied recently.
+            and customers without credits who were charged or denied recently.
           </EmptyState>
         ) : (
           <>
@@ -111,7 +111,7 @@ export function RunningOutPage() {
 }
 
 function custom(days: number | undefined) {
-  return { value: String(days), label: `In ${days} days` };
+  return { value: String(days), label: `Within ${days} days` };
 }
 
 type CustomerForecast = Item<"listForecasts">;

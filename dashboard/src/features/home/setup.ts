@@ -50,7 +50,7 @@ export function setupQuery(scope: Scope) {
   });
 }
 
-/** Charges of the last 90 days: the roll-ups have them a few seconds after the charge. */
+/** Whether there were charges in the last 90 days. The roll-ups include a charge after a few seconds. */
 async function wasCharged(scope: Scope): Promise<boolean> {
   const day = Math.floor(Date.now() / DAY_MS) * DAY_MS;
   const query = { from: new Date(day - CHARGE_DAYS * DAY_MS).toISOString() };

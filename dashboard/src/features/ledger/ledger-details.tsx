@@ -123,7 +123,7 @@ function Copyable({ text }: { text: string }) {
     <span className="flex items-center gap-1">
       <code className="font-mono text-caption">{text}</code>
       <span className="-my-1.5">
-        <CopyButton text={text} label="Copy charge ID" />
+        <CopyButton text={text} label={`Copy ${text}`} />
       </span>
     </span>
   );

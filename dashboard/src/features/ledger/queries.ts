@@ -125,7 +125,7 @@ export function openHoldsQuery(customerScope: CustomerScope) {
   return pagesOf(`${CUSTOMER_PATH}/holds`, { params });
 }
 
-/** All holds, open ones too, because the API has no filter for ended ones. */
+/** All holds, including open ones, because the API has no filter for ended ones. */
 export function holdsQuery(customerScope: CustomerScope) {
   const path = `${CUSTOMER_PATH}/holds` as const;
   const request = { params: { path: customerScopeOf(customerScope) } };

@@ -200,7 +200,7 @@ function leftOf({ kind, quantity, reversedQuantity }: Entry): number {
 
 type Return = ReversalPreview["returns"][number];
 
-/** Credits returned per grant, and whether they can be spent. `undone` is about the overage, if there is any. */
+/** Credits returned per grant, and whether they can be spent. `undone` describes the overage, if there is any. */
 function ReversalReturns({
   preview: { returns },
   undone,

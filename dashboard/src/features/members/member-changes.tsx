@@ -136,7 +136,7 @@ export function RemoveMemberDialog({ member, onClose }: { member: Member; onClos
 
 type Access = Answer<"readMemberAccess">;
 
-/** Access that a demotion or removal revokes. API keys stay unless selected. */
+/** Access that a demotion or removal revokes. API keys keep working unless selected. */
 function WhatEnds({
   memberId,
   revoked,

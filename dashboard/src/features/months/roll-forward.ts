@@ -67,8 +67,8 @@ export function toInvoice({ used, reversed }: OverageLine): number {
 const ABOUT = ["month", "from", "to", "completeTo", "isFinal"] as const;
 
 /**
- * CSV with the covered time on each line, because the history window or today can cut a month short. Overage has lines and columns of
- * its own, so that sums of the other columns stay credits.
+ * CSV with the covered time on each line, because a month can be incomplete: cut off by the history window, or still running. Overage
+ * has its own lines and columns, so that the other columns add up to credits only.
  */
 export function rollForwardCsv(month: Month): string {
   const about = ABOUT.map((name) => month[name]);

@@ -12,7 +12,7 @@ import type { Customer, PlanVersion } from "../customers/queries.ts";
 
 export type Overrides = NonNullable<Customer["overrides"]>;
 
-/** One overridden feature or pool, in words. */
+/** The description of one overridden feature or pool. */
 export type OverrideLine = {
   readonly kind: "feature" | "allowance";
   /** Key of the feature or pool. */
@@ -20,7 +20,7 @@ export type OverrideLine = {
   readonly name: string;
   /** "50 a day instead of 20", "4 credits each instead of 10 credits each". */
   readonly terms: readonly string[];
-  /** Whether it changes only with the next period. */
+  /** Whether the override takes effect only with the next period. */
   readonly isLater: boolean;
 };
 

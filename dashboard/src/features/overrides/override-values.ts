@@ -38,7 +38,7 @@ export type AllowanceValues = {
 
 type Terms = Pick<PlanVersion, "allowances" | "features"> | null;
 
-/** A new override of a feature starts with the plan's terms; one that the plan lacks starts as included. */
+/** A new feature override starts with the plan's terms. A feature that the plan lacks starts as included. */
 export function newFeature(feature: string, terms: Terms): FeatureValues {
   const planned = terms?.features.find((each) => each.feature === feature);
   return {

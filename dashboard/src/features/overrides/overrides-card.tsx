@@ -23,7 +23,7 @@ export const EditOverridesDialog = lazyDialog(() =>
 
 type DialogProps = { customer: Customer; onClose: () => void };
 
-/** The customer's own terms, in words. Not shown without overrides. */
+/** Describes the customer's overrides. Not shown without overrides. */
 export function OverridesCard({ customer, grants }: { customer: Customer; grants: readonly Grant[] }) {
   const { overrides } = customer;
   return overrides === null ? null : <Listed customer={customer} overrides={overrides} grants={grants} />;
@@ -136,7 +136,7 @@ function RemoveDialog({
 }: DialogProps & {
   /** The overridden feature or pool; null for all. */
   what: string | null;
-  /** The overrides that stay. */
+  /** The remaining overrides. */
   body: OverridesBody;
 }) {
   const scope = useScope();
@@ -163,7 +163,7 @@ function RemoveDialog({
     >
       <ul className="flex list-disc flex-col gap-1 pl-5">
         <li>The plan's features, costs, limits and overage apply again from the next request.</li>
-        <li>Credits that were already granted stay until their period ends.</li>
+        <li>Credits that were already granted are kept until their period ends.</li>
       </ul>
     </WriteDialog>
   );

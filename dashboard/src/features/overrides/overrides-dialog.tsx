@@ -60,7 +60,7 @@ export function OverridesDialog({ customer, onClose }: { customer: Customer; onC
   return (
     <WriteDialog
       title={`Overrides for ${who}`}
-      note="Custom terms instead of the plan's. They stay when the plan changes."
+      note="Custom terms instead of the plan's. They are kept when the plan changes."
       isWide
       write={save}
       request={body === null ? null : requestOf(body)}

@@ -127,7 +127,7 @@ export function DefaultPlanDialog({ suggested, onClose }: { suggested?: string; 
       />
       <p className="text-muted">
         {body.plan === null
-          ? "Check and consume requests for customers without an assigned plan are denied. Consume requests do not create unknown customers."
+          ? "Check and consume requests for customers without an assigned plan are denied. A consume request for an unknown customer does not create the customer."
           : "Applies to customers without an assigned plan, including new ones."}
         {current !== null &&
           current.key !== chosen &&

@@ -120,7 +120,7 @@ export function sentencesOf(diff: TermsDiff, names: Names): Sentence[] {
   ];
 }
 
-/** Overage has a sentence of its own. */
+/** Describes a change of overage in a separate sentence. */
 function allowanceChanges(before: PoolAllowance, after: PoolAllowance, names: Names): Sentence[] {
   const pool = names.pool(after.pool);
   const where = pool === null ? "" : ` in ${pool}`;

@@ -110,7 +110,7 @@ function PublishPanel({ planKey: key, etag, diff }: { planKey: string; etag: str
         }}
       >
         {isFirst ? (
-          <p>This is the first version. Assign the plan to customers afterwards.</p>
+          <p>This is the first version. Assign the plan to customers afterward.</p>
         ) : (
           <>
             <p>{haveItNow(diff)}</p>

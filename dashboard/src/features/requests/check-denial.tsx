@@ -16,7 +16,7 @@ import { Time } from "../../ui/time.tsx";
 import { DenialStep } from "./denial-now.tsx";
 import { type Customer, customerNowQuery, type LoggedRequest, planNowQuery } from "./queries.ts";
 
-/** "Why?" for a denied check. Checks are not stored, so the dialog shows the reason and the customer's state now. */
+/** "Why?" for a denied check. Checks are not stored, so the dialog shows the reason and the customer's current state. */
 export function WhyCheckDenied({ request }: { request: Check }) {
   const [isOpen, setOpen] = useState(false);
   const { endpoint, reason } = request;
@@ -70,7 +70,7 @@ function Explanation({ request }: { request: DeniedCheck }) {
   return (
     <>
       <p className="text-section">
-        {whyOf({ ...request, feature: request.feature && nameOf(request.feature) }, found)}
+        {whyOf({ ...request, feature: request.feature && nameOf(request.feature) })}
       </p>
       <h3 className="text-form font-medium">Now</h3>
       <Details
@@ -104,13 +104,12 @@ function Explanation({ request }: { request: DeniedCheck }) {
   );
 }
 
-function whyOf({ reason, feature }: DeniedCheck, customer: Customer | null): string {
-  const plan = customer?.plan?.name ?? "The plan";
+function whyOf({ reason, feature }: DeniedCheck): string {
   switch (reason) {
     case "insufficient_credits":
       return `${feature} cost more credits than the customer had.`;
     case "limit_reached":
-      return `The check requested more ${feature} than ${plan} allows per period.`;
+      return `The check would have exceeded the customer's limit for ${feature}.`;
     case "feature_not_in_plan":
       return `The customer's plan did not include ${feature}.`;
     case "customer_blocked":

@@ -61,7 +61,7 @@ export function DenialPage() {
   );
 }
 
-/** Back to the list that the user came from. A denial opened by its address leads to the customer's requests. */
+/** Back to the list that the user came from, or to the customer's requests if the denial was opened directly. */
 function Back({ customerId }: { customerId: string | null }) {
   const scope = useScope();
   const router = useRouter();

@@ -112,7 +112,7 @@ function reversalItems({ endpoint, answer }: KeyHistory): Item[] {
   ];
 }
 
-/** Features and their quantities, in one line. */
+/** Features and their quantities, on one line. */
 function Amounts({ items }: { items: readonly { feature: string; quantity: number }[] }) {
   return items.map(({ feature, quantity }, index) => (
     <span key={feature}>

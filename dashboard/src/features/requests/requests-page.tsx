@@ -191,7 +191,7 @@ function NoRequests({ isFiltered }: { isFiltered: boolean }) {
           </ButtonLink>
         }
       >
-        No request of the last 7 days matches the filters.
+        No requests in the last 7 days match the filters.
       </EmptyState>
     );
   }

@@ -110,7 +110,7 @@ function judge({ migrations, clockOffsetMs, databaseBytes, tables }: Health): Ve
     (schema) => !migrations.some((migration) => migration.schema === schema),
   );
   if (missing.length > 0) {
-    const why = `No migrations have been applied to the ${missing.length === 1 ? "schema" : "schemas"} ${missing.join(" and ")}. Run purser migrate.`;
+    const why = `No migrations have been applied to the ${missing.join(" and ")} ${missing.length === 1 ? "schema" : "schemas"}. Run purser migrate.`;
     return { tone: "warn", title: "The database is not migrated", why };
   }
   if (Math.abs(clockOffsetMs) > CLOCK_OFFSET_MAX_MS) {

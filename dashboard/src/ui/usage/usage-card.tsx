@@ -13,7 +13,7 @@ import { WindowEdge } from "./window-edge.tsx";
 
 const UsageChart = lazyChart(async () => (await import("./usage-chart.tsx")).UsageChart);
 
-/** True for reversals too, whose totals are negative. */
+/** True for reversals too, because their totals are negative. */
 export function hasUsage({ usage }: UsageShown): boolean {
   return Object.values(usage.total).some((sum) => sum !== 0);
 }

@@ -35,7 +35,7 @@ export function UsageFilters({
   fields: readonly string[];
   /** With several pools, one can be selected. */
   pools: readonly { readonly key: string; readonly name: string }[];
-  /** What an active filter shows instead of its key or ID. */
+  /** The names that active filters show instead of keys or IDs. */
   names?: Partial<Record<string, string>>;
   /** Groupings to offer. */
   groups?: (group: GroupBy) => boolean;
