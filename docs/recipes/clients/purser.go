@@ -23,7 +23,7 @@ func Extend(id string, body JSON) (JSON, error)  { return call("holds/"+id+"/ext
 func Settle(id string, body JSON) (JSON, error)  { return call("holds/"+id+"/settle", body, 30) }
 func Release(id string, body JSON) (JSON, error) { return call("holds/"+id+"/release", body, 30) }
 
-// Sends the same bytes again until there is a definite response or the time is over. With an error, the answer has its code.
+// Sends the same bytes again until there is a definite response or the deadline has passed. For an error, the answer has its code.
 func call(path string, body JSON, seconds float64) (JSON, error) {
 	data, _ := json.Marshal(body)
 	client := http.Client{Timeout: time.Duration(math.Min(3, seconds) * float64(time.Second))}

@@ -10,7 +10,7 @@ purser_key() (
   echo "${environment%%_*}:$*"
 )
 
-# Each prints the response and returns 0, also for a denial. For an error, each prints it to standard error and returns 1.
+# Each prints the response and returns 0, even for a denial. For an error, each prints the response to standard error and returns 1.
 purser_check() { purser_call check "$1" 1; }
 purser_consume() { purser_call consume "$1" 10; }
 purser_hold() { purser_call holds "$1" 10; }
@@ -21,7 +21,7 @@ purser_release() { purser_call "holds/$1/release" "$2" 30; }
 # Prints a field of the response on standard input.
 purser_field() { sed -n "s/^.*[{,]\"$1\":\"\{0,1\}\([^,\"}]*\).*\$/\1/p"; }
 
-# Sends the same bytes again until there is a definite response or the time is over.
+# Sends the same bytes again until there is a definite response or the deadline has passed.
 purser_call() (
   deadline=$(($(date +%s) + $3)) backoff=200
   while :; do

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Turns any CSV file into an import file for Purser, by a map of columns. Node.js 24, no dependencies.
+// Turns any CSV file into an import file for Purser, using a map of columns. Node.js 24, no dependencies.
 //
 //   node csv-map.mjs balances.csv map.json > customers.csv
 //
@@ -66,7 +66,7 @@ function toTime(text, form) {
   return /^\d{1,14}$/.test(text) ? new Date(Number(text) * factor).toISOString() : null;
 }
 
-/** Purser has whole credits. Negative balances become 0. */
+/** Purser uses whole credits only. Negative balances become 0. */
 function roundUp(text) {
   if (/^-\d+(\.\d+)?$/.test(text)) return "0";
   const [, whole, part = ""] = /^(\d+)(?:\.(\d+))?$/.exec(text) ?? [];

@@ -71,7 +71,7 @@ function customerOf({ customer }) {
   return typeof customer === "string" ? customer : customer?.id;
 }
 
-/** What is left of each grant: its credits minus its debits. */
+/** The amount left of each grant: its credits minus its debits. */
 function sumTransactions(file) {
   refuseMissingPages(file);
   const sums = new Map();
@@ -88,7 +88,7 @@ function sumTransactions(file) {
   return sums;
 }
 
-/** Debits on a missing page would be imported as credits. Each customer has a list of its own. */
+/** Debits on a missing page would be imported as credits. Each customer has a separate list. */
 function refuseMissingPages(file) {
   const customers = new Map(grants.map((grant) => [grant.id, customerOf(grant)]));
   const pages = [readJson(file)].flat().filter(({ object }) => object === "list");

@@ -66,7 +66,7 @@ async function handle({ type, livemode, data: { object } }) {
  * reads last, so outdated data is always replaced.
  */
 async function settlePlans(stripeCustomer, ended = []) {
-  // Ends only plans that this event ended or this call assigned. A plan that was assigned manually stays.
+  // Ends only plans that this event ended or this call assigned. A plan that was assigned manually is kept.
   const mayEnd = new Set(ended);
   for (let written = null; ; ) {
     const wanted = await readWantedPlans(stripeCustomer);
@@ -132,7 +132,7 @@ function toAssignment({
   // The change is not paid yet: Purser keeps the current plan until `invoice.paid`.
   if (owed === "change") return null;
   const paidUntil = owed === "period" ? item.current_period_start : item.current_period_end;
-  // cancel_at_period_end sets it too. No payment is collected after it, so it needs no grace.
+  // cancel_at_period_end sets it too. No payment is collected after it, so it needs no grace period.
   const endsAt = Math.min(paidUntil + GRACE_SECONDS, cancel_at ?? Number.POSITIVE_INFINITY);
   if (endsAt * 1000 <= Date.now()) return null;
   const plan = startedPlan(schedule, item) ?? PLANS[item.price.id];
@@ -152,8 +152,8 @@ function startedPlan(schedule, { current_period_start: since }) {
 
 /**
  * The plan of the schedule's next phase, such as a downgrade at the end of the period. It is not paid for yet, so it ends with the
- * grace; without grace, it starts with `invoice.paid`. A phase within the paid period follows Stripe's own events. The plan is undefined
- * if the price is not in PLANS.
+ * grace period; without one, it starts with `invoice.paid`. A phase within the paid period follows Stripe's own events. The plan is
+ * undefined if the price is not in PLANS.
  */
 function toNextPlan(current, schedule, { paidUntil, cancel_at }) {
   const canceled = cancel_at ?? Number.POSITIVE_INFINITY;
