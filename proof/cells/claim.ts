@@ -5,7 +5,7 @@ import { after, type Model } from "./explore.ts";
  * determines. The charge is stored in the home of the customer, which the payload determines. Each step is one transaction in one of them.
  *
  * A request that is refused leaves its claim. Another payload may then use the key: it first writes a void at the home of the claim, so
- * that nothing can be charged there any more, and then replaces the claim with the next generation.
+ * that nothing can be charged there anymore, and then replaces the claim with the next generation.
  */
 
 /** Mistakes that the model must find. */

@@ -1,6 +1,6 @@
 /**
  * Moving a project between two databases while it is in use. Each database has a gate for the project. A writer takes a shared lock,
- * reads the gate in a statement of its own, and writes only if the gate is open at the epoch of its route. The mover fences the
+ * reads the gate in a separate statement, and writes only if the gate is open at the epoch of its route. The mover fences the
  * source, waits once for an exclusive lock, copies the rest, and switches the route in the control plane. Each step is one
  * transaction in one database. A mover that was interrupted may continue at any later time, beside its successor.
  */
@@ -75,7 +75,7 @@ export type MoveState = {
   written: number;
   aborts: number;
   crashes: number;
-  /** Moves back that are still to come. */
+  /** The number of moves back that are still to come. */
   returns: number;
 };
 

@@ -52,7 +52,7 @@ export function moveModel({
       return cells.a.gate === "open" && cells.b.gate === "open" ? "both gates are open" : null;
     },
     stuckProblemOf: ({ cells, control }) =>
-      cells[control.place].gate === "open" ? null : "nobody can write any more",
+      cells[control.place].gate === "open" ? null : "nobody can write anymore",
   };
 }
 

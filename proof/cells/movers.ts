@@ -52,7 +52,7 @@ export function* moverSteps(state: MoveState, index: number, mistake: MoveMistak
     });
 }
 
-/** Continues where the control plane says. */
+/** Continues from the state in the control plane. */
 function begin({ control }: MoveState, own: Mover): void {
   control.attempt += 1;
   own.attempt = control.attempt;
@@ -142,7 +142,7 @@ const STEPS: Partial<Record<MoverStep, Change>> = {
   },
 };
 
-/** After a way back, a mover that slept must not change the gate, whose epoch has risen. */
+/** After a move back, a mover that was interrupted must not change the gate, because the gate's epoch has risen. */
 function changeGate(
   cell: Cell,
   { from, to, epoch }: { from: Cell["gate"]; to: Cell["gate"]; epoch: number },

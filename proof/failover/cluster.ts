@@ -35,7 +35,7 @@ export type Member = {
 
 type Signal = "SIGKILL" | "SIGTERM" | "SIGSTOP" | "SIGCONT";
 
-/** A node: PostgreSQL and the Patroni process that controls it, with a network of their own. */
+/** A node: PostgreSQL and the Patroni process that controls it, with their own network. */
 class Node {
   readonly name: NodeName;
   readonly address: string;

@@ -76,7 +76,7 @@ function ip(...args: readonly string[]): void {
   execFileSync("ip", [...args], { stdio: ["ignore", "ignore", "pipe"] });
 }
 
-/** For what may never have been created. */
+/** For removing resources that may never have been created. */
 function ignoreErrors(work: () => void): void {
   try {
     work();

@@ -12,7 +12,7 @@ export type Fault = {
   readonly endMs: number;
   /** From the fault until Patroni reported another leader. Null if the leader stayed. */
   readonly promotedMs: number | null;
-  /** Sessions that were cancelled or ended while they waited for a standby. */
+  /** Sessions that were canceled or ended while they waited for a standby. */
   readonly interrupted: number;
   /** Why this fault proves less than it should. Empty if it proves everything. */
   readonly doubts: readonly string[];
@@ -86,7 +86,7 @@ async function killLeader({ cluster, leader }: Scene): Promise<Effect> {
   return effect;
 }
 
-/** The leader does not notice that it was stopped, and must not write anything afterwards. */
+/** The leader does not notice that it was stopped, and must not write anything afterward. */
 async function stopLeader({ cluster, leader }: Scene, forMs: number): Promise<Effect> {
   const continueAtMs = performance.now() + forMs;
   const promoted = watch(cluster, leader, async () => cluster.signal(leader, "SIGSTOP"), forMs);
@@ -118,7 +118,7 @@ async function withoutStandby(
 
 /**
  * Cuts the standbys off, so that commits are stored by the leader only, and interrupts the waits for them. Then the leader is cut off
- * and killed: every write that was acknowledged nevertheless is lost. A row of our own, whose wait is interrupted too, must be lost.
+ * and killed: every write that was acknowledged anyway is lost. A test row of our own, whose wait is interrupted too, must be lost.
  */
 async function interruptWaits({ cluster, leader }: Scene, how: string): Promise<Effect> {
   await cluster.query(leader, "create table if not exists interrupted (number bigint)");
@@ -158,7 +158,7 @@ async function interruptWaits({ cluster, leader }: Scene, how: string): Promise<
   return { ...effect, interrupted: Number(interrupted), doubts };
 }
 
-/** With `failsafe_mode`, the leader stays. */
+/** With `failsafe_mode`, the leader keeps its role. */
 async function killEtcd({ cluster, leader }: Scene): Promise<Effect> {
   const startMs = performance.now();
   cluster.killEtcd();

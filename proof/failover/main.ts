@@ -16,7 +16,7 @@ result is added to the file; the totals are those of all parts of the same commi
 postgresql-15.
 Exit code 0: pass; 1: fail; 2: unknown, because something could not be checked.`,
     options: {
-      minutes: { default: 45, help: "no fault starts after this time; judging takes a few minutes more" },
+      minutes: { default: 45, help: "no fault starts after this time; the checks take a few more minutes" },
       faults: { default: null, takes: "NAMES", help: "only these faults, separated by commas" },
       results: {
         default: join(tmpdir(), "purser-failover.ndjson"),

@@ -8,7 +8,7 @@ const CONNECT_MAX_MS = 500;
 /** A commit that waits for a standby is abandoned after this time. */
 const WRITE_MAX_MS = 1_000;
 
-/** Writes a row at a time through the proxy, without Purser: what the cluster needs to accept writes again. */
+/** Writes one row at a time through the proxy, without Purser, to measure how long the cluster itself refuses writes. */
 export class Probe {
   /** When a write succeeded, in milliseconds of this process's monotonic clock. */
   readonly writtenAtMs: number[] = [];

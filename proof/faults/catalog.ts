@@ -70,7 +70,7 @@ export type PlanKey = keyof typeof PLANS;
 export const DEFAULT_PLAN = "free" satisfies PlanKey;
 
 export const CATALOG: CatalogContent = { features: FEATURES, plans: PLANS, defaultPlan: DEFAULT_PLAN };
-/** For a release that does not know overage. */
+/** For a release that does not support overage. */
 export const PREPAID_CATALOG: CatalogContent = { ...CATALOG, plans: PREPAID_PLANS };
 
 export function isFeatureKey(key: string | null): key is FeatureKey {

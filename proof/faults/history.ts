@@ -77,7 +77,7 @@ export function hasItems(request: DecidedRequest): boolean {
   return "items" in request;
 }
 
-/** The features that were asked for, in both forms. */
+/** The requested features, in both forms. */
 export function itemsOf(request: DecidedRequest): readonly Item[] {
   if ("items" in request) return request.items;
   const { feature, quantity } = request;

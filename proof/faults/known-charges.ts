@@ -28,7 +28,7 @@ export class KnownCharges {
     if (items.some(({ overageCredits }) => overageCredits > 0)) keep(this.#withOverage, known);
   }
 
-  /** In half of all cases one with overage. Null if there is none. */
+  /** Picks a charge, in half of all cases one with overage. Null if there is none. */
   pick(): KnownCharge | null {
     return pickFrom(integerBetween(0, 2) === 0 ? this.#withOverage : this.#all);
   }
@@ -57,7 +57,7 @@ export async function reverseCharge(charge: KnownCharge, turn: Turn): Promise<re
   return [call, await client.send({ ...rival, marker: nextMarker() })];
 }
 
-/** In a third of all cases of the whole charge, otherwise of a part. */
+/** Reverses the whole charge in a third of all cases, otherwise a part of it. */
 function makeReversal({ consumeId, customerId, items }: KnownCharge): ReverseRequest {
   const charge = { endpoint: "reverse", consumeId, customerId } as const;
   const item = pickFrom(items);

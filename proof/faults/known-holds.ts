@@ -103,7 +103,7 @@ function makeSettlement(hold: KnownHold): HoldChangeRequest {
   return { ...settle, used: named.map((each) => ({ ...each, quantity: pickUsed(each) })) };
 }
 
-/** From nothing to twice what is held. */
+/** A quantity from 0 to twice the held one. */
 function pickUsed({ quantity }: Item): number {
   return integerBetween(0, 2 * quantity + 1);
 }

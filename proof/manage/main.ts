@@ -12,8 +12,8 @@ const BUSY_ENTRIES = 100_000;
 const P95_MS_MAX = 100;
 const TRANSACTION_MS_MAX = 5_000;
 /**
- * The same as for any other load without a credential, in the abuse proof. Passwords are compared one at a time, but each comparison
- * occupies one of two cores for 30 ms or more.
+ * The same bound as for any other load without a credential, in the abuse proof. Passwords are compared one at a time, but each
+ * comparison occupies one of two cores for 30 ms or more.
  */
 const SLOWDOWN_MAX = 3;
 /** Smaller tables may be read by a sequential scan. */

@@ -22,7 +22,7 @@ const READY_WITHIN_MS = 600_000;
 await runProof(
   {
     command: "npm run package-proof",
-    about: `Makes the npm package, installs it into an empty folder, and runs it there: dev with a charge to a demo customer; migrate,
+    about: `Builds the npm package, installs it into an empty folder, and runs it there: dev with a charge to a demo customer; migrate,
 serve and verify with a charge on another PostgreSQL. Checks that every line of code is where it is in the source.`,
     options: {},
   },

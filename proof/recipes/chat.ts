@@ -10,9 +10,9 @@ export const CUSTOMER = "grace";
 
 export type Chat = Credits & {
   readonly line: LineToPurser;
-  /** What a recipe reads from its environment. */
+  /** The environment variables that a recipe reads. */
   readonly env: { readonly PURSER_URL: string; readonly PURSER_KEY: string };
-  /** What the customer has left and was charged for, and what became of the holds. */
+  /** The customer's balance and charges, and how the holds ended. */
   readBooks(): Promise<Books>;
 };
 

@@ -22,7 +22,7 @@ export type OwnResponse = {
 export type LineToPurser = {
   readonly url: string;
   state: LineState;
-  /** What happens to the next requests, one for each, before `state` applies. */
+  /** The states for the next requests, one for each, before `state` applies. */
   readonly next: LineState[];
   readonly seen: { readonly atMs: number; readonly path: string; readonly body: string }[];
 };

@@ -14,7 +14,7 @@ const run = promisify(execFile);
 /** Debian's PostgreSQL, which Debian's pgBackRest supports. */
 const BIN = "/usr/lib/postgresql/15/bin";
 const STANZA = "purser";
-/** Recovery of a large backup has no other limit. */
+/** The only time limit on the recovery of a large backup. */
 const RECOVERY_SECONDS_MAX = 7_200;
 const POLL_MS = 200;
 /** Commit times are needed to calculate what a restored server must contain. */

@@ -39,7 +39,7 @@ export async function prepare(database: Database, { context }: Project, { custom
 
 /**
  * Inserts the events in time order, spread evenly over 13 months, while the job rolls them up. The indexes for lists are created
- * afterward: a third less work for equivalent, slightly denser indexes. The indexes that the roll-up needs stay.
+ * afterward: a third less work for equivalent, slightly denser indexes. The indexes that the roll-up needs are kept.
  */
 export async function fillEvents(
   database: Database,

@@ -108,7 +108,7 @@ async function readPages(scene: Scene, path: string): Promise<void> {
   }
 }
 
-/** Reads as a viewer, except for access of members, which needs an owner. */
+/** Reads as a viewer, except for members' access, which needs an owner. */
 function tokenFor({ tokens }: Scene, path: string): string {
   return path.endsWith("/access") ? tokens.owner : tokens.viewer;
 }

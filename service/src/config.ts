@@ -202,7 +202,7 @@ function isLocal({ hostname }: URL): boolean {
 /** Placeholder passwords from examples, without hyphens. */
 const PLACEHOLDERS = ["changeme", "chooseapassword", "example", "password", "postgres", "purser", "secret"];
 
-/** An installation that others can reach must not use a password that its documentation shows. */
+/** An installation that others can reach must not use a password from an example. */
 function rejectPlaceholders({ databaseUrl, init }: Pick<Config, "databaseUrl" | "init">, problems: string[]) {
   const passwords = {
     DATABASE_URL: URL.parse(databaseUrl)?.password,

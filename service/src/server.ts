@@ -147,7 +147,7 @@ function createApp({ config, certificate, log }: ServerParts): FastifyInstance {
     requestIdHeader: false,
     genReqId: chooseRequestId,
     bodyLimit: BODY_BYTES_MAX,
-    // The router's limit applies before decoding: 255 characters of 4 bytes, percent-encoded, are 3,060. Its default is 100.
+    // The router's limit applies before decoding: 255 characters of 4 bytes, percent-encoded, are 3,060. The router's default is 100.
     routerOptions: { maxParamLength: 3_072 },
     schemaController: compileWhenNeeded(),
     // Uses the address that a trusted proxy forwards, because failed logins are counted by address.

@@ -54,7 +54,7 @@ const SWEEP_EVERY_MS = 1_000;
 /** Pools besides the connections of the lanes and the reader. docs/operations/sizing.md states the total. */
 export const POOLS = {
   keys: { name: "keys", sizeMax: 4 },
-  // Separate pool, so that dashboard queries cannot delay API key look-ups.
+  // Separate pool, so that dashboard queries cannot delay API key lookups.
   manage: { name: "manage", sizeMax: 8 },
   // Separate pool with a connection per job, so that slow dashboard queries or jobs cannot delay the roll-ups.
   jobs: { name: "jobs", sizeMax: 4 },

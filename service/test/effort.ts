@@ -5,5 +5,5 @@ export const HISTORIES_TIMEOUT_MS = 60_000 + HISTORIES * 20;
 /** How many invalid bodies the fuzz test sends. */
 export const BODIES = Number(process.env["BODIES"] ?? 10_000);
 
-/** Hostile requests go to all public and runtime routes, and to each of the others or with `ROUTE_STEP=5` to each fifth. */
+/** Hostile requests go to all public and runtime routes, and to all others, or with `ROUTE_STEP=5` to every fifth of those. */
 export const ROUTE_STEP = Number(process.env["ROUTE_STEP"] ?? 1);

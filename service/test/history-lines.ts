@@ -122,7 +122,7 @@ export const HISTORY_LINES: Readonly<Record<string, HistoryLine>> = {
   searchEnvironment: (facts) => searches("search", facts),
 };
 
-/** Look-ups by search. A response contains the search text only if something was found. */
+/** Lookups by search. A response contains the search text only if something was found. */
 function searches(path: string, { consumeId, denialId, eventId, ...keys }: Facts): Look[] {
   const found = [consumeId, denialId, eventId, keys.chargeKey, keys.denialKey, keys.eventKey];
   return found.map((q) => ({ path: `${path}?q=${q}`, says: [q] }));

@@ -16,7 +16,7 @@ export type Holds = Credits & {
   extend(holdId: string, body?: object): Promise<Reply>;
   /** Reads with the test key. */
   read(path: string): Promise<Reply>;
-  /** What a check of a free feature says about the balance. */
+  /** The balance that a check of a free feature returns. */
   balance(customerId?: string): Promise<number>;
 };
 
@@ -60,7 +60,7 @@ export async function expectVerified(database: TestDatabase): Promise<void> {
   expect((await verifyDatabase(database.serviceUrl)).mismatch).toBeNull();
 }
 
-/** Ends all open holds a millisecond after they were opened. Their IDs stay. */
+/** Ends all open holds a millisecond after they were opened. Their IDs do not change. */
 export async function expireHolds(database: TestDatabase): Promise<void> {
   await changeHolds(database, "expires_at = opened_at + interval '1 millisecond'");
   await database.query(
@@ -72,7 +72,7 @@ export async function expireHolds(database: TestDatabase): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
-/** Moves wallets and holds into the past by this much. The ID of a hold names its opening, so it changes too. */
+/** Moves wallets and holds into the past by this much. The ID of a hold contains the time of its opening, so it changes too. */
 export async function windBackHolds(database: TestDatabase, ms: number): Promise<(holdId: string) => string> {
   await windBack(database, ms);
   const shift = (column: string) => `${column} = ${column} - make_interval(secs => ${ms / 1_000})`;
@@ -83,12 +83,12 @@ export async function windBackHolds(database: TestDatabase, ms: number): Promise
   await database.query(`update cell.open_holds set ${shift("expires_at")}`);
   return (holdId) => {
     const id = parseHoldId(holdId);
-    if (id === null) throw new Error(`${holdId} is no hold ID`);
+    if (id === null) throw new Error(`${holdId} is not a hold ID`);
     return nameHold({ ...id, openedAt: brandAs<Instant>(id.openedAt - ms) });
   };
 }
 
-/** Wallets no longer say until when no hold ends, so that the next decision reads all that are due. */
+/** Resets `holdsUntil` in all wallets, so that the next decision reads all holds that are due. */
 export async function forgetNextEnds(database: TestDatabase): Promise<void> {
   await database.query(
     "update cell.wallets set state = regexp_replace(state, ',[0-9]+]$', ',0]') where starts_with(state, '[4,')",

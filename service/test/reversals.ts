@@ -49,7 +49,7 @@ export async function ageCharges({ database }: Managed, ms: number): Promise<(co
   await database.query("set session_replication_role = origin");
   return (consumeId) => {
     const uuid = parsePublicId("con", consumeId);
-    if (uuid === null) throw new Error(`${consumeId} is no consume ID`);
+    if (uuid === null) throw new Error(`${consumeId} is not a consume ID`);
     const id = readConsumeId(uuid);
     return publicId("con", nameConsume({ ...id, recordedAt: brandAs<Instant>(id.recordedAt - ms) }));
   };

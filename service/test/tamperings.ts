@@ -41,7 +41,7 @@ const LEDGER: readonly Tampering[] = [
   entry("an entry deleted", `delete from cell.ledger where ${ANY_CONSUME}`),
   entry("the last entry deleted", `delete from cell.ledger where ${LAST_ENTRY}`),
   entry(
-    "an entry doubled",
+    "a duplicate entry",
     `insert into cell.ledger (recorded_at, sequence, ${COLUMNS})
      select recorded_at + interval '1 ms', sequence, ${COLUMNS} from cell.ledger where ${ANY_CONSUME}`,
   ),
@@ -131,7 +131,7 @@ const OVERRIDES: readonly Tampering[] = [
      from cell.overrides where ${OF_ADA} and number = 3`,
   ),
   wallet("a count of the overrides removed", (found) => ({ ...found, ownCounters: [] })),
-  wallet("a count of the overrides twice", (found) => ({
+  wallet("a duplicate count of the overrides", (found) => ({
     ...found,
     ownCounters: found.ownCounters.flatMap((counter) => [
       { ...counter, used: 0, fromSequence: found.sequence + 1 },
@@ -155,7 +155,7 @@ const WALLETS: readonly Tampering[] = [
   entry("the largest sequence", `update cell.wallets set sequence = 9007199254740991 where ${OF_ADA}`),
   entry("a wallet that cannot be read", `update cell.wallets set state = '{}' where ${OF_ADA}`),
   wallet("credits added to the wallet", (found) => ({ ...found, grants: withMore(found.grants, 1) })),
-  wallet("a grant twice", (found) => ({ ...found, grants: [...found.grants, ...found.grants] })),
+  wallet("a duplicate grant", (found) => ({ ...found, grants: [...found.grants, ...found.grants] })),
   wallet("grants in another order", (found) => ({ ...found, grants: found.grants.toReversed() })),
   wallet("a grant that never expires", (found) => ({
     ...found,

@@ -18,9 +18,9 @@ import type { Facts } from "./violation.ts";
 
 /** Facts from responses that no row stores. */
 export type Answered = HoldCalls & {
-  /** What was returned for a consume request or a request for a hold, by its marker. */
+  /** The response to each consume request or request for a hold, by its marker. */
   readonly decisions: ReadonlyMap<string | null, Decision>;
-  /** What was returned for a reversal, by its marker. */
+  /** The response to each reversal, by its marker. */
   readonly reversals: ReadonlyMap<string | null, Reversed>;
 };
 

@@ -95,7 +95,7 @@ export function findExtension({ request, outcome }: Call): Extension | null {
   return { allowed, reason, quantity, creditsHeld, overageCredits, expiresAtMs: Date.parse(expiresAt) };
 }
 
-/** What a hold's end stores, and returns to the request that ended it. */
+/** The response that a hold's end stores, and returns to the request that ended it. */
 export type Closing = {
   readonly status: string;
   readonly late: boolean;
@@ -140,7 +140,7 @@ export function findClosing(text: string | null): Closing | null {
   return { status, late, ...sums, items, consumeId };
 }
 
-/** What a consume request or a settlement charged. */
+/** The charges of a consume request or a settlement. */
 type Charge = {
   readonly consumeId: string;
   readonly hasItems: boolean;

@@ -75,7 +75,7 @@ export function checkHistory(seen: Seen, stored: Stored | null): HistoryReport {
   };
 }
 
-/** What happens to holds in every run that has them. */
+/** Every run with holds must have all of these changes. */
 export const HOLD_KINDS = ["opened", "extended", "settled", "released", "expired", "charged"] as const;
 
 /** Whether a consume request with items was answered this way. */

@@ -199,7 +199,7 @@ export function checkExtended({ name, rows, calls }: Held): Violation[] {
   const endsMs = new Set([rows[0]?.expiresAtMs, ...asked.map(({ expiresAt }) => Date.parse(expiresAt))]);
   for (const { hold, expiresAtMs } of extended)
     if (!totals.has(hold.items[0]?.quantity) || !endsMs.has(expiresAtMs))
-      violations.push({ invariant: "I3", text: `${name} was extended to what no request said` });
+      violations.push({ invariant: "I3", text: `${name} was extended to values that no request had` });
   return violations;
 }
 

@@ -73,7 +73,7 @@ function findProblem(call: Call, outage: Outage): string | null {
   const reply = `${request.marker} of ${client} got ${JSON.stringify(outcome)} in ${(endMs - startMs).toFixed(0)} ms`;
   if (endMs - startMs >= REPLY_MS_MAX) return `${reply}, too late`;
   // The service was running, so it must respond. A reset or a timeout is not a response.
-  if (outcome.kind === "info" && outcome.status === null) return `${reply}, which is no response`;
+  if (outcome.kind === "info" && outcome.status === null) return `${reply}, which is not a response`;
   const isWithin = startMs >= outage.deadAtMs && endMs <= outage.restartedAtMs;
   return isWithin && outcome.kind !== "info" ? `${reply}, while there was no database` : null;
 }

@@ -99,7 +99,7 @@ function findWrongReversal(call: Call, request: ReverseRequest): string | null {
   return isAsked && items.length === 1 ? null : "reversed another quantity or feature";
 }
 
-/** What a request about an acknowledged hold can be rejected for. Settling is possible for 35 days after the end. */
+/** The errors that reject a request about an acknowledged hold. Settling is possible for 35 days after the end. */
 const HOLD_REFUSALS: Readonly<Record<HoldChangeRequest["endpoint"], readonly string[]>> = {
   settle: ["hold_settled", "hold_released"],
   release: ["hold_settled", "hold_expired"],
@@ -118,7 +118,8 @@ function findWrongDecision(call: Call): string | null {
   for (const [index, item] of asked.entries())
     for (const field of ["feature", "quantity"] as const)
       if (decision.items[index]?.[field] !== item[field]) return `returned another ${field}`;
-  if (decision.allowed !== (decision.reason === null)) return "is allowed with a reason, or denied without";
+  if (decision.allowed !== (decision.reason === null))
+    return "is allowed with a reason, or denied without one";
   if (decision.reason !== null && !REASONS.has(decision.reason))
     return "is denied for a reason that cannot occur in this run";
   const isCharged = request.endpoint === "consume" && decision.allowed;
@@ -162,7 +163,7 @@ const OVERAGE_LIMITS: ReadonlySet<number | null> = new Set(
     .flatMap(({ overage = 0 }) => (overage === 0 ? [] : [overage])),
 );
 
-/** What the balance does not cover of an allowed item, after the items before it. Null if the plan has no overage. */
+/** The part of an allowed item's price that the balance does not cover, after the items before it. Null if the plan has no overage. */
 function beyondOf({ items, allowed }: Decision, item: DecidedItem): number | null {
   if (item.overage === null) return null;
   if (!allowed) return 0;

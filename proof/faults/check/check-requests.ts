@@ -121,7 +121,7 @@ function decisionBounds(sent: readonly Call[]): { allowed: Bounds; denial: Bound
   };
 }
 
-/** What is left of a charge only decreases. So a rejected reversal was not executed by another call, before or after it. */
+/** The rest of a charge only decreases, so a rejected reversal was not executed by another call, before or after it. */
 function reversalBounds(sent: readonly Call[]): Bounds {
   const isReversed = sent.some((call) => findReversed(call) !== null);
   const isRejected = sent.some(
@@ -177,7 +177,7 @@ export function checkContents(calls: readonly Call[], stored: Stored): Violation
   ];
 }
 
-/** What the entry of a reversal has of its request. */
+/** The fields that the entry of a reversal takes from its request. */
 function partOf(request: ReverseRequest): Facts {
   if (request.quantity === null) return {};
   const { quantity, feature } = request;

@@ -16,7 +16,7 @@ const TABLES = [
   "holdChanges",
 ] as const satisfies (keyof Stored)[];
 
-/** Changes only each fifth row with `ROW_STEP=5`. Every change checks the whole history again, which takes 20 ms. */
+/** Changes only every fifth row with `ROW_STEP=5`. Every change checks the whole history again, which takes 20 ms. */
 const STEP = Number(process.env["ROW_STEP"] ?? 1);
 
 const CASES = TABLES.flatMap((table) => validRun()[table].map((_, index) => ({ table, index }))).filter(

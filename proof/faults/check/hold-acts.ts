@@ -11,7 +11,7 @@ import { type Decision, findClosing } from "./answers.ts";
 import { creditsIn, type HoldRow } from "./hold-rows.ts";
 import type { Facts } from "./violation.ts";
 
-/** What the rows of holds do not store, by marker. */
+/** Facts that the rows of holds do not store, by marker. */
 export type HoldCalls = {
   /** The settlements that take no credits other than those of the hold. */
   readonly atMostHeld: ReadonlySet<string | null>;

@@ -5,7 +5,7 @@ import type { Stored, StoredEntry, StoredHoldChange } from "./stored.ts";
 export type Subject = {
   readonly kind: "event" | "charge" | "denial" | "hold" | "reversal";
   readonly id: string;
-  /** What its key points to. That is the row itself, or the charge that was reversed. */
+  /** The ID that its key points to: of the row itself, or of the charge that was reversed. */
   readonly target: string;
   readonly marker: string | null;
   /** Null for events and for the reversal of a whole charge, which do not store it. */

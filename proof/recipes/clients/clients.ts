@@ -15,7 +15,7 @@ export function readClient(client: Client): string {
   return readFileSync(join(RECIPE, client), "utf8");
 }
 
-/** Runs the driver of a client in a process of its own. */
+/** Runs the driver of a client in a separate process. */
 export function runClient(
   client: Client,
   env: { readonly PURSER_URL: string; readonly PURSER_KEY: string },
@@ -34,7 +34,7 @@ const COMMANDS: Readonly<Record<Client, () => readonly string[]>> = {
 
 let goProgram: string | null = null;
 
-/** Compiles the client as a package of a module of its own, as a user would copy it. */
+/** Compiles the client as a package in a new module, as in a user's project. */
 function buildGo(): string {
   if (goProgram !== null) return goProgram;
   const directory = mkdtempSync(join(tmpdir(), "purser-go-"));

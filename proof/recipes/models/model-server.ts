@@ -14,7 +14,7 @@ export type Plan = {
 
 export type ModelServer = {
   readonly url: string;
-  /** What became of each call. */
+  /** How each call ended. */
   readonly calls: {
     body: Record<string, unknown>;
     sent: number;

@@ -99,7 +99,7 @@ const TRANSACTIONS = list([
   transaction("cbtxn_6", "credgr_used", "debit", 700),
 ]);
 
-test("Stripe's credit grants arrive with what is left of them, their kind and expiry, once", async () => {
+test("Stripe's credit grants are imported once, with their remaining credits, kind and expiry", async () => {
   const files = {
     "grants.json": GRANTS,
     "transactions.json": TRANSACTIONS,
@@ -187,7 +187,7 @@ const MAP = {
   reference: "comment",
 };
 
-test("any CSV file becomes an import file by a map of columns", async () => {
+test("a map of columns turns any CSV file into an import file", async () => {
   const { code, stdout, stderr } = await run("csv-map.mjs", { "in.csv": BALANCES, "map.json": MAP }, [
     "in.csv",
     "map.json",
@@ -211,7 +211,7 @@ test("any CSV file becomes an import file by a map of columns", async () => {
   });
 });
 
-test("a map that does not fit its file is rejected with the row", async () => {
+test("a map that does not match its file is rejected, and the error names the row", async () => {
   const attempt = (map: object, csv = BALANCES) =>
     run("csv-map.mjs", { "in.csv": csv, "map.json": map }, ["in.csv", "map.json"]);
   const cases: [Run, string][] = [

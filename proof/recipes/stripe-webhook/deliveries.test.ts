@@ -40,7 +40,7 @@ test("one valid signature among several is enough while the secret is rolled", a
 });
 
 test.each(["cut", "cut_after"] as const)(
-  "with the connection to Purser %s, Stripe gets a 500 and its retry counts once",
+  "if the connection to Purser fails (%s), Stripe gets a 500 and its retry counts once",
   async (state) => {
     const { stripe, line, deliver, read, database, countPlanChanges } = await openShop();
     const subscription = subscribe("price_pro");

@@ -19,7 +19,7 @@ import {
 } from "./stripe-objects.ts";
 
 test.each(SEEDS)(
-  "an older event does not undo a downgrade, whichever comes last (order %i)",
+  "an older event does not undo a downgrade, whichever arrives last (order %i)",
   async (seed) => {
     const { stripe, deliver, read, countPlanChanges } = await openShop();
     const pro = subscribe("price_pro");

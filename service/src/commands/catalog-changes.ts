@@ -31,7 +31,7 @@ function compareValues(before: Values, after: Values): string[] {
     const [was, is] = [before.get(path), after.get(path)];
     if (was === is) return [];
     if (was === undefined) return [`${path}: ${is}`];
-    return is === undefined ? [`${path}: ${was} -> gone`] : [`${path}: ${was} -> ${is}`];
+    return is === undefined ? [`${path}: ${was} -> removed`] : [`${path}: ${was} -> ${is}`];
   });
 }
 

@@ -61,7 +61,7 @@ export async function withPool<T>(
   }
 }
 
-/** Uses a lane's settings, because verification also makes point look-ups, and full scans would slow down other queries. */
+/** Uses a lane's settings, because verification also makes point lookups, and full scans would slow down other queries. */
 export async function openVerification(options: {
   url: string;
   statementTimeoutMs?: number;

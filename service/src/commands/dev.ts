@@ -36,7 +36,7 @@ export async function devCommand(options: DevOptions): Promise<void> {
   const portFile = join(directory, "postgres-port");
   const postgres = await startLocalServer({
     dataDirectory: join(directory, "postgres"),
-    // Reuses the port of the last start, so that a saved database URL stays valid, unless another program now uses the port.
+    // Reuses the port of the last start, so that a saved database URL remains valid, unless another program now uses the port.
     port: await freePort(Number(await readFile(portFile, "utf8").catch(() => "0"))),
     passwordFile: join(directory, "postgres-password"),
   });
@@ -175,7 +175,7 @@ Database        ${databaseUrl}
 Record your first usage event:
 
 ${firstEvent}${demoCustomer === null ? "" : inviteToConsume(curl, demoCustomer)}
-Data is kept in ${directory}. Stop with Ctrl C.
+Data is kept in ${directory}. Stop with Ctrl+C.
 `;
 }
 

@@ -128,12 +128,11 @@ async function inspectSearch(client: Client): Promise<Finding[]> {
       ) as is_installed`);
   const about = "search";
   if (rows[0]?.is_sound) return [];
-  const lacking =
-    "searches for customers read the whole list, because the index cell.customers_search is missing";
+  const lacking = "customer searches read the whole list, because the index cell.customers_search is missing";
   const first = rows[0]?.is_installed
     ? ""
     : "install the extensions pg_trgm and btree_gin on the server, then ";
-  const text = `${lacking}: ${first}run as the owner, while changes of customers can wait: psql "$DATABASE_URL" -f ${SEARCH_MIGRATION}`;
+  const text = `${lacking}: ${first}as the owner, while changes to customers can wait, run: psql "$DATABASE_URL" -f ${SEARCH_MIGRATION}`;
   return [{ level: "warning", about, text }];
 }
 

@@ -30,7 +30,7 @@ const settingsOf = ({ service, tokens }: Managed): Record<string, string> => ({
 
 type Items = { items: Record<string, unknown>[] };
 
-/** What a customer has, without numbers and dates that belong to one installation. */
+/** Everything a customer has, without numbers and dates that belong to one installation. */
 async function readWallets({ manage }: Managed, at: string): Promise<unknown[]> {
   const { items } = (await manage("GET", `${at}/customers`)).body as Items;
   const wallets = await Promise.all(
@@ -55,7 +55,7 @@ test("an exported environment imports into an empty installation with equal wall
   const directory = join(await makeDirectory(), "out");
   const exported = await runPurser(["export", directory, "--project", "1"], settingsOf(from));
   expect([exported.code, exported.stderr]).toEqual([0, ""]);
-  expect(exported.stdout).toContain("Exported 5 customers");
+  expect(exported.stdout).toMatch(/Customers exported to .*: 5\./);
   expect(exported.stdout).toContain("credits: allowance 358, purchase 500, manual 0, promotion 20");
   expect((await readdir(directory)).sort()).toEqual([
     "catalog.json",
@@ -94,8 +94,8 @@ test("an export rejects a folder with files, and reports what an import file can
   const directory = await makeDirectory();
   const arguments_ = ["export", directory, "--project", "1"];
   const { stdout } = await runPurser(arguments_, settingsOf(managed));
-  expect(stdout).toContain("1 customers are blocked");
-  expect(stdout).toContain("1 customers have overrides");
+  expect(stdout).toContain("Not in the import file: blocked status (customers: 1,");
+  expect(stdout).toContain("Not in the import file: overrides (customers: 1,");
   await writeFile(join(directory, "note"), "");
   expect((await runPurser(arguments_, settingsOf(managed))).stderr).toContain("is not empty");
 });

@@ -34,7 +34,7 @@ export async function exportCommand(options: ExportOptions): Promise<void> {
     const file = createWriteStream(join(directory, `${kind}.ndjson`));
     await pipeline(body === null ? Readable.from([]) : Readable.fromWeb(body), file);
   }
-  print(`Exported ${customers.length} customers to ${directory}.`);
+  print(`Customers exported to ${directory}: ${customers.length}.`);
   for (const line of describeTotals(customers)) print(line);
   for (const line of describeMissing(listed)) print(line);
   print(
@@ -154,14 +154,14 @@ type ListedCustomer = {
 /** Counts the customers with data that an import file cannot have. */
 function describeMissing(customers: readonly ListedCustomer[]): string[] {
   const missing: [string, (customer: ListedCustomer) => boolean][] = [
-    ["are blocked", ({ isBlocked }) => isBlocked],
-    ["have overrides", ({ overrides }) => overrides !== null],
-    ["have a pending plan change", ({ nextPlan }) => nextPlan !== null],
-    ["have metadata", ({ metadata }) => metadata !== null],
-    ["have open holds, which count as released", ({ balances }) => balances.some(({ held }) => held > 0)],
+    ["blocked status", ({ isBlocked }) => isBlocked],
+    ["overrides", ({ overrides }) => overrides !== null],
+    ["pending plan changes", ({ nextPlan }) => nextPlan !== null],
+    ["metadata", ({ metadata }) => metadata !== null],
+    ["open holds, which count as released", ({ balances }) => balances.some(({ held }) => held > 0)],
   ];
   const counted = missing.map(([what, has]) => [what, customers.filter(has).length] as const);
   return counted.flatMap(([what, count]) =>
-    count === 0 ? [] : [`  Not in the import file: ${count} customers ${what} (see customers.ndjson).`],
+    count === 0 ? [] : [`  Not in the import file: ${what} (customers: ${count}, see customers.ndjson).`],
   );
 }

@@ -47,7 +47,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   serve: { about: "run the service", settings: SERVER },
   "create-project": {
     takes: "NAME",
-    about: "create a project and print its API keys, once",
+    about: "create a project and print its API keys, which are shown only once",
     settings: DATABASE,
   },
   "revoke-key": {
@@ -66,7 +66,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
   verify: {
     about:
-      "recompute every wallet, grant and limit from the ledger and compare; can run while the service is running",
+      "recompute every wallet, grant and limit from the ledger and compare them; safe while the service is running",
     options: {
       "--usage": "instead, compare the usage roll-ups with the events, charges and denials",
       "--repair DAY": "first rebuild the roll-ups of this UTC day, for example 2026-11-15",

@@ -22,7 +22,7 @@ export async function resetOwnerCommand(options: {
   if (kind !== "created") options.print(describeEnded(ended));
   if (ended.apiKeysKept > 0) {
     options.print(
-      `The member created ${count(ended.apiKeysKept, "API key")}, which still work. Revoke any you do not recognize.`,
+      `API keys created by this member that still work: ${ended.apiKeysKept}. Revoke any you do not recognize.`,
     );
   }
   const what = options.publicUrl === null ? "this path on your installation" : "this link";

@@ -60,7 +60,7 @@ function refuseWeakPassword({ email, password }: { email: string; password: stri
 function offerSetup(setupUrl: string, log: Logger): void {
   log.warn(
     { setupUrl },
-    "there are no members yet: open this link to become the first owner. The link works once, within a day",
+    "there are no members yet: open this link to become the first owner. The link works once and expires after a day",
   );
 }
 

@@ -59,9 +59,9 @@ const WRONG: readonly [string, (database: TestDatabase) => Promise<unknown>][] =
           `credits in ${table}`,
           (d) => d.query(`update cell.${table} set credits = credits - 1 where ${one}`),
         ],
-        [`a row less in ${table}`, (d) => d.query(`delete from cell.${table} where ${one}`)],
+        [`a missing row in ${table}`, (d) => d.query(`delete from cell.${table} where ${one}`)],
         [
-          `a row more in ${table}`,
+          `an extra row in ${table}`,
           (d) =>
             d.query(`create temporary table more as select * from cell.${table} where ${one};
               update more set ${table.endsWith("days") ? "day = day" : "bucket = bucket"} - interval '1 year';
@@ -124,7 +124,7 @@ test("a missing event is found", async () => {
   await database.query("set session_replication_role = replica");
   await database.query("delete from cell.events where event = 'event.1' and customer_number = 1");
   expect(await verify(credits)).toMatch(
-    /^MISMATCH: environment 1, customer number 1, events "event.1" at .*-1 in number, -2 in q/,
+    /^MISMATCH: environment 1, customer number 1, events "event.1" at .*: count -1, quantity -2, /,
   );
 });
 
@@ -150,7 +150,7 @@ test("a repair corrects only the given day, even while usage is being recorded",
   await writing;
 });
 
-test("usage in a detached month stays in doubt, and verify lists the months to attach", async () => {
+test("usage in a detached month remains in doubt, and verify lists the months to attach", async () => {
   const credits = await setupCredits();
   const { database, cell } = credits;
   const [last = "", month = ""] = lastMonths(2);
@@ -161,7 +161,7 @@ test("usage in a detached month stays in doubt, and verify lists the months to a
   const partition = `partition cell.events_${last.replace("-", "_")}`;
   await database.query(`alter table cell.events detach ${partition}`);
   expect(await verify(credits)).toMatch(
-    `stays in doubt after the switch to this server: attach the months from ${last} on`,
+    `is still in doubt after the switch to this server: attach the months from ${last} on`,
   );
   expect(await database.count("cell.usage_progress", "doubtful_since is null")).toBe(0);
   await database.query(

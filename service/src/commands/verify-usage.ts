@@ -51,7 +51,7 @@ export async function verifyUsageCommand(options: {
         print("Nothing is missing after the switch to this server: usage is complete again.");
       } else
         print(
-          `Usage since ${formatTimestamp(doubtfulSince)} stays in doubt after the switch to this server: attach the months from ${formatTimestamp(doubtfulSince).slice(0, 7)} on, and verify again.`,
+          `Usage since ${formatTimestamp(doubtfulSince)} is still in doubt after the switch to this server: attach the months from ${formatTimestamp(doubtfulSince).slice(0, 7)} on, and verify again.`,
         );
     }
     return wrong === null;
@@ -68,8 +68,8 @@ function describe(wrong: WrongSum, since: Instant | null): string {
     ? ` To rebuild the day's roll-ups from the rows: purser verify --usage --repair ${formatTimestamp(day).slice(0, 10)}`
     : "";
   return (
-    `MISMATCH: environment ${environmentId}${who}, ${what} at ${formatTimestamp(at)}: the rows minus the roll-up are ` +
-    `${count} in number, ${quantity} in quantity, ${credits} in credits.${hint}`
+    `MISMATCH: environment ${environmentId}${who}, ${what} at ${formatTimestamp(at)}: ` +
+    `count ${count}, quantity ${quantity}, credits ${credits} (rows minus roll-up).${hint}`
   );
 }
 

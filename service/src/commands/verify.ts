@@ -18,7 +18,7 @@ export async function verifyCommand(options: {
   );
   const seconds = ((performance.now() - startMs) / 1_000).toFixed(1);
   print(`Checked ${describeChecked(checked)}.`);
-  print(`It took ${seconds} s, the longest statement ${Math.ceil(statementMsMax)} ms.`);
+  print(`It took ${seconds} s; the longest statement took ${Math.ceil(statementMsMax)} ms.`);
   print(mismatch === null ? "Every wallet matches its ledger." : describeMismatch(mismatch));
   return mismatch === null;
 }

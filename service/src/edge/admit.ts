@@ -95,7 +95,7 @@ function limitRate(
   const limits = { size: rate, perSecond: rate };
   const nowMs = performance.now();
   const left = take(limits, nowMs);
-  // More than a second only while the bucket is in deficit.
+  // Exceeds one second only while the bucket is in deficit.
   const waitSeconds = Math.max(1, Math.ceil(buckets.waitMs(id, limits, nowMs) / 1_000));
   reply.header("ratelimit-policy", `"key-per-process";q=${rate};w=1`);
   reply.header("ratelimit", `"key-per-process";r=${Math.max(0, Math.floor(left ?? 0))};t=${waitSeconds}`);

@@ -11,7 +11,7 @@ import { ApiKeyCache, type ApiKeySource } from "./api-key-cache.ts";
 const EVENT = { customerId: "c", event: "e", quantity: 1 };
 const GRACE_MS = 300_000;
 
-/** The real look-up with a counter, over a connection that the test can cut or stall. */
+/** The real lookup with a counter, over a connection that the test can cut or stall. */
 async function setup({ graceMs = GRACE_MS } = {}) {
   const database = await createDatabase();
   const project = await createTestProject(database);
@@ -29,7 +29,7 @@ async function setup({ graceMs = GRACE_MS } = {}) {
   } satisfies ApiKeySource & Record<string, unknown>;
   const cache = new ApiKeyCache(source, { graceMs });
   const find = (secret: string) => Promise.resolve(cache.find(secret, performance.now()));
-  /** Polls, because on a busy machine a look-up may take longer than a request waits for it. */
+  /** Polls, because on a busy machine a lookup may take longer than a request waits for it. */
   const findsKey = () => expect.poll(() => find(project.test.key.secret)).not.toBeNull();
   const revoke = () =>
     database.query("update control.api_keys set revoked_at = now() where id = $1", [project.test.key.id]);
@@ -79,7 +79,7 @@ test("a revocation takes effect at the next use of an idle key", async () => {
   expect(await find(secret)).toBeNull();
 });
 
-test("concurrent first uses share one look-up, and later uses need none", async () => {
+test("concurrent first uses share one lookup, and later uses need none", async () => {
   const { source, find, secret } = await setup();
   const found = await Promise.all(Array.from({ length: 50 }, () => find(secret)));
   for (let i = 0; i < 100; i++) found.push(await find(secret));
@@ -87,7 +87,7 @@ test("concurrent first uses share one look-up, and later uses need none", async 
   expect(source.lookups).toBe(1);
 });
 
-test("an unknown key is cached, so a flood of requests with it causes one look-up", async () => {
+test("an unknown key is cached, so a flood of requests with it causes one lookup", async () => {
   const { source, find } = await setup();
   const unknown = makeApiKey("live");
   for (let i = 0; i < 100; i++) expect(await find(unknown)).toBeNull();
@@ -106,7 +106,7 @@ test("an unknown key is not cached forever, so it works soon after it is created
   expect(await find(secret)).toMatchObject({ environmentKind: "test", scopes: new Set(["events"]) });
 });
 
-test("a malformed key causes no look-up", async () => {
+test("a malformed key causes no lookup", async () => {
   const { source, find, secret } = await setup();
   expect(await find(`${secret.slice(0, -1)}${secret.endsWith("0") ? "1" : "0"}`)).toBeNull();
   expect(source.lookups).toBe(0);
@@ -139,7 +139,7 @@ test("while the database does not respond in time, a revoked key is rejected", a
   await expect.poll(status).toBe(401);
 });
 
-test("a revocation found by a late look-up takes effect without another look-up", async () => {
+test("a revocation found by a late lookup takes effect without another lookup", async () => {
   const { wire, source, cache, revoke, find, findsKey, secret } = await setup();
   await findsKey();
   await revoke();
@@ -185,7 +185,7 @@ test("without a database and with no grace period, a known key is rejected", asy
   await expect(find(secret)).rejects.toThrow();
 });
 
-test("the grace period ends when the database is reachable again, even if slow", async () => {
+test("the grace period ends when the database is reachable again, even if it is slow", async () => {
   const { wire, find, findsKey, secret } = await setup();
   await findsKey();
   wire.cut({ refusing: true });
@@ -241,7 +241,7 @@ const HANGING: ApiKeySource = {
   isOutOfReach,
 };
 
-test("a request stops waiting for a look-up that hangs", async () => {
+test("a request stops waiting for a lookup that hangs", async () => {
   const cache = new ApiKeyCache(HANGING, { graceMs: GRACE_MS });
   const startedAtMs = performance.now();
   await expect(cache.find(makeApiKey("test"), startedAtMs)).rejects.toThrow("in time");

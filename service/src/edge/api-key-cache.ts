@@ -6,7 +6,7 @@ export type ApiKeySource = {
   /** Returns the live keys, by their index in `secrets`. */
   find(secrets: readonly string[]): Promise<ReadonlyMap<number, ApiKey>>;
   touch(ids: readonly number[]): Promise<void>;
-  /** Whether a look-up failed because no connection could be opened. A slow database does not count. */
+  /** Whether a lookup failed because no connection could be opened. A slow database does not count. */
   isOutOfReach(error: unknown): boolean;
 };
 
@@ -14,9 +14,9 @@ export type ApiKeySource = {
 const FRESH_MS = 2_000;
 /** After this age a key is looked up before it is served, so that a revocation takes effect within 5 s. */
 const STALE_MS = 4_000;
-/** How long a request waits for a look-up. The look-up itself continues, and its result is cached. */
+/** How long a request waits for a lookup. The lookup itself continues, and its result is cached. */
 const WAIT_MS = 800;
-/** Maximum number of queued look-ups of new keys: enough for a process that starts while many projects send requests. */
+/** Maximum number of queued lookups of new keys: enough for a process that starts while many projects send requests. */
 const FIRST_LOOKUPS_MAX = 2_048;
 const FIRST_LOOKUPS_PER_STATEMENT = 512;
 /** Two, so that one slow statement does not block the others, and fewer than the pool's connections. */
@@ -24,7 +24,7 @@ const FIRST_STATEMENTS_AT_ONCE = 2;
 const KNOWN_MAX = 10_000;
 const UNKNOWN_MAX = 10_000;
 
-/** Pause after a failed look-up of a known key. */
+/** Pause after a failed lookup of a known key. */
 const RETRY_MS = 1_000;
 
 type Entry = {
@@ -33,16 +33,16 @@ type Entry = {
   readonly askedAtMs: number;
   readonly expiresAtMs: number;
   askAgainAtMs: number;
-  /** When the last look-up failed because no connection could be opened; -Infinity if it did not fail that way. */
+  /** When the last lookup failed because no connection could be opened; -Infinity if it did not fail that way. */
   outOfReachAtMs: number;
 };
 
-/** Anyone can generate keys with a valid format, so their look-ups are limited. */
+/** Anyone can generate keys with a valid format, so their lookups are limited. */
 export class TooManyUnknownKeys extends Error {
   override readonly name = "TooManyUnknownKeys";
 }
 
-/** A new key that waits for its first look-up. */
+/** A new key that waits for its first lookup. */
 type InLine = { readonly secret: string } & Pick<PromiseWithResolvers<void>, "resolve" | "reject">;
 
 /**
@@ -55,7 +55,7 @@ export class ApiKeyCache {
   readonly #known = new BoundedMap<string, Entry>(KNOWN_MAX);
   readonly #unknown = new BoundedMap<string, number>(UNKNOWN_MAX);
   readonly #used = new Set<number>();
-  /** At most one look-up per key runs at a time, so that an older response never replaces a newer one. */
+  /** At most one lookup per key runs at a time, so that an older response never replaces a newer one. */
   readonly #lookups = new Map<string, Promise<void>>();
   readonly #firstInLine: InLine[] = [];
   #firstStatements = 0;
@@ -70,7 +70,7 @@ export class ApiKeyCache {
   find(secret: string, nowMs: number): ApiKey | null | Promise<ApiKey | null> {
     const entry = this.#known.find(secret);
     if (entry === undefined) {
-      // A malformed key is rejected without a look-up, and never cached.
+      // A malformed key is rejected without a lookup, and never cached.
       if (!isWellFormedApiKey(secret)) return null;
       const unknownSinceMs = this.#unknown.find(secret);
       if (unknownSinceMs !== undefined && nowMs - unknownSinceMs < STALE_MS) return null;
@@ -145,7 +145,7 @@ export class ApiKeyCache {
     throw new Error("the control database answered too late");
   }
 
-  /** Looks up a known key again. Concurrent uses of a key share one look-up. */
+  /** Looks up a known key again. Concurrent uses of a key share one lookup. */
   #lookUp(secret: string): Promise<void> {
     const running = this.#lookups.get(secret);
     if (running !== undefined) return running;

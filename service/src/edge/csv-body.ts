@@ -106,8 +106,8 @@ async function* readPieces(raw: IncomingMessage): AsyncGenerator<Buffer> {
       yield piece;
     }
   } finally {
-    // Releases the stream, which does not flow while an iterator is attached. It resolves only after a pending read, so it is not
-    // awaited then.
+    // Releases the stream, which does not flow while an iterator is attached. Not awaited during a pending read, because `return`
+    // resolves only after that read.
     const returned = pieces.return?.();
     if (!isWaiting) await returned;
     else returned?.catch(() => {});

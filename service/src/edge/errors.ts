@@ -73,7 +73,7 @@ function invalidRequest(found: readonly FastifySchemaValidationError[]): Problem
 
 export function internalError(): Problem {
   return new Problem("internal_error", {
-    detail: "Purser has a bug or an outage. With an idempotency key it is safe to try again.",
+    detail: "An unexpected error occurred in Purser. With an idempotency key, it is safe to retry.",
   });
 }
 

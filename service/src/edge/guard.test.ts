@@ -40,7 +40,7 @@ test("a request with only Sec-Fetch-Mode is accepted, because Node's fetch sends
   expect((await record(EVENT, { "sec-fetch-mode": "cors" })).status).toBe(200);
 });
 
-test.skipIf(isMissing("curl"))("curl passes", async () => {
+test.skipIf(isMissing("curl"))("requests from curl are accepted", async () => {
   const { service, project } = await setup();
   const { stdout } = await run("curl", [
     ...["-s", "-w", "%{http_code}", "-H", `authorization: Bearer ${project.test.key.secret}`],
@@ -57,7 +57,7 @@ with urllib.request.urlopen(urllib.request.Request(url, body.encode(), headers))
     print(reply.status)
 `;
 
-test.skipIf(isMissing("python3"))("Python's urllib passes", async () => {
+test.skipIf(isMissing("python3"))("requests from Python's urllib are accepted", async () => {
   const { service, project } = await setup();
   const url = `${service.url}/v1/events`;
   const args = ["-c", PYTHON, url, project.test.key.secret, JSON.stringify(EVENT)];

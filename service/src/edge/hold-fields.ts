@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from "typebox";
 
-// Holds as the runtime API and the management API show them.
+// Fields of holds that the runtime API and the management API share.
 
 const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const time = Type.String({ format: "date-time", examples: ["2026-12-01T00:00:00.000Z"] });
@@ -38,8 +38,8 @@ const HeldItem = Type.Object({
   feature: Type.String({ examples: ["chat.tokens"] }),
   pool: Type.String({ examples: ["credits"] }),
   quantity: Type.Integer({ description: "The quantity that is held.", examples: [2_000] }),
-  creditsHeld: credits("Credits that are set aside for it.", 20),
-  overageCredits: credits("Overage that is set aside for it.", 0),
+  creditsHeld: credits("Credits set aside for this item.", 20),
+  overageCredits: credits("Overage set aside for this item.", 0),
   quantityUsed: Type.Integer({
     description: "The quantity that was charged. 0 while the hold is open.",
     examples: [0],
@@ -91,7 +91,7 @@ export const OverageView = Type.Object(
   },
   {
     description:
-      "Usage after all credits are spent, which you invoice for later. Null if the plan does not allow it.",
+      "Usage after all credits are spent, which you invoice later. Null if the plan does not allow overage.",
   },
 );
 

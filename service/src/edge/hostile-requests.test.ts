@@ -236,7 +236,7 @@ test("before authentication, no path, query or header is expensive", async () =>
   expect(expensive).toEqual([]);
 }, 900_000);
 
-/** Time enough to send the largest document, 4 MB. Rendering it for each request took ten times as long. */
+/** Enough time to send the largest document, 4 MB. Rendering it for each request took ten times as long. */
 const DOCUMENT_MICROS = 6_000;
 
 test("before authentication, no document is expensive to serve", async () => {

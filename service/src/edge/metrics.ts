@@ -120,7 +120,7 @@ export class Metrics {
     this.#databaseUp.set(1);
     this.#verifySound = new Gauge({
       name: "purser_verify_sound",
-      help: "1 if the last purser verify of this kind found nothing wrong, 0 if it did",
+      help: "1 if the last purser verify of this kind found no problem, 0 if it found one",
       labelNames: ["kind"],
       registers,
     });

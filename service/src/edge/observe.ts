@@ -46,7 +46,7 @@ export function observeRequests(app: FastifyInstance, { log, metrics, tracing }:
     const route = request.routeOptions.url ?? "unmatched";
     const { statusCode: status, problemCode: code, elapsedTime: durationMs } = reply;
     metrics.request({ route, status, code, durationMs });
-    // Successes are logged at debug: a line for each would be most of the work of a small request.
+    // Successes are logged at debug level, because a line for each would be most of the work of a small request.
     const level = status >= 500 ? "warn" : status >= 400 ? "info" : "debug";
     if (log.isLevelEnabled(level)) {
       const line: RequestLine = {

@@ -78,7 +78,7 @@ const inMetadata = (json: string): string => `${text.slice(0, -1)},"metadata":${
 test.each<[string, Buffer | string, string]>([
   ["an empty body", "", "invalid_json"],
   ["blanks", "  \n", "invalid_json"],
-  ["a body that was cut", text.slice(0, -1), "invalid_json"],
+  ["a truncated body", text.slice(0, -1), "invalid_json"],
   ["two values", `${text}${text}`, "invalid_json"],
   ["single quotes", "{'customerId':'c'}", "invalid_json"],
   ["NaN", text.replace(":1}", ":NaN}"), "invalid_json"],

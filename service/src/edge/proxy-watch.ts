@@ -4,7 +4,7 @@ import { type ProxyTrust, trustProxies } from "./guard.ts";
 /** Log message and health warning about an untrusted proxy. */
 export const UNTRUSTED_PROXY =
   "X-Forwarded-For came from an address that TRUST_PROXY does not cover. If that is your proxy, set TRUST_PROXY to its address: " +
-  "until then, all people behind it share one limit on login attempts. If it is not, ignore this: anyone can send the header.";
+  "until then, everyone behind it shares one limit on login attempts. If it is not, ignore this: anyone can send the header.";
 
 /** Detects a proxy that `TRUST_PROXY` does not cover: all callers behind it seem to have its address. */
 export class ProxyWatch {

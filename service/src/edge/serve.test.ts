@@ -117,7 +117,7 @@ test("after SIGTERM, queued requests and one still being sent get a response", {
   expect(await database.count("cell.events")).toBe(51);
 });
 
-test("after SIGTERM under load, every executed request got a response, and the process exits with 0", {
+test("after SIGTERM under load, every executed request gets a response, and the process exits with 0", {
   timeout: 60_000,
 }, async () => {
   const { database, child, record } = await setup();

@@ -24,7 +24,7 @@ function makeCertificate(): { TLS_CERT_FILE: string; TLS_KEY_FILE: string } {
   return { TLS_CERT_FILE: cert, TLS_KEY_FILE: key };
 }
 
-test("with a certificate the service speaks https to curl", async () => {
+test("with a certificate, the service serves HTTPS", async () => {
   const { service, project, database } = await setup(makeCertificate());
   expect(service.url).toMatch(/^https:/);
   const { stdout } = await run("curl", [

@@ -82,7 +82,7 @@ export class Tracing {
     if (route !== undefined && UNTRACED.has(route)) return null;
     const isKnown = METHODS.has(request.method);
     const method = isKnown ? request.method : "HTTP";
-    // Not the path: it can contain a customer's id.
+    // Not the path, because it can contain a customer's ID.
     const attributes: Attributes = {
       "http.request.method": isKnown ? method : "_OTHER",
       "url.scheme": request.protocol,

@@ -128,7 +128,7 @@ test("an end in the past is rejected", () => {
   );
 });
 
-test("an archived plan renews for its customers and cannot be assigned, even to those who left it", () => {
+test("an archived plan renews for its customers and cannot be assigned, even to customers who left it", () => {
   const plans = [...catalog.plans].map(
     ([id, plan]) => [id, plan.key === "pro" ? { ...plan, archivedAt: at("2026-01-10") } : plan] as const,
   );
@@ -143,7 +143,7 @@ test("an archived plan renews for its customers and cannot be assigned, even to 
   expect(customer.wallet).toBe(wallet);
 });
 
-test("changing the plan ends the old allowance and grants the new one; purchased credits stay", () => {
+test("changing the plan ends the old allowance and grants the new one; purchased credits are kept", () => {
   const customer = new Timeline(catalog);
   customer.assign("2026-01-01", "pro");
   customer.topUp("2026-01-01", 7);

@@ -19,7 +19,10 @@ import { earlierOf } from "./period.ts";
 import { findPeriodEnd, isBoundary } from "./plan-version.ts";
 import type { Assignment, NextPlan, PlanEvent, Wallet } from "./wallet.ts";
 
-/** `period_end` is the end of the current period of the active plan's longest allowance, or of that plan. Billing events give a time. */
+/**
+ * `period_end` is the end of the current period of the active plan's longest allowance, or the end of that plan if that is sooner. Billing
+ * events send a time instead.
+ */
 export type PlanTime = Instant | "period_end";
 
 export type AssignmentRequest = {
@@ -118,8 +121,9 @@ function resolveStart(
 }
 
 /**
- * The anchor for a call without one: the requested start, or the time of arrival (not `asOf`: a late renewal would start its period
- * twice). A change at `period_end` keeps the current anchor if the periods align: an anchor on the 31st must not move to the 28th.
+ * The anchor for a call without one: the requested start, or the time of arrival. It is not `asOf`, because a late renewal would then
+ * start its period twice. A change at `period_end` keeps the current anchor if the periods align, so that an anchor on the 31st does
+ * not move to the 28th.
  */
 function anchorOf(
   catalog: Catalog,
@@ -133,7 +137,7 @@ function anchorOf(
   return isAligned ? assignment.anchor : startsAt;
 }
 
-/** Whether to ignore the call: a newer event was applied, or the same event was, and its plan has started or ended since. */
+/** Whether to ignore the call: a newer event was applied, or the same event was applied and its plan has since started or ended. */
 function isOld(
   wallet: Wallet,
   { asOf = null, startsAt, endsAt }: AssignmentRequest,

@@ -111,14 +111,14 @@ function resume(catalog: Catalog, draft: Draft, paused: PausedPlan, start: Start
   if (missed !== null) switchVersion(draft, missed);
 }
 
-/** Whether a plan that was left still has credits, an allowance whose period has not ended, or a limit that is partly used. */
+/** Whether a plan that the customer has left still has credits, an allowance whose period has not ended, or a limit that is partly used. */
 function isAlive(left: PausedPlan, at: Instant): boolean {
   return (
     hasCredits(left, at) || left.assignment.counters.some(({ used, end }) => used > 0 && isAhead(end, at))
   );
 }
 
-/** An unused limit is kept too: a hold that has expired can be settled late, and is then counted where it was opened. */
+/** An unused limit is kept too, because an expired hold can be settled late and then counts toward the limit it was opened under. */
 function isKept(left: PausedPlan, at: Instant): boolean {
   return hasCredits(left, at) || left.assignment.counters.some(({ end }) => isAhead(end, at));
 }

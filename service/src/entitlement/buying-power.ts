@@ -35,7 +35,7 @@ export function unitsFor(cost: Cost, credits: number): number {
   return Math.min(Number(units), Number.MAX_SAFE_INTEGER);
 }
 
-/** The quantity that a balance, overage and a limit allow. Infinite for a free feature, or with unlimited overage, without a limit. */
+/** The quantity that a balance, overage and a limit allow. Infinite without a limit if the feature is free or overage is unlimited. */
 export function unitsWithin(
   cost: Cost,
   {

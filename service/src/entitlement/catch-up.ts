@@ -33,7 +33,7 @@ export function catchUp(catalog: Catalog, draft: Draft, now: Instant): void {
 }
 
 /**
- * Applies due expiries and ends of holds, plans and overrides only, and stops before the first other change. The draft stays at the time
+ * Applies due expiries and ends of holds, plans and overrides only, and stops before the first other change. The draft remains at the time
  * of the last expiry, even if more is due at that time, so that the next request continues from there with the same result. Credits
  * that expire when a pending plan starts are expired first: the start cannot keep them.
  */

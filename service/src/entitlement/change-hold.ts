@@ -33,8 +33,8 @@ export type SettleOutcome =
   | { kind: "settled_too_late" };
 
 /**
- * Charges what was actually used and releases the rest. Never denied, because the work is done: what no credits cover is uncovered.
- * The caller makes sure that no request has settled or released the hold.
+ * Charges what was actually used and releases the rest. Never denied, because the work is done: any amount that neither credits
+ * nor overage cover is uncovered. The caller makes sure that no request has settled or released the hold.
  */
 export function settleHold(
   catalog: Catalog,
@@ -88,9 +88,9 @@ export function releaseAllHolds(catalog: Catalog, wallet: Wallet, clock: Instant
 
 type Extension = {
   readonly hold: Hold;
-  /** The new total. Null if it stays. */
+  /** The new total. Null to leave it unchanged. */
   readonly quantity: number | null;
-  /** Null if it stays. */
+  /** Null to leave it unchanged. */
   readonly expiresAt: Instant | { readonly inMs: number } | null;
 };
 
@@ -100,7 +100,10 @@ export type ExtendOutcome =
   | { kind: "hold_expired"; change: Change | null }
   | { kind: "expires_too_late" };
 
-/** Raises the quantity or the end of a hold with one item, and never lowers them. If it is denied, the hold stays as it was. */
+/**
+ * Increases the quantity or extends the expiry of a hold with one item, and never reduces either. If the extension is denied, the hold
+ * does not change.
+ */
 export function extendHold(
   catalog: Catalog,
   wallet: Wallet,
@@ -145,14 +148,14 @@ function findDenial(
   const left = balanceOf(wallet, pool) + overageLeftIn(catalog, wallet, pool);
   const credits = sumOf(parts) + sumOf(overage) + left;
   const byCredits = cost.credits === 0 ? Number.POSITIVE_INFINITY : unitsFor(cost, credits);
-  // What is held already stays affordable, even if other usage has exceeded the limit in the meantime.
+  // The quantity already held remains affordable, even if other usage has exceeded the limit in the meantime.
   const affordableQuantity = Math.max(item.quantity, Math.min(byLimit, byCredits));
   if (total > byLimit) return { reason: "limit_reached", affordableQuantity };
   if (chargeFor(cost, total) > credits) return { reason: "insufficient_credits", affordableQuantity };
   return null;
 }
 
-/** The largest total that the limit allows. After its period has ended, a hold no longer counts anywhere, so it cannot grow. */
+/** The largest total that the limit allows. After the limit's period has ended, the quantity of the hold cannot be increased. */
 function roomIn({ wallet, at }: Draft, hold: Hold, item: HeldItem, limit: number): number {
   const counter = findCounter(wallet, hold, item, at);
   return counter === undefined ? item.quantity : Math.max(0, limit - (counter.used - item.quantity));

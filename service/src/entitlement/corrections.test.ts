@@ -53,7 +53,7 @@ test("after any partial reversals, the remaining charge is the cost of the remai
   expect(customer.balance).toBe(100);
 });
 
-test("a reversal lowers only the limit counter that counted the consume", () => {
+test("a reversal lowers only the limit counter that counted the charge", () => {
   const customer = customerOn("pro");
   const january = customer.consume("2026-01-02", "export", 4);
   customer.reverse("2026-01-03", january.entry, 3);

@@ -97,7 +97,7 @@ type Offer = {
 export type Priced = Offer &
   Pick<ItemDecision, "cost" | "creditsRequired" | "creditsBefore"> & { readonly before: Position };
 
-/** What a decision takes if the request is allowed: one charge for each item, or a hold. */
+/** The result of an allowed request: one charge for each item, or a hold. */
 type Taken = { readonly entries: readonly Entry[]; readonly hold: Hold | null };
 
 /**

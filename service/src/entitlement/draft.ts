@@ -42,7 +42,7 @@ type Move = {
   readonly kind: EntryKind;
   readonly pool: PoolId;
   readonly parts: readonly Part[];
-  /** Held credits that are spent. They were taken from their grants before. */
+  /** Held credits that are spent. They were taken from their grants earlier. */
   readonly held?: readonly HeldPart[];
   readonly usage?: Usage;
   readonly hold?: number | null;
@@ -97,7 +97,7 @@ export class Draft {
     return entry;
   }
 
-  /** Takes credits out of grants and sets them aside, and overage too. No balance changes, so there is no entry. */
+  /** Takes credits out of grants and sets them aside, together with overage. No balance changes, so there is no entry. */
   setAside({ parts, overage }: { parts: readonly HeldPart[]; overage: readonly OveragePart[] }): void {
     const { grants } = this.wallet;
     const held = new Map(this.wallet.held.map((other) => [other.grant, other]));

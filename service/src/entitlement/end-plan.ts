@@ -12,7 +12,7 @@ type EndOutcome =
   | { kind: "ended" | "no_assignment" | "unchanged"; change: Change | null }
   | { kind: "as_of_out_of_range" };
 
-/** Ends the plan now, and drops the pending change. Purchased credits stay; the default plan, if there is one, takes over. */
+/** Ends the plan now, and drops the pending change. Purchased credits are kept; the default plan, if there is one, takes over. */
 export function endPlan(
   catalog: Catalog,
   wallet: Wallet,
@@ -25,7 +25,7 @@ export function endPlan(
   catchUp(catalog, draft, now);
   const order = compareToMark(draft.wallet, asOf, "closed");
   if (order < 0) return { kind: "unchanged", change: draft.finish(now) };
-  // The event is a repeat: a plan assigned or scheduled after the first delivery stays.
+  // The event is a repeat: a plan assigned or scheduled after the first delivery is kept.
   const isKept = order === 0 && (hasAssignedPlan(draft.wallet) || draft.wallet.next !== null);
   if (isKept) return { kind: "unchanged", change: draft.finish(now) };
   const before = draft.wallet;
@@ -38,7 +38,7 @@ export function endPlan(
   return { kind: isEnded ? "ended" : "no_assignment", change: draft.finish(now) };
 }
 
-/** Drops the pending change. The current plan stays as it is. */
+/** Drops the pending change. The current plan does not change. */
 export function dropNextPlan(
   catalog: Catalog,
   wallet: Wallet,

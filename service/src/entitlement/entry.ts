@@ -19,7 +19,10 @@ export type Entry = {
   readonly parts: readonly Part[];
   /** Set for charges and reversals. */
   readonly usage: Usage | null;
-  /** The hold whose end wrote the entry: its charge, or credits that could not return. A reversal has the hold of its charge. */
+  /**
+   * The hold that wrote the entry when it ended: a charge, or the removal of credits that could not return. A reversal has the hold of
+   * its charge.
+   */
   readonly hold: number | null;
 };
 
@@ -81,8 +84,8 @@ export type AssignmentChange = {
 export type NewOverrides = Overrides & { readonly effectiveAt: Instant };
 
 /**
- * - `revoked`: some of its credits were revoked. It stays open.
- * - `expired`, `charged`: it expired, and its credits were released or charged.
+ * - `revoked`: some credits of the hold were revoked. It remains open.
+ * - `expired`, `charged`: the hold expired, and its credits were released or charged.
  */
 export type HoldChangeKind =
   | "opened"

@@ -7,8 +7,8 @@ import type { Change } from "./entry.ts";
 import type { Wallet } from "./wallet.ts";
 
 /**
- * Writes due expiries for an idle wallet, and grants nothing. But if a hold is due that must be charged, the wallet is brought up to date
- * as by a request, because the charge must not wait for one. Null if no credits have expired.
+ * Writes due expiries for an idle wallet, and grants nothing. If a due hold must be charged, the wallet is instead brought up to date as
+ * if by a request, because the charge must not wait for the next request. Null if there is no entry to write.
  */
 export function expireDue(catalog: Catalog, wallet: Wallet, clock: Instant): Change | null {
   const draft = new Draft(wallet);

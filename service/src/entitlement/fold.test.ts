@@ -123,7 +123,7 @@ test.each([
   expect(verify(withEntries(book, entries), catalog)).toMatch(/of a request/);
 });
 
-test("a reversal with another item position than its charge is reported", () => {
+test("a reversal whose item position differs from its charge's is reported", () => {
   const { book, catalog } = consumeFree(["image", "text"]);
   book.commit(catalog, { kind: "reverse_request", consume: 0 }, at("2026-01-02"));
   expect(verify(book, catalog)).toBeNull();

@@ -13,7 +13,7 @@ type Slot = {
   /** The credits of all grants in the slot, and of those that are not revoked. */
   credits: number;
   creditsOwned: number;
-  /** What remains and what is held. */
+  /** The credits that remain and those that are held. */
   total: number;
   /** The sum of `grant` entries. For an allowance, only the first entry counts: later ones resume or adjust it. */
   given: number;

@@ -50,7 +50,7 @@ export class FoldedHolds {
     const { held, holdCount, holdChanges, openHolds, holdsUntil } = wallet;
     if (this.#flaw !== null) return this.#flaw;
     if (this.#changes.length !== holdChanges)
-      return `the wallet counts ${holdChanges} changes of holds, but only ${this.#changes.length} are readable`;
+      return `the wallet counts ${holdChanges} changes to holds, but only ${this.#changes.length} are readable`;
     if (this.#holds.size !== holdCount)
       return `the wallet counts ${holdCount} holds, but ${this.#holds.size} exist`;
     const { open } = this;
@@ -68,7 +68,7 @@ export class FoldedHolds {
       if (inWallet !== inHolds)
         return `grant ${grant} has ${inWallet} held in the wallet, ${inHolds} according to its holds`;
       if (findHeld(wallet, grant)?.revoked !== sumOf(own.filter(({ isRevoked }) => isRevoked)))
-        return `grant ${grant} has other revoked credits in the wallet than in its holds`;
+        return `grant ${grant} has different revoked credits in the wallet and in its holds`;
     }
     return null;
   }

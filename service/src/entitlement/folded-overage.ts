@@ -18,7 +18,7 @@ export class FoldedOverage {
       const facts = this.#grants[grant - 1];
       if (facts?.number !== grant || facts.kind !== "allowance" || facts.pool !== pool)
         return `counts overage with grant ${grant}, which is not an allowance of pool ${pool}`;
-      if (credits <= 0) return `has an invalid overage for grant ${grant}: ${credits}`;
+      if (credits <= 0) return `has invalid overage for grant ${grant}: ${credits}`;
       const used = (this.#used.get(grant) ?? 0) + (kind === "reverse" ? -credits : credits);
       if (used < 0) return `undoes ${credits} credits of overage in grant ${grant}, which has used less`;
       this.#used.set(grant, used);

@@ -111,7 +111,7 @@ export class FoldedOverrides {
     for (const [index, { number, effectiveAt }] of this.#rows.entries()) {
       if (number !== index + 1) return `overrides ${index + 1} are missing or unreadable`;
       if (effectiveAt > decidedAt || (previous !== null && effectiveAt < previous))
-        return `overrides ${number} have a time out of order`;
+        return `overrides ${number} are out of chronological order`;
       previous = effectiveAt;
     }
     if (this.#rows.length !== overridesCount)
@@ -120,9 +120,9 @@ export class FoldedOverrides {
     const isOpen = last !== undefined && isAhead(last.endsAt, decidedAt) && !isEmpty(last);
     const expected = isOpen ? last : null;
     if (overrides === null || expected === null) {
-      if (overrides !== expected) return "the wallet has other overrides than the last ones that were set";
+      if (overrides !== expected) return "the overrides in the wallet are not the last ones that were set";
     } else if (overrides.number !== expected.number || !isSame(overrides, expected))
-      return `the wallet has other terms than overrides ${expected.number}`;
+      return `the terms in the wallet differ from overrides ${expected.number}`;
     return this.#compareCounters();
   }
 

@@ -18,7 +18,7 @@ type Returned = { readonly parts: readonly Part[]; readonly origins: readonly Or
 
 /**
  * Returns credits to the grants they were taken from, for a reversal or for a hold that ends. `put` moves them there. They keep their
- * expiry. Credits that expired, were revoked or were lowered in the meantime are removed again immediately, so that credits cannot
+ * expiry. Credits that expired, were revoked or were reduced in the meantime are removed again immediately, so that credits cannot
  * avoid expiry or revocation by being held or spent.
  */
 export function giveBack(
@@ -57,7 +57,7 @@ export function isUsable({ wallet, at }: Draft, place: Place): boolean {
 function findHome({ grants, paused }: Wallet, { number, kind, expiresAt }: Place, now: Instant): Home {
   if (grants.some((grant) => grant.number === number)) return "open";
   if (paused.some((plan) => plan.grants.some((grant) => grant.number === number))) return "paused";
-  // An allowance stays in the wallet until it expires; any other grant is removed when it is spent.
+  // An allowance is kept in the wallet until it expires; any other grant is removed when it is spent.
   return kind !== "allowance" && isAhead(expiresAt, now) ? "spent" : "over";
 }
 

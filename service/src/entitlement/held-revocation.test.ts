@@ -72,7 +72,7 @@ test("a second revocation does not affect holds that contain none of the revoked
   }
 });
 
-test("when the customer returns to a plan, its partly revoked allowance comes back without the revoked credits", () => {
+test("when the customer returns to a plan, its partly revoked allowance resumes without the revoked credits", () => {
   const customer = customerOn("pro");
   const hold = customer.hold("2026-01-09T12:00:00", { image: 6 }, { seconds: 86_400 });
   expect(customer.revoke("2026-01-09T13:00:00", 1)).toBe(40);

@@ -36,7 +36,7 @@ always("a hold that is settled in full charges exactly like a consume request", 
   });
 });
 
-/** A hold sets overage aside, where a charge uses it. */
+/** Clears the overage counts, because a hold sets overage aside whereas a charge uses it. */
 function withoutUse(answer: Answer): Answer {
   if (answer.kind !== "decided") return answer;
   const items = answer.items.map(({ after, ...item }) => ({

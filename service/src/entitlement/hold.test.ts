@@ -60,7 +60,7 @@ test("settling less than was held charges that, and releases the rest", () => {
   expect(customer.entries.at(-1)).toMatchObject({ hold: hold.number, usage: { quantity: 2, uncovered: 0 } });
 });
 
-test("settling more than was held takes other credits, and what nothing covers is uncovered", () => {
+test("settling more than was held takes other credits, and any remaining price is uncovered", () => {
   const customer = customerOn();
   const hold = customer.hold(NOON, { image: 6 });
   expect(customer.settle(LATER, hold, [12])).toMatchObject({
@@ -68,7 +68,7 @@ test("settling more than was held takes other credits, and what nothing covers i
   });
   const entry = customer.entries.at(-1) ?? null;
   expect(entry).toMatchObject({ amount: -100, usage: { quantity: 12, uncovered: 20 } });
-  // A reversal undoes what was uncovered first.
+  // A reversal undoes the uncovered part first.
   expect(customer.reverse(LATER, entry, 2)).toMatchObject({ kind: "reversed", credits: 0 });
   expect(customer.reverse(LATER, entry, 3)).toMatchObject({ kind: "reversed", credits: 30 });
   expect(customer.balance).toBe(30);
@@ -108,7 +108,7 @@ test("the items of a hold share its credits, and are charged by consecutive entr
   expect(customer.balance).toBe(30);
 });
 
-test("a hold ends at its expiry, whenever that is noticed", () => {
+test("a hold ends at its expiry, even if the expiry is processed later", () => {
   for (const when of [AFTER_EXPIRY, "2026-01-20"]) {
     const customer = customerOn();
     customer.hold(NOON, { image: 6 });
@@ -117,7 +117,7 @@ test("a hold ends at its expiry, whenever that is noticed", () => {
   }
 });
 
-test("a hold that is charged on expiry charges what was held, at the time of its expiry", () => {
+test("a hold with `onExpiry: charge` is charged in full, dated at its expiry", () => {
   const customer = customerOn();
   const hold = customer.hold(NOON, { image: 6 }, { onExpiry: "charge" });
   customer.topUp("2026-01-20", 1);
@@ -159,7 +159,7 @@ test("credits that expire while they are held can be used by the hold, but the r
   expect(customer.balance).toBe(100);
 });
 
-test("held credits of a plan that was left do not move to the next plan, and return with the old one", () => {
+test("after a plan change, credits held from the old plan do not move to the new one, and return with the old plan", () => {
   const customer = customerOn();
   const hold = customer.hold(NOON, { image: 6 });
   customer.assign(LATER, "bare");
@@ -194,7 +194,7 @@ test("revoked credits that are held can be used by the hold, but the rest is rev
   ]);
 });
 
-test("a hold counts against a limit immediately, and settling corrects the count in the period it was opened in", () => {
+test("a hold counts toward a limit immediately, and settling corrects the count in the period it was opened in", () => {
   const customer = customerOn();
   const used = (when: string) => customer.check(when, "export").before?.limit?.used;
   const hold = customer.hold("2026-01-31T23:50:00", { export: 4 });
@@ -202,13 +202,13 @@ test("a hold counts against a limit immediately, and settling corrects the count
   expect(customer.check("2026-01-31T23:51:00", "export")).toMatchObject({ reason: "limit_reached" });
   customer.settle("2026-01-31T23:52:00", hold, [2]);
   expect(used("2026-01-31T23:53:00")).toBe(3);
-  // In the next period, what was opened before counts nowhere.
+  // Holds from the previous period do not count in the next one.
   customer.consume("2026-02-01T00:00:00", "export", 1);
   customer.settle("2026-02-01T00:01:00", other, [5]);
   expect(used("2026-02-01T00:02:00")).toBe(1);
 });
 
-test("a hold of a plan that was left is counted there when it is settled late, and the plan resumes with it", () => {
+test("a late settlement counts toward the limit of the plan the hold was opened on, and that plan resumes with the count", () => {
   const plain = makeCatalog({
     free: [{ allowances: [], features: { export: limited }, cost: { credits: 0, per: 1 } }],
     bare: [{ allowances: [] }],
@@ -223,7 +223,7 @@ test("a hold of a plan that was left is counted there when it is settled late, a
   expect(limit).toMatchObject({ used: 3, remaining: 2 });
 });
 
-test("extending raises the total and the end, never lowers them, and can be repeated", () => {
+test("an extension increases the total and the expiry, never reduces them, and can be repeated", () => {
   const customer = customerOn();
   const hold = customer.hold(NOON, { image: 3 });
   const first = customer.extend(LATER, hold, { quantity: 7, expiresAt: at("2026-01-02") });
@@ -238,7 +238,7 @@ test("extending raises the total and the end, never lowers them, and can be repe
   expect(customer.balance).toBe(30);
 });
 
-test("an extension that is not affordable, over the limit or too long leaves the hold as it was", () => {
+test("an extension that is not affordable, over the limit or too long does not change the hold", () => {
   const customer = customerOn();
   const hold = customer.hold(NOON, { image: 3 });
   const end = at("2026-01-02");

@@ -19,12 +19,12 @@ import {
   type Wallet,
 } from "./wallet.ts";
 
-/** What became of one item of a hold. */
+/** The result of settling or releasing one item of a hold. */
 export type SettledItem = {
   readonly item: HeldItem;
   /** The quantity that was actually used. */
   readonly quantity: number;
-  /** What the quantity costs: `creditsCharged + overageCredits + creditsUncovered`. */
+  /** The price of the quantity: `creditsCharged + overageCredits + creditsUncovered`. */
   readonly creditsRequired: number;
   readonly creditsCharged: number;
   /** How many of the charged credits the hold had set aside. */
@@ -47,8 +47,9 @@ type Closing = {
 };
 
 /**
- * Ends a hold: charges what was used and returns the rest. Credits of the hold pay first, then other credits in burn order, then overage:
- * first what the hold has set aside of it. The charges of one hold are consecutive, so credits return after them.
+ * Ends a hold: charges what was used and returns the rest. Credits of the hold pay first, then other credits in burn order, then the
+ * overage that the hold set aside, then other overage. The charges of one hold are consecutive, so unused credits are returned only
+ * after all of them.
  */
 export function closeHold(
   catalog: Catalog,
@@ -86,7 +87,7 @@ export function closeHold(
   return settled;
 }
 
-/** A hold is counted by its number: it has no entry yet. */
+/** A hold is counted by its number, because it has no ledger entry yet. */
 export function countedIn({ number: hold, assignment }: Hold, { feature }: HeldItem): Counted {
   return { feature, assignment, hold, sequence: 0 };
 }
@@ -103,12 +104,12 @@ type Use = { readonly item: HeldItem; readonly creditsRequired: number };
 
 /** How the price of one item is covered. */
 type Way = {
-  /** Credits of the hold, and how many others. */
+  /** Credits of the hold; `further` is the number of other credits. */
   readonly held: readonly HeldPart[];
   readonly further: number;
   readonly overage: readonly OveragePart[];
   readonly uncovered: number;
-  /** How much of the price the hold had set aside, as credits or overage, whatever pays it in the end. */
+  /** How much of the price the hold had set aside, as credits or overage, regardless of what pays for it in the end. */
   readonly promised: number;
 };
 
@@ -123,7 +124,7 @@ function cover(
   const kept = isLate ? needs.map((need) => ({ ...need, parts: [], overage: [] })) : needs;
   const { spent, rest } = spend(kept);
   const promised = spend(kept.map((need) => ({ ...need, parts: [...need.parts, ...need.overage] }))).spent;
-  // Before the hold's overage is freed, so that it is not available twice.
+  // Computed before the hold's overage is freed, so that it is not available twice.
   const pools = new Map(
     uses.map(({ item: { pool } }) => [
       pool,

@@ -1,7 +1,7 @@
 import type { EnvironmentId } from "../primitives/brand.ts";
 import type { Fingerprint } from "./fingerprint.ts";
 
-/** What differs between two requests with the same idempotency key. */
+/** The difference between two requests with the same idempotency key. */
 export type KeyConflict = "endpoint" | "environment" | "payload";
 
 type Sent = {

@@ -122,7 +122,7 @@ export function countsCharge(counter: OwnCounter, charge: Counted): boolean {
   return earlier !== null && charge.assignment === earlier.assignment && isFrom(earlier, charge);
 }
 
-/** A settled hold is counted where it was opened, so its number decides. */
+/** A settled hold counts in the period in which it was opened, so its number decides. */
 function isFrom(
   { fromSequence, fromHold }: Pick<LimitCounter, "fromSequence" | "fromHold">,
   { sequence, hold }: Counted,
@@ -130,7 +130,7 @@ function isFrom(
   return hold === null ? sequence >= fromSequence : hold >= fromHold;
 }
 
-/** Changes the quantity of a charge in the counters that count it, but in none of a later period. */
+/** Changes the quantity of a charge in the counters that count it, but not in those of later periods. */
 export function recount(wallet: Wallet, charge: Counted, change: number): Wallet {
   const { assignment, paused, ownCounters } = wallet;
   const recounted = (other: Assignment): Assignment =>

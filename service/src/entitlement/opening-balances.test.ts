@@ -76,7 +76,7 @@ test("credits beyond the latest version's allowance become manual credits with t
   });
 });
 
-test("holds count as released, except on a plan that was left", () => {
+test("holds count as released, except on a plan that the customer has left", () => {
   const customer = customerOn("pro");
   customer.topUp("2026-01-02", 50);
   customer.hold("2026-01-03", { image: 12 }, { seconds: 86_400 });

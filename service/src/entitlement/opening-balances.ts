@@ -20,7 +20,7 @@ type OpeningCredits = {
 };
 
 /**
- * What another installation needs to give the customer the same credits, under the latest version of the plan. Holds count as released.
+ * The data that another installation needs to give the customer the same credits, under the plan's latest version. Holds count as released.
  * Credits of an allowance that the latest version would not grant become manual credits with the same expiry: credits that rolled over, and
  * those of an override or an older version.
  */
@@ -58,7 +58,7 @@ function ownedGrants({ grants, held }: Wallet, now: Instant) {
   for (const { grant: number, pool, kind, expiresAt, credits, revoked } of held) {
     const known = owned.get(number);
     if (known !== undefined) known.remaining += credits - revoked;
-    // Neither expired credits nor the allowance of a plan that was left return to the balance.
+    // Neither expired credits nor the allowance of a plan that the customer has left return to the balance.
     else if (kind !== "allowance" && isAhead(expiresAt, now))
       owned.set(number, { number, pool, kind, expiresAt, remaining: credits - revoked });
   }

@@ -39,7 +39,7 @@ test("overage is used after all credits, and no balance becomes negative", () =>
   });
 });
 
-test("without overage in the plan, and for other plans, nothing changes", () => {
+test("without overage in the plan, a request beyond the credits is denied", () => {
   const customer = customerOn("plain");
   expect(customer.check("2026-01-03", "image", 11)).toMatchObject({
     reason: "insufficient_credits",
@@ -55,7 +55,7 @@ test("a top-up does not repay overage, and a new period starts at 0", () => {
   expect(overageOf(customer, "2026-02-01")).toMatchObject({ used: 0 });
 });
 
-test("a change of the plan's overage applies immediately, even below what is used", () => {
+test("a change to the plan's overage applies immediately, even below what is used", () => {
   const customer = customerOn();
   customer.consume("2026-01-03", "image", 13);
   expect(overageOf(customer, "2026-01-21")).toEqual({ credits: 20, used: 30, held: 0, remaining: 0 });
@@ -73,7 +73,7 @@ test("a customer's override replaces the plan's overage immediately, and can be 
   expect(customer.check("2026-01-05", "image").before?.overage).toBeNull();
 });
 
-test("a plan that is left keeps its overage, and resumes with it", () => {
+test("a plan that the customer leaves keeps its overage count, and resumes with it", () => {
   const customer = customerOn();
   customer.consume("2026-01-03", "image", 12);
   customer.assign("2026-01-04", "unlimited");
@@ -112,7 +112,7 @@ test("a hold sets overage aside, which others cannot use; a settlement uses othe
   expect(overageOf(customer, during)).toMatchObject({ used: 5, held: 0 });
 });
 
-test("use beyond a hold becomes overage up to the limit, and the rest is uncovered", () => {
+test("usage beyond a hold becomes overage up to the limit, and the rest is uncovered", () => {
   const customer = customerOn();
   const hold = customer.hold("2026-01-03T12:00:00", { image: 10 });
   expect(customer.settle("2026-01-03T12:01:00", hold, [17])).toMatchObject({
@@ -120,7 +120,7 @@ test("use beyond a hold becomes overage up to the limit, and the rest is uncover
   });
 });
 
-test("usage beyond a hold takes only the overage that neither it nor others have set aside", () => {
+test("usage beyond a hold takes only overage that no hold has set aside", () => {
   const customer = customerOn();
   customer.consume("2026-01-03", "image", 12);
   const hold = customer.hold("2026-01-03T12:00:00", { image: 2 });
@@ -135,7 +135,7 @@ test("usage beyond a hold takes only the overage that neither it nor others have
   });
 });
 
-test("each item of a hold keeps its own overage; what it leaves is for the others", () => {
+test("each item of a hold keeps its own overage; other items can use the rest", () => {
   const both = makeCatalog({
     pro: [{ features: { image: null, text: null }, allowances: [allowing(100, 50)] }],
   });
@@ -169,7 +169,7 @@ test("the overage of a hold belongs to the period in which it was opened", () =>
   });
 });
 
-test("extending a hold takes overage too, and a release returns it", () => {
+test("extending a hold sets more overage aside, and a release returns it", () => {
   const customer = customerOn();
   const hold = customer.hold("2026-01-03T12:00:00", { image: 9 });
   const during = "2026-01-03T12:01:00";

@@ -3,7 +3,7 @@ import type { PoolId } from "../primitives/brand.ts";
 import { type Allowance, type Catalog, getVersion, type PlanVersion } from "./catalog.ts";
 import type { Assignment, GrantedAllowance, OveragePart, Wallet } from "./wallet.ts";
 
-// Usage beyond the credits of an allowance, which the billing system invoices later. It is counted beside the granted allowance, by the
+// Usage beyond the credits of an allowance, which the billing system invoices later. It is counted alongside the granted allowance, by the
 // number of its grant: a new period starts a new count, and a paused plan keeps its own.
 
 /** A customer's overage of one pool in the current period. */
@@ -11,7 +11,7 @@ export type OveragePosition = {
   /** How much the plan allows in each period. Null if unlimited. */
   readonly credits: number | null;
   readonly used: number;
-  /** What open holds have set aside of it. */
+  /** Overage that open holds have set aside. */
   readonly held: number;
   /** Null if unlimited. */
   readonly remaining: number | null;
@@ -66,7 +66,7 @@ function findGranted({ assignment }: Wallet, pool: PoolId): GrantedAllowance | u
   return assignment?.allowances.find((other) => other.pool === pool);
 }
 
-/** Adds parts to the counts of their allowances, or with -1 subtracts them. A part of an earlier period no longer counts anywhere. */
+/** Adds parts to the counts of their allowances, or with -1 subtracts them. Parts of earlier periods no longer count. */
 export function countOverage(
   wallet: Wallet,
   parts: readonly OveragePart[],

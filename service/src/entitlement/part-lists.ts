@@ -31,7 +31,7 @@ export function join<P extends Piece>(parts: readonly P[], more: readonly P[]): 
   return [...joined.values()];
 }
 
-/** What an item needs, and the parts that were set aside for it. Items of the same pool may use what others leave. */
+/** The credits that an item needs, and the parts that were set aside for it. Items of the same pool may use what others leave. */
 type Need<P extends Piece> = {
   readonly pool: number;
   readonly parts: readonly P[];

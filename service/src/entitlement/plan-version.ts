@@ -37,7 +37,7 @@ export function findMissedVersion(
 }
 
 /**
- * Switches to another version of the same plan. Anchor, counters and usage stay. The balance becomes the new allowance minus
+ * Switches to another version of the same plan. The anchor, counters and usage are kept. The balance becomes the new allowance minus
  * the used credits. An allowance whose period ends at this moment is not adjusted: its next period is granted afterward.
  */
 export function switchVersion(draft: Draft, version: PlanVersion): void {

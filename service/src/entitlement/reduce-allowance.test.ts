@@ -17,7 +17,7 @@ function customerOn(plan: string, remaining: number): Timeline {
   return customer;
 }
 
-test("an allowance is reduced to what is left of it, and renews in full on the anchor's day", () => {
+test("an allowance is reduced to the given remainder, and renews in full on the anchor's day", () => {
   const customer = customerOn("pro", 30);
   expect(customer.balance).toBe(30);
   expect(customer.entries.map(({ kind, amount }) => [kind, amount])).toEqual([
@@ -57,7 +57,7 @@ test("a new plan version counts the rest as used", () => {
   expect(customer.check("2026-01-21", "image").before?.balance).toBe(50);
 });
 
-test("a plan that is left and resumed has the reduced allowance", () => {
+test("a plan that the customer leaves and resumes still has the reduced allowance", () => {
   const customer = customerOn("pro", 30);
   customer.assign("2026-01-12", "bare");
   expect(customer.balance).toBe(0);
@@ -65,7 +65,7 @@ test("a plan that is left and resumed has the reduced allowance", () => {
   expect(customer.balance).toBe(30);
 });
 
-test("a reversal returns only what was charged here", () => {
+test("a reversal returns the charge, but not the credits that the reduction removed", () => {
   const customer = customerOn("pro", 30);
   const { entry } = customer.consume("2026-01-11", "image", 2);
   customer.reverse("2026-01-12", entry);

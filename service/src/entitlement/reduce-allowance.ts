@@ -17,7 +17,7 @@ export type ReductionOutcome =
 
 /**
  * Reduces the allowance of the current period to what is left of it in another system. The rest counts as used: a new version of the
- * plan does not give it again, and the next period starts with the full allowance.
+ * plan does not grant it again, and the next period starts with the full allowance.
  */
 export function reduceAllowance(
   catalog: Catalog,

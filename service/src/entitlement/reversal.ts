@@ -60,7 +60,7 @@ export function keyReversal(reversal: Reversal, idempotencyKey: string | null): 
   };
 }
 
-/** What the response shows of each charge. */
+/** The part of the response about one charge. */
 type ReversedItem = {
   readonly feature: FeatureKey;
   readonly quantity: number;
@@ -109,7 +109,7 @@ export function storeReversal(
   return { format: ANSWER_FORMAT_REVERSAL, subjectId, verdict };
 }
 
-/** What a stored reversal has reversed first. A reversal of a part has only one item. */
+/** The first item of a stored reversal. A reversal of a part has only one item. */
 export function firstReversed({ verdict }: StoredAnswer): Pick<ReversedItem, "feature" | "quantity"> {
   assert(verdict?.details != null, "a reversal has details");
   const { items }: Details = JSON.parse(verdict.details);

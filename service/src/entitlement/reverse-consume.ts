@@ -100,7 +100,7 @@ export function reverseConsume(
     if (!hasRoomFor(draft.wallet, amountOf(bought))) return { kind: "balance_too_large" };
     const credits = amountOf(parts);
     const overageCredits = sumOf(overage);
-    // What nothing covered is undone first, then overage. Only the rest returns credits.
+    // The uncovered part is undone first, then overage. Only the rest returns credits.
     const uncovered = charged - kept - credits - overageCredits;
     reversePart(catalog, draft, { consume, quantity, uncovered, overage, parts, grants });
     reversed.push({ item: consume.place?.index ?? 0, quantity, credits, overageCredits });

@@ -43,7 +43,7 @@ export type StoredVerdict = {
 
 export type StoredItem = {
   readonly creditsRequired: number;
-  /** The part of them that is used or held beyond the balance. */
+  /** The part of the required credits that is used or held beyond the balance. */
   readonly overageCredits: number;
   /** Null for an unknown customer. */
   readonly position: StoredPosition | null;
@@ -85,7 +85,7 @@ export function verdictOf(decision: Decided, when: "before" | "after"): Verdict 
   return { reason, deniedItem, affordableQuantity, items };
 }
 
-/** What the balance does not cover, after the items before this one. */
+/** The credits that the balance does not cover, after the items before this one. */
 function overageOf({ creditsRequired, creditsBefore, before }: Decided["items"][number]): number {
   const left = Math.max(0, (before?.balance ?? 0) - creditsBefore);
   return Math.max(0, creditsRequired - left);

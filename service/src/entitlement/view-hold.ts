@@ -33,7 +33,7 @@ export function viewHolds(
   });
 }
 
-/** What a hold is, and how it ended, in the form that responses have. */
+/** A hold and how it ended, in the form that responses have. */
 export function viewHold(record: HoldRecord, { catalog, customerNumber, now }: Viewer) {
   const { kind, hold, answer, metadata } = record;
   const status = statusOf(kind, hold, now);

@@ -14,7 +14,7 @@ export type Wallet = {
   readonly assignmentCount: number;
   readonly overridesCount: number;
   readonly assignment: Assignment | null;
-  /** In burn order. A spent grant is removed, except an allowance, which stays until it expires. */
+  /** In burn order. A spent grant is removed, except an allowance, which is kept until it expires. */
   readonly grants: readonly Grant[];
   /** Plans the customer left during a period. They resume with their remaining allowance. */
   readonly paused: readonly PausedPlan[];
@@ -82,7 +82,7 @@ export type GrantedAllowance = {
   readonly base: number;
   /** The credits that overrides granted, which a new plan version does not change. Null if the plan's credits were granted. */
   readonly own: number | null;
-  /** Credits used, and set aside by open holds, beyond the allowance in the same period. They are in no balance. */
+  /** Credits used, and set aside by open holds, beyond the allowance in the same period. They are not part of any balance. */
   readonly overageUsed: number;
   readonly overageHeld: number;
 };
@@ -151,7 +151,7 @@ export type FeatureOverride = {
   readonly added: { readonly pool: PoolId; readonly cost: Cost } | null;
 };
 
-/** Periods are counted from the anchor, which stays when the plan changes. */
+/** Periods are counted from the anchor, which a plan change does not affect. */
 export type OwnLimit = Limit & { readonly anchor: Instant };
 
 /** Replaces the credits or the overage of an allowance with this period. */
@@ -181,7 +181,7 @@ export type Hold = {
   /** Exclusive: at this moment the hold is over. */
   readonly expiresAt: Instant;
   readonly onExpiry: "release" | "charge";
-  /** The member named by the request. Recorded with the charges; it changes no decision. */
+  /** The member named by the request. Recorded with the charges; it does not affect decisions. */
   readonly memberId: MemberId | null;
   readonly planVersion: PlanVersionId;
   readonly assignment: number;

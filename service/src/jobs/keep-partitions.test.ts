@@ -74,7 +74,7 @@ test("a month can be detached and attached again while the service runs", { time
   const { status } = await record({ customerId: "ada", event: "new", quantity: 1 });
   expect(status).toBe(200);
   await settle({ cell, database });
-  // The roll-ups stay when the rows are detached.
+  // The roll-ups are kept when the rows are detached.
   const sums = await database.count("cell.usage_buckets");
   expect(sums).toBe(2);
   const lines: string[] = [];

@@ -27,7 +27,7 @@ const NEWCOMER = { customerId: "c-0", event: "tokens", quantity: 1 };
 /** The replica's transaction numbers are behind by this many. */
 const BEHIND = 2_000;
 
-test("after a switch to a logical replica no usage is missing, and the alert stays until usage is verified", {
+test("after a switch to a logical replica no usage is missing, and the alert remains until usage is verified", {
   timeout: 240_000,
 }, async () => {
   const old = await openServer();

@@ -128,7 +128,7 @@ async function listCallers({ cell, database, project, tokens }: Managed): Promis
     const plain = await token(role, null);
     const memberId = role === "owner" ? 1 : await addMember(1, role);
     callers.push(
-      { name: `a member who is ${role}`, identify: session(memberId), expect: withRole(role) },
+      { name: `a member with role ${role}`, identify: session(memberId), expect: withRole(role) },
       {
         name: `a token with role ${role}`,
         identify: async () => ({ token: tokens[role] }),
@@ -145,7 +145,7 @@ async function listCallers({ cell, database, project, tokens }: Managed): Promis
         expect: narrow(role, true),
       },
       {
-        name: `a token with role ${role} for the other one`,
+        name: `a token with role ${role} for the other environment`,
         identify: async () => ({ token: there }),
         expect: narrow(role, false),
       },

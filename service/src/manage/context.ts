@@ -11,11 +11,11 @@ export type Context = {
   readonly projectId: ProjectId;
   readonly environmentId: EnvironmentId;
   readonly actor: Actor;
-  /** Marks the entries of single customers, so that the audit log can be read without them. */
+  /** Marks the per-customer entries of a bulk change or import, so that the audit log can be read without them. */
   readonly isBulk?: boolean;
 };
 
-/** Records one audit entry in a transaction of its own, for operations that span several transactions. Returns its ID. */
+/** Records one audit entry in a separate transaction, for operations that span several transactions. Returns its ID. */
 export function recordAudit(
   cell: Pool,
   { environmentId, actor }: Context,

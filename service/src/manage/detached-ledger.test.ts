@@ -144,7 +144,7 @@ test("attaching a month during a reversal does not allow a second reversal", asy
 
   let attach: (() => Promise<unknown>) | null = await detach(database, month);
   let before = "";
-  // Attaches the month after the look-up by reference found nothing.
+  // Attaches the month after the lookup by reference found nothing.
   const watched = openWatchedPool(database.serviceUrl, async (name) => {
     if (before === "ledger.list_reversals") {
       await attach?.();

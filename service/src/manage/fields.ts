@@ -81,7 +81,8 @@ export function readTime<T extends string | null | undefined>(
   if (typeof text !== "string") return text as Exclude<T, string>;
   const parsed = parseTimestamp(text);
   if (parsed.kind === "instant") return parsed.at;
-  const message = parsed.kind === "no_offset" ? "has no UTC offset: append Z" : "is not an RFC 3339 time";
+  const message =
+    parsed.kind === "no_offset" ? "has no UTC offset (append Z if it is in UTC)" : "is not an RFC 3339 time";
   throw invalidField({ field, code: "wrong_form", message });
 }
 

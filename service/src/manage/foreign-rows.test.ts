@@ -42,7 +42,7 @@ const OPERATIONS = manageOperations({
     /:/.test(path.replace(":projectId", "").replace(":environment", "")) && !MAKERS.includes(id),
 );
 
-/** The request body that each operation needs to reach its look-up. */
+/** The request body that each operation needs to reach its lookup. */
 const BODIES: Readonly<Record<string, unknown>> = {
   changeMember: { name: "Mallory" },
   rotateApiKey: { overlapSeconds: 0 },
@@ -144,7 +144,7 @@ async function expectAlike(
     missing.push(await ask(MISSING));
   }
   expect(foreign).toEqual(missing);
-  // Two 400 responses would be equal without any look-up.
+  // Two 400 responses would be equal without any lookup.
   expect(missing.filter((line) => / 400 /.test(line))).toEqual([]);
 }
 

@@ -98,7 +98,7 @@ function looksFor(facts: Facts): (Look & { readonly id: string })[] {
   );
 }
 
-/** Runs each look-up and returns one line for each: `operation path: words found`. */
+/** Runs each lookup and returns one line for each: `operation path: words found`. */
 async function lookFor({ manage }: Managed, facts: Facts): Promise<string[]> {
   const found: string[] = [];
   for (const { id, path, says } of looksFor(facts)) {

@@ -24,7 +24,7 @@ export async function commit(client: ClientBase): Promise<void> {
   } finally {
     client.off("notice", onNotice);
   }
-  if (result.command !== "COMMIT") throw new RolledBack(`commit answered ${result.command}`);
+  if (result.command !== "COMMIT") throw new RolledBack(`commit returned ${result.command}`);
   if (warned) throw new OutcomeUnknown("committed, but perhaps not on the standby");
 }
 

@@ -51,7 +51,7 @@ export async function startLocalServer(options: LocalServerOptions): Promise<Loc
     cwd: "/",
     ...(options.environment === undefined ? {} : { env: options.environment }),
     stdio: ["ignore", "ignore", "pipe"],
-    // The server has its own process group: Ctrl C reaches only Purser, which stops the server after its own shutdown.
+    // The server has its own process group: Ctrl+C reaches only Purser, which stops the server after its own shutdown.
     detached: true,
   });
   const log: string[] = [];

@@ -78,7 +78,7 @@ test("a file changed after it was applied is rejected, and nothing more is appli
   expect(await database.count("cell.migrations")).toBe(1);
 });
 
-test("a database newer than the files is rejected, and its state is ahead", async () => {
+test("a database newer than the files is rejected, and its state is reported as ahead", async () => {
   const { client } = await emptyDatabase();
   await migrate(client, await writeMigrations(THREE));
   const older = await writeMigrations(TWO);

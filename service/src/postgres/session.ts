@@ -124,8 +124,8 @@ export class Session implements Tx {
   }
 }
 
-// A lane runs only point look-ups and inserts, so each statement is planned once, with other plan types disabled. Planning
-// took longer than running a batch of 32, and a plan made on an empty table stays slow (46 ms instead of 0.3 ms) until the
+// A lane runs only point lookups and inserts, so each statement is planned once, with other plan types disabled. Planning
+// took longer than running a batch of 32, and a plan made on an empty table remains slow (46 ms instead of 0.3 ms) until the
 // table is analyzed.
 const SETTINGS = `
   set plan_cache_mode = force_generic_plan;

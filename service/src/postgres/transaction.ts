@@ -129,7 +129,7 @@ async function withClient<T>(pool: Pool, work: Work<T>): Promise<T> {
     source: pool,
     async run(statement: Statement, parameters: readonly Parameter[] = []): Promise<Rows> {
       // Work that fails in one of two parallel branches may continue in the other, after the client was released.
-      assert(!isOver, "a statement came after its transaction has ended");
+      assert(!isOver, "a statement was sent after its transaction ended");
       return toRows(await client.query({ ...statement, values: [...parameters], rowMode: "array" }));
     },
   };

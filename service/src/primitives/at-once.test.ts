@@ -25,7 +25,7 @@ test("tasks beyond the limit wait in order, and those beyond the queue are refus
   expect([await c, await d, log]).toEqual(["done", "done", ["a", "b", "c", "d"]]);
 });
 
-test("a task that fails hands its place over", async () => {
+test("a task that fails passes its place on to the next one", async () => {
   const atOnce = new AtOnce({ refusal: () => new Error("full"), max: 1, waitingMax: 1, waitMsMax: 60_000 });
   const failed = atOnce.run(1, () => Promise.reject(new Error("failed")));
   const next = atOnce.run(1, async () => "next");

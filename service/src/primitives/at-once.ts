@@ -28,7 +28,7 @@ export class AtOnce<Owner> {
     try {
       return await task();
     } finally {
-      // A task that ends hands its place over, so the number of running tasks stays the same.
+      // A task that ends passes its place on to the next one, so the number of running tasks does not change.
       const next = places.waiting.shift();
       if (next !== undefined) next();
       else {

@@ -10,7 +10,7 @@ export function clocksAgree(database: Instant): boolean {
   return Math.abs(database - ownClock()) <= APART_MAX_MS;
 }
 
-/** This machine's clock, as a guess of the database's. No decision depends on it. */
+/** This machine's clock, as an estimate of the database's. No decision depends on it. */
 export function ownClock(): number {
   return Date.now();
 }

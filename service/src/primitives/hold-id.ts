@@ -28,7 +28,7 @@ export function nameHold(id: HoldId): string {
 /** The largest number that fits into its column. */
 export const HOLD_NUMBER_MAX = 0x7fff_ffff;
 
-/** Null if the text is no hold ID. */
+/** Null if the text is not a hold ID. */
 export function parseHoldId(text: string): HoldId | null {
   const uuid = parseTimedId("hld", text);
   if (uuid === null) return null;

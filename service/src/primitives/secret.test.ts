@@ -34,8 +34,8 @@ test("a key for one environment is not valid as a key for the other", () => {
 });
 
 test.each([
-  ["one that was cut", (key: string) => key.slice(0, -1)],
-  ["one with a character more", (key: string) => `${key}0`],
+  ["one that was truncated", (key: string) => key.slice(0, -1)],
+  ["one with an extra character", (key: string) => `${key}0`],
   ["one with a line break", (key: string) => `${key}\n`],
   ["one with a space before it", (key: string) => ` ${key}`],
   ["one in capitals", (key: string) => key.toUpperCase()],

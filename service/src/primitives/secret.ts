@@ -2,7 +2,7 @@ import { hash, randomInt } from "node:crypto";
 import { crc32 } from "node:zlib";
 
 // Secrets have a prefix for their type, 32 random characters and a 6-character checksum, so that a typo is rejected without a
-// look-up, and secret scanners can recognize them.
+// lookup, and secret scanners can recognize them.
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const RANDOM_LENGTH = 32;
 const CHECKSUM_LENGTH = 6;

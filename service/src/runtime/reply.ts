@@ -23,7 +23,7 @@ export function toAnswer(
   outcome: Exclude<Outcome, { kind: "feature_not_found" }>,
   asked: Asked | null,
 ): Answer {
-  assert(outcome.kind !== "hold_changed", "only a request that changes a hold is answered like that");
+  assert(outcome.kind !== "hold_changed", "only a request that changes a hold has this outcome");
   if (outcome.kind !== "answered") throw toProblem(outcome);
   const { answer, replayed: isReplay } = outcome;
   return { text: render(answer, asked), isReplay, reason: answer.verdict?.reason ?? null };
@@ -64,7 +64,7 @@ function render(answer: StoredAnswer, asked: Asked | null): string {
   } catch (error) {
     if (!(error instanceof UnknownAnswerFormat)) throw error;
     throw new Problem("unavailable", {
-      detail: "This answer was stored by a newer release that is being rolled out. Try again.",
+      detail: "This response was stored by a newer release that is being rolled out. Try again.",
       retryAfterSeconds: 1,
     });
   }
@@ -79,7 +79,7 @@ const HOLD_PROBLEMS: Readonly<Record<HoldProblem, string>> = {
     "`quantity` is only for a hold on one feature. Otherwise send `items`, with the hold's features. " +
     "Only a hold on one feature can be extended.",
   hold_too_long: "A hold lasts at most 7 days after it is opened.",
-  too_many_holds: "A customer can have 1,000 open holds. Nothing was executed.",
+  too_many_holds: "A customer can have at most 1,000 open holds. Nothing was executed.",
 };
 
 export function toProblem(
@@ -111,7 +111,8 @@ export function toProblem(
     case "upgrade_unfinished":
       return new Problem("upgrade_unfinished", {
         detail:
-          "Holds and requests with `items` or `memberId` are executed once the upgrade of Purser is finished with `purser migrate --finish`. " +
+          "Holds, and requests with `items` or `memberId`, are not available until the upgrade of Purser is finished with " +
+          "`purser migrate --finish`. " +
           "Nothing was executed.",
       });
     case "overloaded":

@@ -57,7 +57,7 @@ test("a batch of one environment has at most 300 charges", () => {
   expect(queue.length).toBe(0);
 });
 
-test("requests of one environment keep their order, also when put back", () => {
+test("requests of one environment keep their order, even when put back", () => {
   const { queue } = open();
   const all = Array.from({ length: 450 }, () => waiting());
   for (const each of all) queue.add([each]);
@@ -123,7 +123,7 @@ test("in a full queue, the environment with the most requests loses its newest",
   expect(countByEnvironment(rejected)).toEqual({ 1: 51, 2: 10 });
 });
 
-test("requests that come together are admitted all or not at all", () => {
+test("requests that arrive together are either all admitted or all rejected", () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const { queue, rejected } = open(100);

@@ -25,8 +25,8 @@ type EnvironmentQueue<T> = {
 
 const BATCH_SIZE_MAX = 300;
 /**
- * While environments share the queue, batches are short, because a request waits for the batch that began before it came. They have
- * as many charges as fit into this time.
+ * While environments share the queue, batches are short, because a new request waits for the current batch. A batch has as many
+ * charges as can be processed in this time.
  */
 const SHARED_BATCH_MS = 10;
 /** Charges and events that an environment takes in one turn. */
@@ -34,7 +34,7 @@ const SHARE = 5;
 /** How long the queue counts as shared after a request of another environment. */
 const SHARED_MS = 1_000;
 const AGE_MAX_MS = 2_000;
-/** How long a rejection is held back while environments share the queue: less work for callers that retry at once. */
+/** Average delay of a rejection while environments share the queue, to reduce the work caused by callers that retry at once. */
 const HOLD_BACK_MS = 1_000;
 
 /**
@@ -98,10 +98,10 @@ export class RequestQueue<T extends Waiting> {
   take(): T[] {
     const batch: T[] = [];
     let room = this.#isShared ? this.#sharedSizeMax : BATCH_SIZE_MAX;
-    // An environment that still has requests is put at the end of the map, so the loop comes to it again.
+    // An environment that still has requests is put at the end of the map, so the loop reaches it again.
     for (const [environmentId, queue] of this.#queues) {
       const [first] = queue.waiting;
-      // Stays first for the next batch. Otherwise the others could take the room that it needs every time.
+      // It remains first for the next batch. Otherwise, other requests could take the room it needs every time.
       if (first !== undefined && this.#options.sizeOf(first) > room) break;
       const credit = this.#queues.size === 1 ? room : queue.credit + SHARE;
       const { count, size } = this.#fitting(queue.waiting, Math.min(credit, room));
@@ -199,7 +199,7 @@ export class RequestQueue<T extends Waiting> {
 
   #reject(requests: readonly T[]): void {
     const { onOverload } = this.#options;
-    // Held back for different times, so that the retries do not come together either.
+    // Held back for different times, so that the retries do not all arrive at once.
     if (this.#isShared) setTimeout(onOverload, HOLD_BACK_MS * (0.5 + Math.random()), requests);
     else onOverload(requests);
   }

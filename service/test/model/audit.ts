@@ -40,7 +40,8 @@ function auditLedger(entries: readonly Entry[], wallet: Wallet): string[] {
     if (!SIGNS[kind](amount)) found.push(`${sequence}: ${kind} of ${amount}`);
     if (sum(parts.map((part) => part.amount)) !== amount)
       found.push(`${sequence}: parts do not add up to the amount`);
-    if (parts.some((part) => part.amount * amount <= 0)) found.push(`${sequence}: a part with another sign`);
+    if (parts.some((part) => part.amount * amount <= 0))
+      found.push(`${sequence}: a part has the opposite sign`);
     if (entry.effectiveAt < effectiveAt) found.push(`${sequence}: takes effect before the entry before it`);
     effectiveAt = entry.effectiveAt;
   }
@@ -95,7 +96,7 @@ function auditCounters(book: Book, { assignment, paused, ownCounters }: Wallet):
   const plans = [...(assignment === null ? [] : [assignment]), ...paused.map((plan) => plan.assignment)];
   const negative = ownCounters.filter(({ used }) => used < 0);
   return [
-    ...negative.map(({ feature }) => `the overrides count less than nothing of feature ${feature}`),
+    ...negative.map(({ feature }) => `the overrides have a negative count for feature ${feature}`),
     ...plans.flatMap((plan) => auditPlanCounters(book, plan)),
   ];
 }
@@ -103,7 +104,7 @@ function auditCounters(book: Book, { assignment, paused, ownCounters }: Wallet):
 function auditPlanCounters(book: Book, plan: Assignment): string[] {
   return plan.counters
     .filter((counter) => counter.used !== foldCounter(book, plan, counter) || counter.used < 0)
-    .map((counter) => `the counter of feature ${counter.feature} says ${counter.used}`);
+    .map((counter) => `the counter of feature ${counter.feature} is ${counter.used}`);
 }
 
 /** Sums the quantity consumed since the counter's first entry, minus reversals, and the quantity of open holds since its first hold. */
@@ -134,7 +135,8 @@ function auditHolds({ entries, holds }: Book, wallet: Wallet): string[] {
     const inWallet = wallet.held.find(({ grant }) => grant === number)?.credits ?? 0;
     return inHolds === inWallet ? [] : [`grant ${number}: holds have ${inHolds}, the wallet ${inWallet}`];
   });
-  if (wallet.openHolds !== wallet.holds.length) found.push("the wallet counts other holds than it has");
+  if (wallet.openHolds !== wallet.holds.length)
+    found.push("the wallet's number of open holds differs from its holds");
   if (wallet.holdCount !== holds.length) found.push("the wallet counts holds that have no row");
   for (const { sequence, kind, amount, usage, hold } of entries) {
     const item = holds[(hold ?? 0) - 1]?.hold.items.find(({ feature }) => feature === usage?.feature);
@@ -158,15 +160,17 @@ function auditReversals(book: Book): string[] {
 }
 
 /**
- * The charges of a request must be consecutive entries with the same time, each for another feature. A reversal must have the place
- * of its charge.
+ * The charges of a request must be consecutive entries with the same time, each for another feature. A reversal must have the same
+ * position in the request as its charge.
  */
 function auditItems({ entries }: Book): string[] {
   return entries.flatMap(({ sequence, effectiveAt, usage }) => {
     const place = usage?.place ?? null;
     if (usage !== null && usage.reverses !== null) {
       const isSame = isDeepStrictEqual(place, entries[usage.reverses - 1]?.usage?.place);
-      return isSame ? [] : [`${sequence} has another place than the charge it reverses`];
+      return isSame
+        ? []
+        : [`${sequence} has a different position in its request from the charge it reverses`];
     }
     if (place === null) return [];
     const first = sequence - 1 - place.index;
@@ -179,7 +183,9 @@ function auditItems({ entries }: Book): string[] {
         isDeepStrictEqual(entry.usage?.place, { index, of: place.of }),
     );
     const isOfEachOnce = new Set(request.map((entry) => entry.usage?.feature)).size === place.of;
-    return isComplete && isOrdered && isOfEachOnce ? [] : [`${sequence} is not where its request is`];
+    return isComplete && isOrdered && isOfEachOnce
+      ? []
+      : [`${sequence} is not at its position in its request`];
   });
 }
 

@@ -268,7 +268,7 @@ export class Book {
   }
 }
 
-/** For outcomes whose kind is the whole answer. */
+/** For outcomes that return only their kind. */
 function toKind<Kind extends Answer["kind"]>(outcome: { kind: Kind; change?: Change | null }) {
   return { answer: { kind: outcome.kind }, change: outcome.change ?? null };
 }

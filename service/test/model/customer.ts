@@ -3,21 +3,21 @@ import type { PeriodKind } from "../../src/entitlement/period.ts";
 import type { GrantKind, OverrideTerms } from "../../src/entitlement/wallet.ts";
 import type { FeatureId, PlanId, PoolId } from "../../src/primitives/brand.ts";
 
-// The model's state of a customer. The state stores facts and derives the rest: a plan that was left is kept as it was, and the use
-// of a limit is the sum of its charges.
+// The model's state of a customer. The state stores facts and derives the rest: a plan that the customer has left is kept as it was,
+// and the use of a limit is the sum of its charges.
 
 export type Customer = {
   /** Everything due up to this time has been applied. */
   now: number;
   isBlocked: boolean;
   plan: PlanTaken | null;
-  /** Plans that were left, unchanged. */
+  /** Plans that the customer has left, unchanged. */
   left: PlanTaken[];
   grants: CreditGrant[];
   /** The grant of each addition, in order. */
   additions: { grant: number; index: number }[];
   consumes: Consume[];
-  /** The indexes in `consumes` of what was charged, in order. */
+  /** The indexes of the charges in `consumes`, in order. */
   charges: number[];
   holds: HoldTaken[];
   plansTaken: number;

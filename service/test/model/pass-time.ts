@@ -87,12 +87,12 @@ export function takeUpPlan(
   };
 }
 
-/** Finds a plan that was left and that resumes when the customer returns. */
+/** Finds a plan that the customer has left and that resumes when the customer returns. */
 export function findResumable(customer: Customer, plan: PlanId): PlanTaken | undefined {
   return customer.left.find((left) => left.plan === plan && isAlive(customer, left));
 }
 
-/** Whether any part of a plan that was left still runs: credits, an allowance's period, or the period of a used limit. */
+/** Whether any part of a plan that the customer has left still runs: credits, an allowance's period, or the period of a used limit. */
 function isAlive(customer: Customer, left: PlanTaken): boolean {
   const { now } = customer;
   const ends = [

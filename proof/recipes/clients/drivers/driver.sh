@@ -14,7 +14,7 @@ if [ "$fail_after" -ge "$parts" ]; then
   seq "$parts" 2>/dev/null | purser_stream "$customer" "$feature" "$key" "$step"
   exit
 fi
-# The program writes some lines and hangs. Then the user presses Ctrl C, which signals every process of the pipeline.
+# The program writes some lines and hangs. Then the user presses Ctrl+C, which signals every process of the pipeline.
 lines=$(mktemp)
 export PURSER_URL PURSER_KEY
 # shellcheck disable=SC2016 # the inner shell expands these

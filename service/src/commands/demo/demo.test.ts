@@ -180,7 +180,7 @@ test("the double charge has one job and two keys; a retry replays and a reversal
   });
 });
 
-test("the purchase credited to the wrong customer has its reference there and can be revoked", async () => {
+test("the purchase credited to the wrong customer is found by its reference and can be revoked", async () => {
   const { database, cell, context } = await setupDemo();
   const [purchase] = await database.query(
     `select c.customer_id, g.number, g.credits::integer, g.note, g.recorded_at

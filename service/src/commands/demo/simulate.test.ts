@@ -36,7 +36,7 @@ async function setupCatalog(): Promise<Catalog> {
   const actor = { kind: "command", id: null, requestId: null } as const;
   const context = { projectId, environmentId, actor };
   const catalog = await transaction(cell, (tx) => sellDemoCatalog(tx, context, at("2025-01-01T00:00:00Z")));
-  assert(catalog !== null, "nothing was sold before");
+  assert(catalog !== null, "the environment had no catalog before");
   return catalog;
 }
 
@@ -62,7 +62,7 @@ function denials(moments: readonly Moment[] | undefined, reason: Reason, since: 
 /** The first mismatch that `purser verify` would report, or null. */
 function findFlaw(moments: readonly Moment[], catalog: Catalog): string | null {
   const wallet = moments.at(-1)?.wallet;
-  assert(wallet !== undefined, "everyone has joined");
+  assert(wallet !== undefined, "every company has at least one act");
   const grants = moments.flatMap((moment) =>
     moment.changes.grants.map(({ grant }) => ({
       ...grant,

@@ -134,7 +134,7 @@ function findFlaw(row: WalletRow): string | null {
   if (lastOverrides !== wallet.overridesCount)
     return `the wallet counts ${wallet.overridesCount} overrides, but the last ones are ${lastOverrides}`;
   if (lastHoldChange !== wallet.holdChanges)
-    return `the wallet counts ${wallet.holdChanges} changes of holds, but the last one is ${lastHoldChange}`;
+    return `the wallet counts ${wallet.holdChanges} changes to holds, but the last one is ${lastHoldChange}`;
   if (openHolds < 0) return "the list of open holds differs from their last changes";
   if (openHolds !== wallet.openHolds)
     return `the wallet counts ${wallet.openHolds} open holds, but ${openHolds} are listed`;

@@ -1,6 +1,6 @@
 import type { Page } from "./pages.ts";
 
-/** Longer queries are cut, so that a search costs under a millisecond. */
+/** Longer queries are truncated, so that a search costs under a millisecond. */
 export const QUERY_LENGTH_MAX = 100;
 const TERMS_MAX = 6;
 export const RESULTS_MAX = 20;
@@ -69,7 +69,7 @@ function termsOf(query: string): readonly string[] {
   return [...new Set(words.filter((word) => word.length > 1))].slice(0, TERMS_MAX);
 }
 
-/** Names count more than text, and a title counts most. Background reading comes after guides and error pages. */
+/** Names count more than text, and a title counts most. Background reading ranks below guides and error pages. */
 function scoreOf({ page, title, heading, names }: Entry, terms: readonly string[]): number {
   const titleWords = title.toLowerCase();
   const scores = terms.map((term) => {

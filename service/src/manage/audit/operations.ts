@@ -84,7 +84,7 @@ const filterQuery = {
   collapseBulk: Type.Optional(
     Type.Enum(["true", "false"], {
       description:
-        "`true` leaves out the entries of single customers in bulk changes and imports, which have `inBulk` in `after`.",
+        "`true` leaves out the per-customer entries of bulk changes and imports, which have `inBulk` in `after`.",
       examples: ["true"],
     }),
   ),
@@ -99,7 +99,7 @@ const scopeQuery = {
 
 const DESCRIPTION =
   "Newest first, with the state before and after each change. `from` is inclusive, `to` exclusive. With a filter by actor or " +
-  "action, a page may hold fewer than `limit` items or none: continue while there is a `nextCursor`. Addresses and browsers " +
+  "action, a page may hold fewer than `limit` items or none: continue while there is a `nextCursor`. IP addresses and browsers " +
   "of logins are shown only to admins and owners.";
 export function auditOperations(parts: ManageParts): Operation[] {
   return [
@@ -271,7 +271,7 @@ function describeEntry(entry: AuditEntry): Static<typeof Entry> {
 
 const ABOUT_BROWSERS: ReadonlySet<string> = new Set(["address", "addresses", "moreAddresses", "userAgent"]);
 
-/** Removes addresses and user agents of logins, which only admins can see. */
+/** Removes IP addresses and user agents of logins, which only admins and owners can see. */
 function withoutAddresses(entry: Static<typeof Entry>): Static<typeof Entry> {
   const strip = (values: Record<string, unknown> | null): Record<string, unknown> | null =>
     values && Object.fromEntries(Object.entries(values).filter(([name]) => !ABOUT_BROWSERS.has(name)));

@@ -36,7 +36,7 @@ type BulkCounts = {
 
 /**
  * Assigns a plan to all matching customers, one chunk at a time. Safe to repeat and to interrupt: a customer who already has the
- * plan is unchanged. Customers that stop matching before their turn are skipped; customers that start matching are not included.
+ * plan is unchanged. Customers who stop matching before their turn are skipped; customers who start matching are not included.
  */
 export async function assignInBulk(
   cell: Pool,
@@ -146,7 +146,7 @@ function addCounts(a: BulkCounts, b: BulkCounts): BulkCounts {
   };
 }
 
-/** IDs and the search text may be personal data, so the audit log has the number of IDs, and whether there was a text. */
+/** IDs and the search text may be personal data, so the audit log records only the number of IDs, and whether there was a search text. */
 function auditBulk(
   cell: Pool,
   context: Context,

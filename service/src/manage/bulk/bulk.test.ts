@@ -59,7 +59,7 @@ test("a bulk assignment does exactly what its preview showed", async () => {
   ]);
   for (const { after } of sample) {
     const { body: now } = await manage("GET", `customers/${after.customerId}`);
-    // Everything is equal but the times that depend on when the plan started.
+    // Everything is equal except the times that depend on when the plan started.
     const timeless = ({ plan }: Record<string, unknown>) => ({
       ...Object(plan),
       anchor: "",

@@ -39,7 +39,8 @@ export function customerIdsOf(description: string) {
 
 export const auditEntryId = nullable(
   Type.String({
-    description: "The audit entry of the change, which can be undone by it. Null if nothing changed.",
+    description:
+      "The ID of the audit entry for the change. Use it to undo the change. Null if nothing changed.",
     examples: ["01998f3e-6a10-7c3d-9f25-3d1c5a7b9e00"],
   }),
 );
@@ -49,7 +50,7 @@ const customerIds = customerIdsOf(`At most ${CUSTOMER_IDS_MAX} customers.`);
 export const BulkResult = Type.Object({
   changed: Type.Integer({ description: "The number of customers who were changed.", examples: [40] }),
   unchanged: Type.Integer({
-    description: "The number of customers for whom an earlier call had done this.",
+    description: "The number of customers for whom an earlier call had already made this change.",
     examples: [0],
   }),
   refused: Type.Array(
@@ -57,7 +58,7 @@ export const BulkResult = Type.Object({
       customerId: Type.String({ examples: ["customer_42"] }),
       code: Type.String({ description: "The code of the error.", examples: ["too_many_grants"] }),
       detail: Type.String({
-        description: "A message for people.",
+        description: "A human-readable message.",
         examples: ["There is no such customer in this environment."],
       }),
     }),
@@ -67,8 +68,8 @@ export const BulkResult = Type.Object({
 });
 
 const HOW =
-  "Each customer is changed by itself. The call stops soon after you disconnect or lose access; send it again to do the rest. " +
-  "The whole change is one audit entry, by which it can be undone.";
+  "Each customer is changed separately. The call stops soon after you disconnect or lose access; send it again to finish. " +
+  "The whole change has one audit entry, which you can use to undo it.";
 
 /** Adds credits to many customers, or blocks them. */
 export function eachCustomerOperations(parts: ManageParts, turns: Turns): Operation[] {
@@ -94,7 +95,7 @@ function addingCredits({ cellOf }: ManageParts, turns: Turns): Operation {
         maxLength: REFERENCE_MAX,
         pattern: "^(?!erased:)",
         description:
-          "Names the change, so that each customer gets these credits only once. Each grant has this reference with a suffix.",
+          "Identifies the change, so that each customer gets these credits only once. Each grant gets this reference plus a suffix.",
         examples: ["outage-2026-11"],
       }),
     }),
@@ -174,7 +175,7 @@ const toCustomerId = (text: string): CustomerId => brandAs<CustomerId>(text);
 
 const SUFFIX_BYTES = 10;
 
-/** The reference of one customer's grant. The same if the call is repeated, even for other customers. */
+/** The reference of one customer's grant. It does not depend on the other customers of the call. */
 function referenceFor(reference: string, customerId: CustomerId): string {
   const digest = createHash("sha256").update(customerId).digest().subarray(0, SUFFIX_BYTES);
   return `${reference}:${digest.toString("hex")}`;

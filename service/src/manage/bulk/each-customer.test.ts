@@ -52,7 +52,7 @@ test("a change that is wrong for all customers is rejected", async () => {
   expect(await database.count("cell.grants", "kind = 3")).toBe(0);
 });
 
-test("what was changed before a disconnect is recorded and can be undone", async () => {
+test("changes made before a disconnect are recorded and can be undone", async () => {
   const { service, here, tokens, database, manage } = await setupThree();
   const client = await connectTo(database);
   await client.query("begin");
@@ -77,7 +77,7 @@ test("what was changed before a disconnect is recorded and can be undone", async
   expect(undone.body).toMatchObject({ undone: 3, credits: 150 });
 });
 
-test("the audit log can be read without the entries of single customers in bulk changes", async () => {
+test("the audit log can be read without the per-customer entries of bulk changes", async () => {
   const managed = await setupThree();
   const { add, manage, assign, publish } = managed;
   await publish({ key: "free", allowances: [] });

@@ -15,8 +15,8 @@ import type { Caller } from "./turns.ts";
 const AT_ONCE = 2;
 
 /**
- * Calls `change` for each item, a few at a time. It must be safe to repeat. Stops when the caller disconnects, and throws when the caller
- * loses access.
+ * Calls `change` for each item, a few at a time. `change` must be safe to repeat. Stops when the caller disconnects, and throws when the
+ * caller loses access.
  */
 export async function forEachAtOnce<T>(
   items: readonly T[],
@@ -29,7 +29,7 @@ export async function forEachAtOnce<T>(
     const work = async (): Promise<void> => {
       for (const item of rest) await withRetries(() => change(item));
     };
-    // Settled, so that nothing is still being changed when the result is recorded.
+    // Waits for all calls, even if one fails, so that nothing is still changing when the result is recorded.
     const ended = await Promise.allSettled(Array.from({ length: AT_ONCE }, work));
     for (const end of ended) if (end.status === "rejected") throw end.reason;
   }
@@ -48,7 +48,7 @@ export type EachOutcome = {
 
 type BulkEntry = { readonly action: string; readonly subject: string; readonly after: object };
 
-/** Changes each customer by an operation of its own, and records the whole change as one audit entry. */
+/** Changes each customer in a separate operation, and records the whole change as one audit entry. */
 export async function changeEach(
   cell: Pool,
   context: Context,
@@ -72,7 +72,7 @@ export async function changeEach(
     });
   } finally {
     if (counts.changed > 0) {
-      // IDs may be personal data, so the audit log has only their number.
+      // IDs may be personal data, so the audit log records only their number.
       const asked = { customerIds: customers.length, ...counts, refused: refused.length };
       const after = { ...entry.after, ...asked, startedAt: timeOrNull(startedAt) };
       auditEntryId = await withRetries(() => recordAudit(cell, context, { ...entry, after }));
@@ -81,7 +81,7 @@ export async function changeEach(
   return { ...counts, refused, auditEntryId };
 }
 
-/** The entries of a bulk change have IDs from this time on. An undo finds them by it. */
+/** The entries of a bulk change have IDs from this time on, so an undo can find them. */
 export function readStart(cell: Pool): Promise<Instant> {
   return single(cell, readClock);
 }

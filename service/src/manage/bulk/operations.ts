@@ -88,7 +88,7 @@ const unchanged = Type.Integer({
 });
 const wouldShorten = Type.Integer({
   description:
-    "The number of customers whose plan ends later or never, and stays unchanged. Send `shorten` to end it earlier.",
+    "The number of customers whose plan ends later or never, and is not changed. Send `shorten` to end it earlier.",
   examples: [0],
 });
 const nextCursor = nullable(

@@ -36,7 +36,7 @@ export type CatalogComparison =
 
 /**
  * Lists what applying a file would do, in order: an item comes after the items it refers to. Nothing is deleted. Items missing from
- * the file stay, or are archived with `archiveMissing`. If the file omits the whole list of plans or features, none of them is
+ * the file are kept, or archived with `archiveMissing`. If the file omits the whole list of plans or features, none of them is
  * treated as missing.
  */
 export function compareCatalogs(

@@ -103,7 +103,7 @@ export function catalogOperations({ control, cellOf }: ManageParts): Operation[]
       summary: "Apply a document",
       description:
         "All or nothing in one transaction. Safe to repeat: items that already match are unchanged. Nothing is deleted. " +
-        "Items missing from the document stay. With `archiveMissing`, missing plans are archived if the document has " +
+        "Items missing from the document are kept. With `archiveMissing`, missing plans are archived if the document has " +
         "`plans`, and missing features if it has `features`. A plan whose terms differ gets a new version, and `reach` " +
         "decides which customers get it.",
       params: Type.Object(environmentParams),

@@ -187,7 +187,7 @@ test("a grant whose remaining credits are all held can move after the hold is re
   await expectVerified(managed.database);
 });
 
-test("expiry, kind and pool stay, and only this grant's share of a shared slot moves", async () => {
+test("a moved grant keeps its expiry, kind and pool, and only its share of merged grants moves", async () => {
   const managed = await setupMove();
   const expiresAt = new Date(Date.now() + 60 * DAY_MS).toISOString();
   for (const credits of [100, 200, 300])
@@ -214,7 +214,7 @@ test("a charge that is reversed after the move returns nothing to the moved gran
   await expectVerified(managed.database);
 });
 
-test("a moved grant can move on and back, each time under a new reference", async () => {
+test("a moved grant can be moved again, even back, each time under a new reference", async () => {
   const managed = await setupMove();
   await move(managed);
   await managed.assign("cara");
@@ -241,7 +241,7 @@ test.each([
   expect(movedReference(old)).toBe(expected);
 });
 
-test("a reference in use is refused, and another one can be sent", async () => {
+test("a reference that is already used is rejected, and another one is accepted", async () => {
   const managed = await setupMove();
   await add(managed, { credits: 1, reference: "pi_1-moved" }, "cara");
   const rows = await countRows(managed.database);
@@ -255,7 +255,7 @@ test("a reference in use is refused, and another one can be sent", async () => {
   expect(reply.body).toMatchObject({ outcome: "moved", reference: "pi_1 of Bob" });
 });
 
-test("other customers, environments and bodies are refused, and nothing is created", async () => {
+test("unknown customers and grants, other environments and invalid bodies are rejected, and nothing is created", async () => {
   const managed = await setupMove();
   const { manage, project } = managed;
   await manage("PUT", `/manage/v1/projects/${project.projectId}/live/customers/only-live`, { body: {} });
@@ -281,14 +281,14 @@ test("other customers, environments and bodies are refused, and nothing is creat
   expect(await managed.database.count("cell.customers")).toBe(customers);
 });
 
-test("credits move to a blocked customer, who can get credits too", async () => {
+test("credits can be moved between blocked customers", async () => {
   const managed = await setupMove();
   for (const customer of ["ada", "bob"])
     await managed.manage("PUT", `customers/${customer}/block`, { body: { blocked: true } });
   expect((await move(managed)).body).toMatchObject({ outcome: "moved", credits: 500 });
 });
 
-test("limits of the receiving customer apply, and the other customer keeps the credits", async () => {
+test("a move beyond the receiving customer's limits is rejected, and the other customer keeps the credits", async () => {
   const managed = await setupMove();
   for (let day = 1; day <= 49; day++) {
     const expiresAt = new Date(Date.now() + day * DAY_MS).toISOString();

@@ -98,7 +98,7 @@ async function moveOnce(tx: Tx, context: Context, input: MoveInput): Promise<Mov
   return outcome;
 }
 
-/** Decides, like the move itself, what it would do. Writes nothing. */
+/** Decides what a move would do, in the same way as the move itself. Writes nothing. */
 export function previewMove(
   cell: Pool,
   { environmentId }: Pick<Context, "environmentId">,

@@ -76,7 +76,7 @@ export const MovePreview = Type.Object({
   held: heldField,
   kind: Type.Enum(["allowance", "purchase", "manual", "promotion"]),
   pool: Type.String({ examples: ["credits"] }),
-  granted: Type.Integer({ description: "Credits that the grant had at first.", examples: [500] }),
+  granted: Type.Integer({ description: "Credits of the grant when it was created.", examples: [500] }),
   recordedAt: timeField,
   expiresAt: nullable(timeField),
   reference: newReference,
@@ -100,7 +100,7 @@ function moving({ cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "Move a grant to another customer",
     description:
-      "For credits that were added to the wrong customer. Revokes what is left of the grant, and adds the same credits to the " +
+      "For credits that were added to the wrong customer. Revokes the remaining credits of the grant, and adds the same credits to the " +
       "other customer, with the same kind, pool and expiry. Either both happen or neither does. Credits that are spent or held do not move. " +
       "Safe to repeat: a grant moves once. Allowances cannot move. The price stays with the old grant.",
     params: moveParams,

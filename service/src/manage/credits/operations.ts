@@ -180,7 +180,7 @@ function reversing({ cellOf }: ManageParts): Operation {
         }),
         {
           description:
-            "What this call reversed of each item. A charge without `items` has one, with the index 0.",
+            "The amounts that this call reversed, by item. A charge without `items` has one item, with index 0.",
         },
       ),
       customer: Customer,

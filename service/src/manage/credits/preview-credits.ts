@@ -158,7 +158,7 @@ type Facts = {
   readonly pool: PoolId | null;
   readonly twins: readonly GrantRecord[];
   readonly earlier: EarlierGrant | null;
-  /** The actor of the earlier grant, followed by the actors of the twins. */
+  /** The actor of the earlier grant, followed by the actors of `twins`. */
   readonly actors: readonly (GrantActor | null)[];
 };
 

@@ -81,7 +81,7 @@ async function reverseIn(
   const subjectId = parseTimedId("con", consumeId);
   const id = subjectId === null ? null : readConsumeId(subjectId);
   const isOwn = id !== null && id.customerNumber === open?.customerNumber;
-  // The key of a whole charge is the charge itself, so it says nothing about the charges of other customers.
+  // The key of a whole reversal is the charge itself. Looking it up could reveal that another customer's charge was reversed.
   if (!isOwn && part === null) return { kind: "charge_not_found" };
   const [found] = await lockKeyedRequests(tx, [key], idempotencyDays);
   const isEnded = found?.isEnded === true && open !== null && clocksAgree(open.clock);

@@ -49,7 +49,7 @@ export function reverseConsume(cell: Pool, context: Context, input: ReverseInput
     const id = uuid === null ? null : readConsumeId(uuid);
     const open = await openOwner(tx, context, input, id);
     if (open === null && input.customerId !== undefined) return { kind: "customer_not_found" };
-    // Between the two look-ups, the customer may have been erased and the ID reused.
+    // Between the two lookups, the customer may have been erased and the ID reused.
     if (id === null || open === null || open.customerNumber !== id.customerNumber)
       return { kind: "consume_not_found" };
     const refuseUnknown = await watchReversals(tx, id.recordedAt);

@@ -142,7 +142,7 @@ export async function saveRevocation(
   const { before, after } = compareWallets(open, change?.wallet ?? open.wallet);
   const subject = `grant ${grant.number}`;
   const written = change?.entries.find(({ kind, hold }) => kind === "revoke" && hold === null);
-  // The audit log finds the note by it.
+  // Lets the audit log find the note.
   const ledgerEntry = written === undefined || note === null ? {} : { ledgerEntry: written.sequence };
   const audits = [{ action: "grant.revoked", subject, before, after: { ...after, credits, ...ledgerEntry } }];
   const entry = {

@@ -87,7 +87,7 @@ type EndPlanOutcome = {
 };
 
 /**
- * Ends a customer's plan now. Purchased credits stay. With `asOf`, a missing customer is created to store that time, because an
+ * Ends a customer's plan now. Purchased credits are kept. With `asOf`, a missing customer is created to store that time, because an
  * older event that started the plan may still arrive.
  */
 export function endPlan(
@@ -120,7 +120,7 @@ export function endPlan(
 
 type DropOutcome = { kind: "changed" | "unchanged" | "customer_not_found" };
 
-/** Drops the pending plan change. The current plan stays. */
+/** Drops the pending plan change. The current plan does not change. */
 export function dropNextPlan(
   cell: Pool,
   context: Context,

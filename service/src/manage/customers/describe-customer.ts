@@ -38,7 +38,8 @@ export const Customer = Type.Object({
       anchor: timeField,
       periodEndsAt: nullable(
         timeOf(
-          "End of the current period of the longest allowance, or of the plan if that is sooner: `period_end` in calls. Null if no allowance renews.",
+          "End of the current period of the longest allowance, or of the plan if that is sooner. Calls can refer to it as " +
+            "`period_end`. Null if no allowance renews.",
           "2026-12-15T00:00:00Z",
         ),
       ),

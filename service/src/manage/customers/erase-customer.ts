@@ -54,7 +54,7 @@ const EVENTS_MAX = 20_000;
 const PAGES_MAX = 4_000;
 
 /**
- * Erases a customer's ID, profile, members, all metadata, notes, references and the text of idempotency keys. Amounts stay, under a
+ * Erases a customer's ID, profile, members, all metadata, notes, references and the text of idempotency keys. Amounts are kept under a
  * number that identifies no person. The ID is erased first, so that no new request finds the customer. After the requests in flight
  * have ended, one sweep erases the rest. A job finishes an erasure that was interrupted (decision 18).
  */

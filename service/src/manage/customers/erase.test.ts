@@ -24,7 +24,7 @@ test("no table names an erased customer", async () => {
   expect(await findTraces(database)).toEqual([]);
 });
 
-test("the amounts of an erased customer stay, under a number without an ID", async () => {
+test("the amounts of an erased customer are kept under a number without an ID", async () => {
   const credits = await setupCredits();
   const { cell, context, database } = credits;
   await live(credits);

@@ -20,7 +20,7 @@ const PoolForecast = Type.Object({
   }),
   outlook: Type.Enum(["runs_out", "empty", "renews", "not_used", "lasts", "unlimited"], {
     description:
-      "`runs_out`: the credits are used up at `emptyAt`. `empty`: no credits are left. `renews`: the plan grants new credits before. " +
+      "`runs_out`: the credits are used up at `emptyAt`. `empty`: no credits are left. `renews`: the plan grants new credits before that. " +
       `\`not_used\`: nothing was charged recently. \`lasts\`: more than ${FORECAST_DAYS_MAX} days. \`unlimited\`: overage is unlimited.`,
   }),
   daysLeft: nullable(Type.Number({ description: "Days until `emptyAt`.", examples: [2.9] })),

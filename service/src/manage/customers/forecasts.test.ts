@@ -90,7 +90,7 @@ test("the lowest balances are listed with their forecasts", async () => {
     expect((await managed.manage("GET", `forecasts?${query}`)).status).toBe(400);
 });
 
-test("an allowance that renews in time is not listed, and unlimited overage neither", async () => {
+test("customers whose allowance renews in time, or who have unlimited overage, are not listed", async () => {
   const managed = await setupManage();
   const { consume, assign, publish, database } = managed;
   await publish({
@@ -112,7 +112,7 @@ test("an allowance that renews in time is not listed, and unlimited overage neit
   expect(low[1]?.pools[0]?.renewsAt).not.toBeNull();
 });
 
-test("the pool that is used up first decides, however full the others are", async () => {
+test("the pool that is used up first determines a customer's place, however full the others are", async () => {
   const managed = await setupUse({ one: 60, two: 50 });
   const { manage } = managed;
   await manage("PUT", "pools/minutes", { body: { name: "Minutes" } });
@@ -127,7 +127,7 @@ test("the pool that is used up first decides, however full the others are", asyn
   ]);
 });
 
-test("use before the history window, and long ago, does not count", async () => {
+test("usage before the history window, or long ago, does not count", async () => {
   const managed = await setupUse({ earlier: 50 });
   const { database } = managed;
   const setDays = (days: number | null) =>

@@ -25,7 +25,7 @@ const ACTIVE_DAYS = 1;
 /** Maximum number of customers included, and how many are read at a time. */
 const CANDIDATES_MAX = 600;
 const CHUNK = 300;
-/** So few customers without credits that they leave room for those who run out soon. */
+/** Maximum number of customers without credits. It leaves room for those who run out soon. */
 const EMPTY_MAX = 50;
 
 /** Estimates when customers use up their credits. */
@@ -56,13 +56,14 @@ export function forecastOperations({ control, cellOf }: ManageParts): Operation[
         ),
         sort: Type.Optional(
           Type.Enum(["soonest", "balance"], {
-            description: "`balance` needs `balanceBelow`, without `days`.",
+            description: "`balance` requires `balanceBelow`, and cannot be combined with `days`.",
           }),
         ),
         empty: Type.Optional(
           Type.Enum(["true", "false"], {
             description:
-              "`true`: also customers without any credits who were charged or denied recently, first. Cannot be combined with `sort=balance`.",
+              "`true` first lists customers without any credits who were charged or denied recently. Cannot be combined with " +
+              "`sort=balance`.",
           }),
         ),
         balanceBelow: Type.Optional(
@@ -89,7 +90,7 @@ export function forecastOperations({ control, cellOf }: ManageParts): Operation[
             field: "sort",
             code: "wrong_form",
             message:
-              "by balance needs `balanceBelow`, without `days` and `empty`; by days until empty takes no `balanceBelow`",
+              "must be `balance` if and only if `balanceBelow` is sent, and then `days` and `empty` are not allowed",
           });
         const start = await historyStartOf(control, call);
         return snapshot(cellOf(cell), async (tx) => {

@@ -63,7 +63,8 @@ export const LedgerEntry = Type.Object({
   holdId: nullable(
     Type.String({
       description:
-        "The hold whose end wrote the entry: its charge, or credits that could not return. A reversal has the hold of its charge.",
+        "The hold that wrote the entry when it ended: its charge, or credits that could not be returned. A reversal has the hold of " +
+        "its charge.",
       examples: ["hld_06fd5n0r000000000a00000001"],
     }),
   ),

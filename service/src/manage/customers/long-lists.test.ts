@@ -69,7 +69,7 @@ test("the lowest balances come first, however many newer customers there are", a
   };
   expect(await low("limit=2")).toEqual(["with-3", "with-5"]);
   expect(await low("limit=50")).toEqual(["with-3", "with-5", "with-50"]);
-  // With a second pool, in which nobody has credits, the sum of both says nothing.
+  // Nobody has credits in the second pool, so all lowest balances are 0, and the most recently active customer comes first.
   await manage("PUT", "pools/minutes", { body: { name: "Minutes" } });
   expect(await low("limit=1")).toEqual(["with-5"]);
   expect((await manage("GET", "customers?sort=balance")).status).toBe(400);

@@ -82,9 +82,9 @@ export function customerOperations({ cellOf }: ManageParts): Operation[] {
               "Default: `newest`. `name_asc` and `name_desc` sort a customer without a name by its ID. `balance_asc` and `balance_desc` " +
               "use the total of all pools as of the last change to each wallet, without renewals that have become due since then, and list the newest " +
               `${COMPARED_MAX} customers. ` +
-              "`balance` returns one page with the lowest current balances in any pool: it needs `balanceBelow`, without `search` or " +
-              "`cursor`. It compares the stored balances of the same customers and computes those of the lowest 5,000; with several " +
-              "pools, of the 1,000 most recently active customers.",
+              "`balance` returns one page with the lowest current balances in any pool. It requires `balanceBelow`, and cannot be " +
+              "combined with `search` or `cursor`. It compares the stored balances of the same customers and computes those of the " +
+              "lowest 5,000; with several pools, of the 1,000 most recently active customers.",
           }),
         ),
       }),
@@ -103,7 +103,8 @@ export function customerOperations({ cellOf }: ManageParts): Operation[] {
             throw invalidField({
               field: "sort",
               code: "wrong_form",
-              message: "by balance needs `balanceBelow`, without `search` or `cursor`",
+              message:
+                "is `balance`, which requires `balanceBelow` and cannot be combined with `search` or `cursor`",
             });
           const lowest = { ...filter, balanceBelow: filter.balanceBelow };
           return toPage(await listLowest(cellOf(cell), environmentId, lowest, readLimit(limit)), null);

@@ -144,7 +144,9 @@ function describeFeature(catalog: Catalog, override: FeatureOverride): object {
 
 export const SetOverrides = Type.Object({
   ...Overrides.properties,
-  setAt: timeOf("When they took effect. The next ones, or `endsAt`, ended them."),
+  setAt: timeOf(
+    "When these overrides took effect. They ended at `endsAt`, or when the next ones took effect.",
+  ),
 });
 
 /** Lists overrides, newest first, older than the number `before`. Null if the customer does not exist. */

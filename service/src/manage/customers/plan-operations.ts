@@ -47,13 +47,14 @@ const AssignmentBody = strictObject({
   ),
   startsAt: planTimeOf(
     "Default: now. A plan that starts in the future is the pending change: it replaces an earlier one, and the current plan " +
-      "stays until then. `period_end` is the end of the current period of the active plan's longest allowance, or of that plan if it ends sooner; if the new plan " +
-      "renews then too, its `anchor` is that of the current plan. A time in the past means now, with periods counted from it. " +
-      "With `asOf`, send a time.",
+      "continues until then. `period_end` is the end of the current period of the active plan's longest allowance, or of that plan " +
+      "if it ends sooner; if the new plan renews then too, its `anchor` is that of the current plan. A time in the past means now, " +
+      "with periods counted from it. With `asOf`, send a time.",
   ),
   endsAt: planTimeOf(
-    "Null for no end. If omitted, the current end stays, and a scheduled plan has none. An end earlier than the current one returns 409 `would_shorten`, unless " +
-      "`shorten` is true. `period_end` is the end of the current period of the longest allowance, or the current end if that is sooner; the customer must have the plan. With `asOf`, send a time.",
+    "Null for no end. If omitted, the current end is kept, and a scheduled plan has no end. An end earlier than the current one " +
+      "returns 409 `would_shorten`, unless `shorten` is true. `period_end` is the end of the current period of the longest " +
+      "allowance, or the current end if that is sooner; the customer must have the plan. With `asOf`, send a time.",
   ),
   shorten: Type.Optional(
     Type.Boolean({
@@ -80,7 +81,7 @@ function assigning({ cellOf }: ManageParts): Operation {
     description:
       "Safe to repeat: an active plan continues. A later `endsAt` extends it; an earlier one needs `shorten` and is rejected " +
       "otherwise. Another plan starts now, or at `startsAt`: the rest of the old allowance expires then, and purchased credits " +
-      "stay. A customer has at most one pending change; a call that changes the current plan drops it, and so does a newer " +
+      "are kept. A customer has at most one pending change; a call that changes the current plan drops it, and so does a newer " +
       "`asOf`. Assigning the current plan again keeps it. Creates the customer if it does not exist.",
     params: customerParams,
     body: AssignmentBody,
@@ -182,9 +183,9 @@ function ending({ cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "End a customer's plan",
     description:
-      "Ends the plan now, and drops the pending change. Safe to repeat. The rest of the allowance expires, purchased credits stay, " +
-      "and the environment's default plan takes over if there is one. With `asOf`, a missing customer is created to store it, and the outcome is " +
-      "`no_assignment`: an older billing event that arrives later then assigns no plan.",
+      "Ends the plan now, and drops the pending change. Safe to repeat. The rest of the allowance expires, purchased credits are " +
+      "kept, and the environment's default plan takes over if there is one. With `asOf`, a missing customer is created to store " +
+      "it, and the outcome is `no_assignment`: an older billing event that arrives later then assigns no plan.",
     params: customerParams,
     query: strictObject({ asOf: Type.Optional(asOfField) }),
     answer: Type.Object({ outcome: Type.Enum(["ended", "no_assignment", "unchanged"]), customer: Customer }),
@@ -209,7 +210,7 @@ function dropping({ cellOf }: ManageParts): Operation {
     id: "dropNextPlan",
     noun: NOUN,
     summary: "Drop a pending plan change",
-    description: "The current plan stays as it is. Safe to repeat.",
+    description: "The current plan does not change. Safe to repeat.",
     params: customerParams,
     answer: Type.Object({ outcome: Type.Enum(["changed", "unchanged"]), customer: Customer }),
     handle: async (call) => {

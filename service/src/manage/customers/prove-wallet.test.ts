@@ -49,7 +49,7 @@ const SHOWN = [
   "an entry in another environment",
   "an entry deleted",
   "the last entry deleted",
-  "an entry doubled",
+  "a duplicate entry",
   "an entry beyond the wallet's sequence",
   "all of a ledger deleted",
   "the last grant deleted",
@@ -59,7 +59,7 @@ const SHOWN = [
   "the largest sequence",
   "a wallet that cannot be read",
   "credits added to the wallet",
-  "a grant twice",
+  "a duplicate grant",
   "a count of grants",
 ];
 

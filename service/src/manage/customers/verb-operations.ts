@@ -30,7 +30,7 @@ function blocking({ cellOf }: ManageParts): Operation {
     noun: NOUN,
     summary: "Block or unblock a customer",
     description:
-      "All requests of a blocked customer are denied from the next one. The customer keeps the plan and credits.",
+      "All further requests of a blocked customer are denied. The customer keeps the plan and credits.",
     params: customerParams,
     body: strictObject({ blocked: Type.Boolean({ examples: [true] }) }),
     answer: Type.Object({ outcome: Type.Enum(["changed", "unchanged"]), customer: Customer }),
@@ -55,7 +55,7 @@ function erasing({ cellOf }: ManageParts): Operation {
     summary: "Erase a customer",
     description:
       "Permanently erases the ID, name, email, billing reference and metadata, the members and metadata of all charges, denials and events, " +
-      "notes and references on credits, and the text of idempotency keys. Amounts stay, under a number that identifies no person. The ID is " +
+      "notes and references on credits, and the text of idempotency keys. Amounts are kept under a number that identifies no person. The ID is " +
       "free immediately: later requests under it belong to a new customer. If the customer has usage events, all idempotency keys are " +
       "searched, which can take minutes. If the call is interrupted, Purser finishes the erasure within minutes.",
     params: customerParams,

@@ -158,7 +158,7 @@ test("twenty concurrent assignments assign a plan once", async () => {
   await expectSoundBooks(database);
 });
 
-test("a plan ends once, and purchased credits stay", async () => {
+test("a plan ends once, and purchased credits are kept", async () => {
   const { manage, topUp } = await setupManage();
   await topUp("ada", 50);
   const end = () => manage("DELETE", "customers/ada/plan");
@@ -277,7 +277,7 @@ test("changes are audited with actor, request ID, before and after", async () =>
   for (const { actor_id } of audits) expect(actor_id).toMatch(/^\d+$/);
 });
 
-test("a customer's metadata is limited in size, and fields in another order are no change", async () => {
+test("a customer's metadata is limited in size, and a different order of fields is not a change", async () => {
   const { manage, database } = await setupManage();
   const put = (metadata: object) => manage("PUT", "customers/bob", { body: { metadata } });
   expect(await put({ a: "x".repeat(8_192) })).toMatchObject({

@@ -20,7 +20,10 @@ const overageOf = (description: string) =>
     Type.Object(
       {
         credits: nullable(
-          Type.Integer({ description: "What is allowed in each period. Null: unlimited.", examples: [500] }),
+          Type.Integer({
+            description: "Overage credits allowed in each period. Null: unlimited.",
+            examples: [500],
+          }),
         ),
         used: Type.Integer({ description: "Used in the period.", examples: [480] }),
         remaining: nullable(
@@ -149,7 +152,7 @@ function whyDenied(facts: Facts): string[] {
   const own = `The customer's overrides (number ${facts.overrides})`;
   switch (reason) {
     case "insufficient_credits": {
-      const where = pool === "credits" ? "" : ` in the pool ${pool}`;
+      const where = pool === "credits" ? "" : ` in the ${pool} pool`;
       const before = (facts.deniedItem ?? 0) > 0 ? " and the items before it in the same pool" : "";
       const needed = `The request needed ${credits(facts.creditsRequired)} for ${facts.quantity} × ${feature}${before}.`;
       const rest = `${left(facts.balance)}${where}${overage(facts)}.`;
@@ -193,7 +196,7 @@ function whatNow({ now, creditsRequired }: Facts): string[] {
   return [`The same request would still be denied now:${price} ${isLeft(now.balance)}${overage(now)}.`];
 }
 
-/** What was left of the overage, said after the credits. Empty if it has no limit: then it was not the reason. */
+/** The remaining overage, stated after the credits. Empty if overage was not allowed, is unlimited, or is not known. */
 function overage({ overage: position }: Pick<DenialExplanation, "overage">): string {
   if (position === null || position.credits === null) return "";
   const { credits: allowed, remaining } = position;

@@ -61,7 +61,7 @@ test("a denial for lack of credits shows the numbers, grants and earlier charges
   expect(Number(month)).toBeGreaterThan(0);
 });
 
-test("after a top-up the same request would be allowed, and the numbers of the denial stay", async () => {
+test("after a top-up, the same request would be allowed, and the denial keeps its numbers", async () => {
   const managed = await setupManage();
   await ask(managed, "image.render", 11);
   await managed.topUp("ada", 10);
@@ -177,7 +177,7 @@ test("a denial shows the overage that was left, and the shortfall counts it", as
     "The request needed 50 credits for 5 × image.render. 0 were left, and 20 of 50 credits of overage.",
     "The same request would still be denied now: 0 credits are left, and 20 of 50 credits of overage.",
   ]);
-  // Exactly the shortfall makes the request possible.
+  // Adding exactly the shortfall makes the request possible.
   await managed.topUp("ada", 29);
   expect((await explain(managed))["now"]).toMatchObject({ allowed: false, balance: 29, shortfall: 1 });
   await managed.topUp("ada", 1);
@@ -193,14 +193,14 @@ test("a denial shows the overage that was left, and the shortfall counts it", as
   const usedUp = await explain(managed);
   expect(usedUp).toMatchObject({ overage: { used: 40, remaining: 0 }, shortfall: 10 });
   expect(usedUp.sentences[0]).toMatch(/ 0 were left, and none of the 50 credits of overage\.$/);
-  // Later changes of the plan do not change the explanation, only what is true now.
+  // Later changes to the plan do not change the explained denial, only the result of checking it now.
   await publish(null);
   expect(await explain(managed)).toMatchObject({
     overage: { credits: 50, used: 40, remaining: 0 },
     shortfall: 10,
     now: { allowed: true, overage: { credits: null, used: 40, remaining: null } },
   });
-  // Without the stored response, nobody knows what was left: there is no number instead of a wrong one.
+  // Without the stored response, the remaining overage is unknown, so the numbers are null instead of wrong.
   await database.query("set session_replication_role = replica");
   await database.query("delete from cell.keyed_requests");
   expect(await explain(managed)).toMatchObject({ overage: null, shortfall: null, balance: 0 });
@@ -240,7 +240,7 @@ test("the shortfall of a denied item counts the items before it, credits and ove
   });
 });
 
-test("the grants of a denial have the credits that no hold had set aside, computed forward or backward", async () => {
+test("the open grants of a denial exclude held credits, whether computed forward or backward", async () => {
   const managed = await setupManage();
   const { database } = managed;
   await openHolds(managed).open({ feature: "image.render", quantity: 8 });

@@ -118,7 +118,7 @@ export type Subject =
   | { readonly kind: "event"; readonly row: StoredEvent }
   | { readonly kind: "hold"; readonly row: OpenedHold; readonly view: HoldView };
 
-/** What the request that opened a hold asked for. */
+/** The contents of the request that opened a hold. */
 export type OpenedHold = {
   readonly customerNumber: CustomerNumber;
   readonly items: readonly ConsumptionItem[];

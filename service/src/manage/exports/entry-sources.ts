@@ -73,7 +73,7 @@ const OVERRIDES = column(
   ({ overrides }) => overrides,
 );
 
-const HOLD = column("holdId", "hold whose end wrote the row", ({ hold, owner }) =>
+const HOLD = column("holdId", "hold that wrote the row when it ended", ({ hold, owner }) =>
   hold === null ? null : nameHold({ ...hold, customerNumber: owner.customerNumber }),
 );
 

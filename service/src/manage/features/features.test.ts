@@ -43,7 +43,7 @@ test("redefining a feature changes its name and cost and keeps its ID", async ()
 test.each([
   ["a cost below 0", { credits: -1, per: 1 }],
   ["a cost above 10^9", { credits: 1_000_000_001, per: 1 }],
-  ["a cost per nothing", { credits: 1, per: 0 }],
+  ["a cost per 0 units", { credits: 1, per: 0 }],
 ])("%s is rejected and changes nothing", async (_name, cost) => {
   const { cell, context, database } = await setupCredits();
   const read = () =>

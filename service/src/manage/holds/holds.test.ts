@@ -17,7 +17,7 @@ async function setup() {
   return { ...managed, ...openHolds(managed), list, logged };
 }
 
-test("a customer's holds are listed with what became of them", async () => {
+test("a customer's holds are listed, with how each one ended", async () => {
   const { open, settle, release, list, manage, database } = await setup();
   const charged = await open({ ...TEXT, onExpiry: "charge" });
   const expired = await open({ feature: "image.render" });
@@ -99,7 +99,7 @@ test("a release by an operator returns the overage of a hold, and the audit log 
   await expectVerified(database);
 });
 
-test("a hold that has ended, or is another customer's, cannot be released by an operator", async () => {
+test("a hold that has ended, or belongs to another customer, cannot be released by an operator", async () => {
   const { open, settle, assign, manage, database } = await setup();
   await assign("bob");
   const settled = await open(TEXT);

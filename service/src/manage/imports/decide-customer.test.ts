@@ -28,7 +28,7 @@ test("an import that extends a plan does not reduce an allowance that renews at 
       kind: "failed",
       error: { code: "already_assigned" },
     });
-  // What is left now is accepted.
+  // The amount that is left now is accepted.
   expect(decideAt("2026-01-12", customer, 40)).toMatchObject({ kind: "decided", given: [] });
   expect(decideAt("2026-02-12", customer, 100)).toMatchObject({ kind: "decided", given: [] });
 });

@@ -153,7 +153,7 @@ type Reduced = Omit<Planned, "kind" | "isChanged"> & {
   readonly marked: NonNullable<Annotation["grant"]> | null;
 };
 
-/** Only new allowances are reduced: what was charged here since an earlier import must not be charged again. */
+/** Reduces only new allowances, so that charges since an earlier import are not deducted again. */
 function reduceAllowances(
   { catalog, clock }: Scene,
   { importing, referenced, wallet: before }: Known,

@@ -46,7 +46,7 @@ export type ImportRow = {
   readonly credits: ImportedCredits | null;
 };
 
-/** What is left of the plan's allowance in the current period. */
+/** The rest of the plan's allowance in the current period. */
 export type ImportedAllowance = { readonly row: number; readonly pool: string; readonly remaining: number };
 
 export type ImportedCredits = {
@@ -143,7 +143,10 @@ class RowReader {
     if (text === null) return null;
     const parsed = parseTimestamp(text);
     if (parsed.kind === "instant") return parsed.at;
-    const message = parsed.kind === "no_offset" ? "has no UTC offset: append Z" : "is not an RFC 3339 time";
+    const message =
+      parsed.kind === "no_offset"
+        ? "has no UTC offset (append Z if it is in UTC)"
+        : "is not an RFC 3339 time";
     this.fail(column, "wrong_form", `${message}: ${quote(text)}`);
     return null;
   }
@@ -151,8 +154,10 @@ class RowReader {
   oneOf<Value extends string>(column: Column, values: readonly Value[]): Value | null {
     const text = this.text(column, KEY_LENGTH_MAX);
     const value = values.find((known) => known === text) ?? null;
-    if (text !== null && value === null)
-      this.fail(column, "wrong_form", `must be ${values.join(", ")}, not ${quote(text)}`);
+    if (text !== null && value === null) {
+      const allowed = `${values.slice(0, -1).join(", ")} or ${values.at(-1)}`;
+      this.fail(column, "wrong_form", `must be ${allowed}, not ${quote(text)}`);
+    }
     return value;
   }
 
@@ -160,7 +165,7 @@ class RowReader {
     const text = this.text(column, KEY_LENGTH_MAX);
     if (text === null) return null;
     if (!/^\d+$/.test(text))
-      this.fail(column, "wrong_form", `must be a whole number, digits only, not ${quote(text)}`);
+      this.fail(column, "wrong_form", `must be a whole number (digits only), not ${quote(text)}`);
     else if (Number(text) > max) this.fail(column, "too_large", `must be at most ${max}, not ${quote(text)}`);
     else return Number(text);
     return null;

@@ -22,7 +22,7 @@ export type ImportedPlan = {
   readonly endsAt: Instant | undefined;
 };
 
-/** Each row of a customer can have one balance and one allowance. What concerns the whole customer must not differ between rows. */
+/** Each row of a customer can have one balance and one allowance. Values for the whole customer must not differ between rows. */
 export function joinRows(rows: readonly [ImportRow, ...ImportRow[]]): ImportedCustomer | RowError[] {
   const errors: RowError[] = [];
   const [first] = rows;

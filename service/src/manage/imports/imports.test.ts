@@ -114,8 +114,8 @@ bad12,,,,9999999999999,,,
   const errors = body["errors"] as { row: number; column: string | null; code: string; message: string }[];
   const messageOf = (row: number) => errors.find((error) => error.row === row)?.message;
   expect(messageOf(4)).toBe('is not a published plan in this environment: "missing"');
-  expect(messageOf(6)).toBe('has no UTC offset: append Z: "2099-01-01T00:00:00"');
-  expect(messageOf(7)).toBe('must be a whole number, digits only, not "1.5"');
+  expect(messageOf(6)).toBe('has no UTC offset (append Z if it is in UTC): "2099-01-01T00:00:00"');
+  expect(messageOf(7)).toBe('must be a whole number (digits only), not "1.5"');
   expect(errors.map(({ row, column, code }) => [row, column, code])).toEqual([
     [3, "customerId", "required"],
     [4, "plan", "unknown_key"],

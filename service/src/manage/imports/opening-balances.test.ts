@@ -83,7 +83,7 @@ test("a repeated import changes nothing, even after charges and under the same n
   await expectVerified(managed);
 });
 
-test("a corrected plan gets what is left of its own allowance, under the same name and once", async () => {
+test("an import that corrects the plan under the same name reduces the new plan's allowances, once", async () => {
   const managed = await setupDuo();
   await sendFile(managed, `${HEADER}\nc1,pro,,,40,250,purchase,,\n`);
   expect((await readBalances(managed, "c1"))["credits"]).toBe(290);

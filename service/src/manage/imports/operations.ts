@@ -32,7 +32,7 @@ export const ImportAnswer = Type.Object({
   changed: count("The number of existing customers whose profile, plan or balance changed."),
   unchanged: count("The number of customers who already matched the file."),
   failed: count(
-    "The number of rows that were not imported: if a row has an error, all rows of its customer change nothing.",
+    "The number of rows that were not imported: if a row has an error, none of its customer's rows are imported.",
   ),
   planChanged: count(
     "The number of customers whose plan or its end date changed, including new customers with a plan.",
@@ -124,10 +124,10 @@ export function importOperations({ cellOf }: ManageParts): Operation[] {
         "- `pool` is the pool of the row's `credits` and `allowanceRemaining`. Default: `credits`.\n" +
         "- A customer with several balances has several rows, one after the other.\n\n" +
         "If credits have no `reference`, Purser derives one from the import's `name`, the customer, pool, kind and expiry. Sending " +
-        "the same file again under the same name adds nothing twice. The rows of a customer are imported together or not at all; a " +
-        "failed customer does not stop the others, unless `onError=stop`. Send at least 8 KiB per second on average, or the upload is stopped. An environment can run two " +
-        "imports at a time. If your session, token or role ends, the import stops with `sign_in_required` or `role_missing`; " +
-        "earlier rows are kept.",
+        "the same file again under the same name adds nothing twice. The rows of a customer are imported together or not at all; an " +
+        "error for one customer does not stop the others, unless `onError=stop`. Send at least 8 KiB per second on average, or the " +
+        "upload is stopped. An environment can run two imports at a time. If your session or token ends, or you lose the required " +
+        "role, the import stops with `sign_in_required` or `role_missing`; earlier rows are kept.",
       params: Type.Object(environmentParams),
       query: strictObject({
         name: Type.String({
@@ -138,7 +138,7 @@ export function importOperations({ cellOf }: ManageParts): Operation[] {
         dryRun: Type.Optional(Type.Enum(["true", "false"], { description: "Default: `false`." })),
         onError: Type.Optional(
           Type.Enum(["continue", "stop"], {
-            description: "Default: `continue`, which skips the failed row.",
+            description: "Default: `continue`, which skips all rows of a customer with an error.",
           }),
         ),
       }),

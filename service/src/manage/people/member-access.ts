@@ -24,7 +24,7 @@ import { revokeTokens } from "./management-tokens.ts";
 /** Maximum number of items of each kind in a preview. */
 const LISTED_MAX = 1_000;
 
-/** Access that ends, in addition to sessions, when a member is demoted or removed. API keys stay. */
+/** Access that ends, in addition to sessions, when a member is demoted or removed. API keys keep working. */
 export type MemberAccess = {
   readonly tokens: readonly ManagementToken[];
   /** Links for the member, or created by the member or their tokens. */

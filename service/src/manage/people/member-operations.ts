@@ -90,8 +90,8 @@ export function memberOperations({ control, sessions }: ManageParts): Operation[
       summary: "Edit a member's name or role",
       description:
         "A new role applies from the member's next call. A lower role ends the member's sessions, links and management " +
-        "tokens, and the tokens and links created with those; `…/access` lists them. API keys stay, unless you list them in " +
-        "`revokeApiKeys`. The last owner cannot be demoted.",
+        "tokens, and the tokens and links created with those; `…/access` lists them. API keys keep working, unless you list them " +
+        "in `revokeApiKeys`. The last owner cannot be demoted.",
       params: memberParams,
       body: strictObject({
         name: Type.Optional(personNameField),
@@ -121,7 +121,7 @@ export function memberOperations({ control, sessions }: ManageParts): Operation[
       summary: "Remove a member",
       description:
         "Ends the member's sessions, links and management tokens, and the tokens and links created with those; `…/access` " +
-        "lists them. API keys stay, because a backend may depend on them, unless you list them in `revokeApiKeys`. The last " +
+        "lists them. API keys keep working, because a backend may depend on them, unless you list them in `revokeApiKeys`. The last " +
         "owner cannot be removed.",
       params: memberParams,
       query: strictObject({
@@ -175,7 +175,7 @@ function accessOperation({ control, sessions }: Pick<ManageParts, "control" | "s
     summary: "List a member's access",
     description:
       "Sessions, links and management tokens end when the member is demoted or removed. API keys created by the member or their tokens " +
-      "stay, unless you list them in `revokeApiKeys`. Most recently used first, at most 1,000 of each.",
+      "keep working, unless you list them in `revokeApiKeys`. Most recently used first, at most 1,000 of each.",
     params: memberParams,
     answer: MemberAccess,
     codes: ["not_found"],

@@ -28,7 +28,7 @@ export const Session = Type.Object({
       "The latest time at which the session ends. A session ends earlier if it is not used for a few hours.",
   }),
   address: nullable(
-    Type.String({ description: "The address that last used the session.", examples: ["203.0.113.7"] }),
+    Type.String({ description: "The IP address that last used the session.", examples: ["203.0.113.7"] }),
   ),
   userAgent: nullable(
     Type.String({ description: "The user agent at login.", examples: ["Mozilla/5.0 (…)"] }),

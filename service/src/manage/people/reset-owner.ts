@@ -15,7 +15,7 @@ import { deleteSessionsOf } from "../../store/control/sessions.ts";
 import { endAccess, listAccess, type MadeLink, makeLinkFor } from "./member-access.ts";
 import { hashPassword } from "./password.ts";
 
-/** The access that the reset ended. API keys stay, because a product's backend may depend on them. */
+/** The access that the reset ended. API keys keep working, because a product's backend may depend on them. */
 export type Ended = {
   readonly passwordEnded: boolean;
   readonly sessionsEnded: number;

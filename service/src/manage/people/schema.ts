@@ -118,7 +118,7 @@ export const revokeApiKeysField = Type.Array(Type.String({ examples: ["7"] }), {
   maxItems: 100,
   uniqueItems: true,
   description:
-    "IDs of API keys that the member created, to revoke with a demotion. Other keys stay. Requires `role`.",
+    "IDs of API keys that the member created, to revoke with a demotion. Other keys keep working. Requires `role`.",
 });
 
 export const managesAccessField = Type.Boolean({

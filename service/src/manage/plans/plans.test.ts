@@ -39,7 +39,7 @@ test("setting the default plan is idempotent, and a missing plan is rejected", a
   expect(await setDefaultPlan(cell, context, { plan: null })).toEqual({ kind: "set" });
 });
 
-test("customers on the default plan move to a new default plan, and assigned plans stay", async () => {
+test("customers on the default plan move to a new default plan, and assigned plans do not change", async () => {
   const { cell, context, publish, check, renderAt } = await setupTwo();
   await publish({
     key: "free",

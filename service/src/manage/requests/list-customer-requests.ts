@@ -151,8 +151,8 @@ function isInSight({ occurredAt }: LogRecord, since: Instant | null): boolean {
 }
 
 /**
- * Whether the request is only in the log. Charges and settlements are in the ledger, and denials are stored, except for two of them
- * and for extensions of holds.
+ * Whether the request is only in the log. Charges and settlements are in the ledger. Denials are stored, except those for two
+ * reasons and those of extensions of holds.
  */
 function isNowhereElse({ endpoint, code, reason, isReplay }: LogRecord): boolean {
   if (code !== null || isReplay) return true;

@@ -32,9 +32,9 @@ export const Undo = Type.Object({
   action: Type.String({ description: "The action of the entry.", examples: ["credits.added_in_bulk"] }),
   undone: countOf("Customers whose change is undone.", 38),
   alreadyUndone: countOf("Customers whose change was undone before."),
-  changedSince: countOf("Customers whose plan or block was changed again, and stays as it is."),
+  changedSince: countOf("Customers whose plan or block has changed again since. They are not changed."),
   nothingLeft: countOf("Customers who have spent all of the credits, or whose credits have expired.", 2),
-  moved: countOf("Customers whose credits were moved to another customer, and stay there."),
+  moved: countOf("Customers whose credits were moved to another customer, who keeps them."),
   notRestorable: countOf(
     "Customers whose previous plan has ended, was archived, or had another plan scheduled after it.",
   ),
@@ -42,7 +42,7 @@ export const Undo = Type.Object({
   credits: countOf("Credits that are revoked.", 1900),
   held: countOf("Credits that open holds set aside. They are revoked when the hold ends."),
   spent: countOf(
-    "Credits that were spent since, and stay spent. Those of expired grants are not counted.",
+    "Credits that were already spent and cannot be revoked. Credits of expired grants are not counted.",
     100,
   ),
   customers: Type.Array(
@@ -69,15 +69,17 @@ export const Undo = Type.Object({
   ),
   auditEntryId: nullable(
     Type.String({
-      description: "The audit entry of the undo of a bulk change. Null in a preview.",
+      description:
+        "The ID of the audit entry for the undo of a bulk change. Null in a preview, for a single customer, and if nothing was " +
+        "undone.",
       examples: ["01998f3e-6a10-7c3d-9f25-3d1c5a7b9e00"],
     }),
   ),
 });
 
 const WHAT =
-  "Works for added credits, assigned plans and blocks, of one customer or in bulk. Unspent credits are revoked, the previous plan with its end " +
-  "is assigned again, and blocks are lifted or set. Customers whose plan or block was changed since stay as they are.";
+  "Works for added credits, assigned plans and blocks, for one customer or in bulk. Unspent credits are revoked, the previous plan is " +
+  "assigned again with its end, and blocks are removed or set again. Customers whose plan or block has changed since are not changed.";
 
 /** Undoes changes of the audit log. Shares its turns with the bulk changes, because both use several connections. */
 export function undoOperations({ cellOf }: ManageParts, turns: Turns): Operation[] {
@@ -108,7 +110,9 @@ export function undoOperations({ cellOf }: ManageParts, turns: Turns): Operation
       id: "undoChange",
       noun: NOUN,
       summary: "Undo a change",
-      description: `${WHAT} Safe to repeat: a change is undone at most once. The call stops soon after you disconnect or lose access; send it again to do the rest.`,
+      description:
+        `${WHAT} Safe to repeat: a change is undone at most once. The call stops soon after you disconnect or lose access; send ` +
+        "it again to finish.",
       params,
       answer: Undo,
       codes: ["not_undoable"],

@@ -24,14 +24,14 @@ export const UNDO_OUTCOMES = [
   "erased",
 ] as const;
 
-/** What the undo of one customer's change does. */
+/** The effect of undoing one customer's change. */
 export type CustomerUndo = {
   readonly outcome: (typeof UNDO_OUTCOMES)[number];
   /** Credits that are revoked now. */
   readonly credits: number;
   /** Credits that are taken when their hold ends. */
   readonly held: number;
-  /** Credits that were spent since, and stay spent. Zero for an expired grant. */
+  /** Credits that were already spent and cannot be revoked. Zero for an expired grant. */
   readonly spent: number;
   /** The plan that the customer gets back. Null for none or the default plan. */
   readonly plan: string | null;
@@ -92,7 +92,7 @@ async function decideCredits(tx: Tx, open: OpenWallet, { subject }: AuditRecord)
 const PLAN_ACTIONS = ["plan.%"];
 const BLOCK_ACTIONS = ["customer.blocked", "customer.unblocked"];
 
-/** Assigns the previous plan with its end. The customer resumes its period and what was left of its allowance. */
+/** Assigns the previous plan with its end. The customer resumes its period and the rest of its allowance. */
 async function decidePlan(
   tx: Tx,
   open: OpenWallet,

@@ -26,7 +26,7 @@ import {
   type UndoableAction,
 } from "./undo-customer.ts";
 
-/** The entry of each customer that a bulk change has. */
+/** For each bulk action, the action of its per-customer entries. */
 const BULK_ACTIONS: Readonly<Record<string, UndoableAction>> = {
   "plan.assigned_in_bulk": "plan.assigned",
   "credits.added_in_bulk": "credits.added",
@@ -48,7 +48,7 @@ export type UndoReport = {
   readonly held: number;
   readonly spent: number;
   readonly customers: readonly UndoneCustomer[];
-  /** The entry of the undo of a bulk change. */
+  /** The ID of the audit entry for the undo of a bulk change. */
   readonly auditEntryId: string | null;
 };
 
@@ -76,13 +76,13 @@ export function undoEntry(
       customerId,
       async (tx) => {
         const open = await openWallet(tx, context, customerId);
-        // Erased since, and the ID used again.
+        // The customer was erased since, and the ID may belong to another one.
         if (open === null || open.customerNumber !== entry.customerNumber) return ERASED;
         const decided = await decideUndo(tx, open, entry);
         await decided.save?.(tx, { ...context, isBulk });
         return decided;
       },
-      // What is acknowledged as undone earlier must be durable too.
+      // An earlier undo that is acknowledged again must be durable too.
       ({ outcome }) => outcome === "undone" || outcome === "already_undone",
     );
   return runUndo(cell, context.environmentId, entryId, caller, {
@@ -97,7 +97,7 @@ export function undoEntry(
   });
 }
 
-/** Decides, like the undo itself, what it would do. Writes nothing and takes no locks. */
+/** Decides what an undo would do, in the same way as the undo itself. Writes nothing and takes no locks. */
 export function previewUndo(
   cell: Pool,
   environmentId: EnvironmentId,
@@ -171,7 +171,7 @@ type CustomerPage = {
   readonly names: ReadonlyMap<CustomerEntry["customerNumber"], ShownCustomer>;
 };
 
-/** The entries to undo: this one, or those of the customers of a bulk change. Null if it cannot be undone. */
+/** The entries to undo: this one, or the per-customer entries of a bulk change. Null if it cannot be undone. */
 function pagesOf(
   cell: Pool,
   environmentId: EnvironmentId,

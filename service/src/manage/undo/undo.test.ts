@@ -4,7 +4,7 @@ import { type Managed, setupManage } from "../../../test/manage.ts";
 
 const FIVE = ["c1", "c2", "c3", "c4", "c5"];
 
-/** Five customers on the plan "pro" with 100 credits each, and a second plan "scale". */
+/** Sets up five customers on the plan "pro" with 100 credits each, and a second plan "scale". */
 async function setupFive() {
   const managed = await setupManage();
   await managed.publish({ key: "scale", name: "Scale" });
@@ -31,7 +31,7 @@ function callsOf({ manage }: Managed) {
 
 const CREDITS = { credits: 50, kind: "manual", reference: "outage" };
 
-test("credits of a bulk change are one audit entry, and are undone once with what was spent shown", async () => {
+test("credits added in bulk have one audit entry, are undone once, and the undo shows what was spent", async () => {
   const managed = await setupFive();
   const { bulk, preview, undo, customer, lastEntry, manage, consume, database } = managed;
   const { auditEntryId: entry, ...added } = await bulk("bulk-credits", CREDITS);
@@ -41,7 +41,7 @@ test("credits of a bulk change are one audit entry, and are undone once with wha
     customerId: null,
     after: { credits: 50, kind: "manual", pool: "credits", customerIds: 5, changed: 5, refused: 0 },
   });
-  // c1 spends 130 of 150: the allowance first. c2 spends everything, c3's grant is revoked, c4's moves and c5 has all.
+  // c1 spends 130 of 150: the allowance first. c2 spends everything, c3's grant is revoked, c4's moves and c5 spends nothing.
   const spend = (customerId: string, quantity: number) =>
     consume({ customerId, feature: "image.render", quantity, idempotencyKey: customerId });
   await spend("c1", 13);
@@ -86,7 +86,7 @@ test("credits of a bulk change are one audit entry, and are undone once with wha
 test("ten concurrent undos revoke each grant once", async () => {
   const { bulk, manage, database } = await setupFive();
   const { auditEntryId } = await bulk("bulk-credits", CREDITS);
-  // Two long-running calls are allowed at a time; the others are told to wait.
+  // Two long-running calls are allowed at a time; the others are rejected.
   const sent = Array.from({ length: 10 }, () => manage("POST", `audit/${auditEntryId}/undo`));
   const replies = await Promise.all(sent);
   const undone = replies.map(({ status, body }) => (status === 200 ? Number(body["undone"]) : 0));
@@ -95,7 +95,7 @@ test("ten concurrent undos revoke each grant once", async () => {
   await expectSoundBooks(database);
 });
 
-test("an undone plan change restores plan, end and allowance, and leaves customers changed since alone", async () => {
+test("an undone plan change restores plan, end and allowance, and skips customers who were changed since", async () => {
   const managed = await setupFive();
   const { assign5, preview, undo, customer, manage, database, consume } = managed;
   const endsAt = "2099-01-01T00:00:00.000Z";
@@ -146,7 +146,7 @@ test("a block that was lifted and set again is not undone", async () => {
   expect(states.map(({ isBlocked }) => isBlocked)).toEqual([true, true, false, false]);
 });
 
-test("the credits of one customer can be undone by their audit entry", async () => {
+test("credits added to one customer can be undone by their audit entry", async () => {
   const { manage, undo, preview, lastEntry, customer } = await setupFive();
   await manage("POST", "customers/c1/credits", {
     body: { credits: 500, kind: "purchase", reference: "pi_1" },
@@ -158,7 +158,7 @@ test("the credits of one customer can be undone by their audit entry", async () 
   expect(await undo(id)).toMatchObject({ undone: 0, alreadyUndone: 1 });
 });
 
-test("other entries, unknown entries and viewers cannot undo", async () => {
+test("entries of other actions and unknown entries cannot be undone, and viewers cannot undo any", async () => {
   const { manage, lastEntry, tokens, here } = await setupFive();
   await manage("DELETE", "customers/c1/plan");
   const { id } = await lastEntry("plan.ended");
@@ -171,10 +171,10 @@ test("other entries, unknown entries and viewers cannot undo", async () => {
   expect(await codeOf(`${here.replace("test", "live")}/audit/${id}/undo`)).toBe("not_found");
 });
 
-test("a customer whose entry has the same millisecond as that of the bulk change is undone too", async () => {
+test("a customer's change is undone even if its entry has the same millisecond as the bulk change's", async () => {
   const { bulk, undo, database } = await setupFive();
   const { auditEntryId } = await bulk("bulk-blocks", { blocked: true });
-  // IDs of the same millisecond have no order: this one is lower than that of the last customer.
+  // IDs of the same millisecond have no order: this one is lower than the last customer's.
   const [copy] = await database.query(
     `insert into cell.audit
     select (jsonb_populate_record(a, jsonb_build_object(

@@ -93,7 +93,7 @@ export function balanceOperation(parts: ManageParts): Operation {
 
 /**
  * Reads a pool's balance just before each of these moments. `moments` starts with the earliest, and all entries since then must be
- * attached. Entries are numbered in order of time, so a binary search with about thirty look-ups finds each moment.
+ * attached. Entries are numbered in order of time, so a binary search with about thirty lookups finds each moment.
  */
 async function balancesAt(
   tx: Tx,

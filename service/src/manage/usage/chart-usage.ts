@@ -51,7 +51,7 @@ export const UsageLine = Type.Object({
 
 type Point = Used & { readonly at: Instant };
 type Line = Label & { readonly total: Used; readonly points: readonly Point[] };
-/** What a line is about, and for a customer its name. */
+/** The key that a line shows, and the name if it is a customer. */
 type Label = { readonly key: string | null; readonly customerName: string | null };
 type Lines = { readonly lines: readonly Line[]; readonly other: Line | null };
 

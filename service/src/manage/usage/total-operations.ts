@@ -50,8 +50,8 @@ function totals(parts: ManageParts): Operation {
     noun: NOUN,
     summary: "Total usage",
     description:
-      "All events, charges and overage by pool, and denials by reason in a range, for all customers or for one. To invoice overage, ask " +
-      "for each customer's billing period, with the end of one invoice as the start of the next. " +
+      "All events, charges and overage by pool, and denials by reason in a range, for all customers or for one. To invoice overage, read " +
+      "the total of each customer's billing period, with the end of one period as the start of the next. " +
       ABOUT_LOOK_UPS,
     params: Type.Object(environmentParams),
     query: Type.Object({ customerId: customerQuery, ...rangeQuery }, STRICT),

@@ -194,7 +194,7 @@ export class Reader {
   }
 }
 
-/** A thousand holds that have ended take a while, so it is done once for all questions about a customer. */
+/** Ending a thousand expired holds takes a while, so this is done once for all checks of a customer in the batch. */
 function endHolds(catalog: Catalog, wallet: Wallet, now: Instant): Wallet {
   return wallet.holds.length === 0 ? wallet : viewWallet(catalog, wallet, now);
 }

@@ -33,5 +33,5 @@ async function isWaitingForLock(query: (text: string) => Promise<Record<string, 
     if (row !== undefined) return;
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
-  throw new Error("the lane came to wait for nothing");
+  throw new Error("the lane never waited for the lock");
 }

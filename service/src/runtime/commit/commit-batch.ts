@@ -39,7 +39,7 @@ import type { Pending } from "./pending.ts";
 import { type ConsumeRequest, needsNewFormat, type RuntimeRequest } from "./request.ts";
 
 // One transaction in two round trips: `readFacts` locks and reads, `writePlan` writes and commits. The decision is made between
-// them. If the store cannot encode a row it throws synchronously, so that no commit follows a write that was never sent.
+// them. If the store cannot encode a row, it throws synchronously, so that no commit follows a write that was never sent.
 // Lock order: wallets, keyed requests, new customers, new keyed requests, each sorted. Only the blocking lane waits for
 // wallet locks, and each of its batches has one customer.
 

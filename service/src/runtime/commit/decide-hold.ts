@@ -57,7 +57,7 @@ export function decideHoldChange(
     return refuse(pending, { kind: "hold_not_found" });
   const { kind, hold } = latest;
   if (kind === "settled" || kind === "released") return answerEnded(pending, action, latest);
-  // Only now: a repeated settlement gets its response even if the limit was lowered in the meantime.
+  // Checked only now, so that a repeated settlement gets its response even if the limit was lowered in the meantime.
   const exceeded = exceededLimit(action.kind === "settle" ? action.metadata : null, request.metadataLimits);
   if (exceeded !== null) return refuse(pending, exceeded);
   const result = withCatalog(facts, environmentId, (catalog) =>

@@ -6,7 +6,7 @@ import type { BatchFacts } from "./batch-plan.ts";
 import type { Pending } from "./pending.ts";
 import type { LOCKED, Outcome, Undecided } from "./request.ts";
 
-// What deciding a request of any kind has in common.
+// Steps that all kinds of decisions have in common.
 
 export type Missing = Exclude<Undecided, typeof LOCKED>;
 

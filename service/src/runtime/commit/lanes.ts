@@ -5,7 +5,7 @@ import type { EventRequest, Outcome, RuntimeRequest } from "./request.ts";
 const QUEUE_LENGTH_MAX = 2_000;
 /** While one lane decides, the other one writes. Measured with one lane: a third fewer events per second. */
 const BULK_LANES = 2;
-/** Five of the largest batches for each lane. A batch is admitted while fewer events wait. */
+/** Five of the largest batches for each lane. A batch is admitted while fewer events than this are waiting. */
 const BULK_QUEUE_LENGTH_MAX = 5_000;
 
 /**

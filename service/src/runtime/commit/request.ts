@@ -92,7 +92,7 @@ export type Outcome =
   | { kind: "answered"; answer: StoredAnswer; replayed: boolean }
   /** `text` is the JSON of the response without the caller's own fields. */
   | { kind: "hold_changed"; text: string; replayed: boolean; reason: Reason | null }
-  /** The hold is unknown, has ended, or does not fit the request. */
+  /** The hold is unknown, has ended, or does not match the request. */
   | { kind: HoldProblem }
   | { kind: "key_reused"; conflict: KeyConflict }
   | { kind: "feature_not_found"; feature: FeatureKey }

@@ -99,7 +99,7 @@ const badBody = fc.oneof(
   { weight: 1, arbitrary: broken },
 );
 
-test("2,000 bad bodies: each gets a 4xx, none is charged or leaves a row", {
+test("each of 2,000 invalid bodies gets a 400, and none is charged or leaves a row", {
   timeout: 60_000,
 }, async () => {
   const { consume, database } = await setupCredits();

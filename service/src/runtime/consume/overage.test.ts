@@ -42,7 +42,7 @@ test("usage after all credits are spent is overage in the response, its replay a
   await expectVerified(database);
 });
 
-test("the overage of a customer and of a month can be read to invoice it, less what was reversed", async () => {
+test("the overage to invoice can be read for a customer and for a month, without reversed overage", async () => {
   const { consume, manage, here, database, service } = await setupOverage(null);
   const { body } = await consume({ ...IMAGE, quantity: 15 });
   const reversal = { quantity: 2, reference: "failed" };
@@ -94,7 +94,7 @@ test("items, holds and a backend's reversal carry overage, and everything is ver
   await expectVerified(database);
 });
 
-test("a change of the plan's overage applies to the next request", async () => {
+test("a change to the plan's overage applies to the next request", async () => {
   const { consume, publish } = await setupOverage();
   expect((await consume({ ...IMAGE, quantity: 13 })).body["overage"]).toMatchObject({
     used: 30,

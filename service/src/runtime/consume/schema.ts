@@ -23,8 +23,8 @@ export const questionFields = {
         minItems: 1,
         maxItems: ITEMS_MAX,
         description:
-          "Several features at once, instead of `feature` and `quantity`. Each feature occurs once. The items are decided in order, " +
-          "and all of them are charged or none.",
+          "Several features at once, instead of `feature` and `quantity`. Each feature occurs once. The items are decided in order. " +
+          "Either all of them are charged, or none.",
       },
     ),
   ),
@@ -34,9 +34,9 @@ export const consumeFields = {
   customerId: customerIdField("Unknown customers are created if the environment has a default plan."),
   ...questionFields,
   idempotencyKey: idempotencyKeyField(
-    "Identifies this operation: a retry with the same key and request returns the original response and is charged once. Use a new key for a new operation.",
+    "Identifies this operation: a retry with the same key and request returns the original response and is not charged again. Use a new key for a new operation.",
   ),
-  memberId: Type.Optional(memberIdField("Recorded and reported; it changes no decision.")),
+  memberId: Type.Optional(memberIdField("Recorded and reported; it does not affect decisions.")),
   metadata: Type.Optional(metadataField),
 };
 
@@ -64,12 +64,12 @@ const nullableTime = (description: string) =>
 
 const affordableQuantity = Type.Integer({
   description:
-    "Only if denied: how many units the balance, overage and limit allow now. With `items`, of the denied item, after the items before it.",
+    "Only if denied: how many units the balance, overage and limit allow now. With `items`: the quantity of the denied item that could be allowed after the items before it.",
   examples: [4],
 });
 
 export const verdictFields = {
-  allowed: Type.Boolean({ description: "Do the work only when this is true." }),
+  allowed: Type.Boolean({ description: "Do the work only if this is true." }),
   reason: Type.Union([Type.String(), Type.Null()], {
     description:
       "Null when allowed; otherwise `customer_blocked`, `customer_not_found`, `no_active_plan`, `feature_not_in_plan`, `limit_reached` or `insufficient_credits`. Treat an unknown reason as denied.",
@@ -83,7 +83,7 @@ const itemFields = {
   feature: Type.String({ examples: ["image.generate"] }),
   quantity: Type.Integer({ examples: [1] }),
   creditsRequired: Type.Integer({
-    description: "The cost of this quantity in the customer's plan.",
+    description: "The cost of this quantity for this customer.",
     examples: [10],
   }),
 };
@@ -91,7 +91,7 @@ const itemFields = {
 const positionFields = {
   balance: Type.Union([Type.Integer(), Type.Null()], {
     description:
-      "Credits in the feature's pool. A check returns the balance before the charge, consume the balance after it. Null for an unknown customer.",
+      "Credits in the feature's pool. A check returns the balance before the charge; a consume request returns the balance after it. Null for an unknown customer.",
     examples: [90],
   }),
   resetsAt: nullableTime("When the plan grants the next allowance."),
@@ -108,7 +108,7 @@ const positionFields = {
       ),
       Type.Null(),
     ],
-    { description: "The plan's limit on this feature, if it has one." },
+    { description: "The customer's limit on this feature. Null if there is none." },
   ),
   overage: Type.Optional(
     Type.Object(
@@ -126,7 +126,7 @@ const positionFields = {
       {
         additionalProperties: false,
         description:
-          "Only if the plan allows overage: usage after all credits are spent, which you invoice for later. Not part of the balance.",
+          "Only if the plan allows overage: usage after all credits are spent, which you invoice later. Not part of the balance.",
       },
     ),
   ),
@@ -164,7 +164,7 @@ export const ofItems = <T extends TProperties>(charge: T) => ({
   ...verdictFields,
   deniedItem: Type.Union([Type.Integer(), Type.Null()], {
     description:
-      "The index of the first item that is not allowed, which decides about the request. Null when allowed.",
+      "The index of the first item that is not allowed, which determines the result of the request. Null when allowed.",
     examples: [null],
   }),
   affordableQuantity: Type.Optional(affordableQuantity),
@@ -174,7 +174,7 @@ export const ofItems = <T extends TProperties>(charge: T) => ({
       { ...itemFields, ...charge, pool: poolField, ...positionFields },
       { additionalProperties: false },
     ),
-    { description: "In the order of the request. Balances are those after the whole request." },
+    { description: "In the order of the request. Each balance is the one after the whole request." },
   ),
 });
 

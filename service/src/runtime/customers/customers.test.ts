@@ -87,7 +87,7 @@ test("each feature has the result of a check for one unit", async () => {
   }
 });
 
-test("an unknown customer is shown as a check would decide", async () => {
+test("an unknown customer gets the results that a check would return, and is not created", async () => {
   const { read, cell, context, database } = await setup();
   const unknown = (await read("nobody?features=export")).body;
   expect(unknown).toMatchObject({ plan: null, pools: [{ balance: 0 }] });
@@ -101,7 +101,7 @@ test("an unknown customer is shown as a check would decide", async () => {
   expect(await database.count("cell.customers", "customer_id = 'nobody'")).toBe(0);
 });
 
-test("a blocked customer, a pending plan and an unknown feature", async () => {
+test("a block and a plan's end are shown, and an unknown feature or an invalid query is rejected", async () => {
   const { read, manage } = await setup();
   await manage("POST", "customers/ada/plan", {
     body: { plan: "pro", endsAt: "2100-01-01T00:00:00Z", shorten: true },

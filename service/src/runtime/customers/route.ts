@@ -18,7 +18,9 @@ const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null
 const time = Type.String({ format: "date-time", examples: ["2026-12-01T00:00:00.000Z"] });
 
 const params = Type.Object({
-  customerId: customerIdField("An unknown customer is shown as a check would decide, and is not created."),
+  customerId: customerIdField(
+    "An unknown customer gets the results that a check would return, and is not created.",
+  ),
 });
 
 const query = Type.Object(
@@ -27,7 +29,7 @@ const query = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 121 * FEATURES_MAX,
-        description: `Up to ${FEATURES_MAX} feature keys, separated by commas. Default: the first ${FEATURES_MAX} of the catalog that are not archived, by key.`,
+        description: `Up to ${FEATURES_MAX} feature keys, separated by commas. Default: the first ${FEATURES_MAX} features of the catalog by key, without archived ones.`,
         examples: ["image.generate,chat.tokens"],
       }),
     ),
@@ -42,7 +44,9 @@ const CustomerAnswer = Type.Object({
       key: Type.String({ examples: ["pro"] }),
       name: Type.String({ examples: ["Pro"] }),
       version: Type.Integer({ examples: [3] }),
-      isDefault: Type.Boolean({ description: "Whether it is the default plan, which was not assigned." }),
+      isDefault: Type.Boolean({
+        description: "True if the customer uses the default plan without an assignment.",
+      }),
       endsAt: nullable(time),
     }),
   ),
@@ -65,7 +69,7 @@ const CustomerAnswer = Type.Object({
       overage: nullable(OverageView),
       resetsAt: Type.Union([time, Type.Null()], { description: "When the plan grants the next allowance." }),
       nextExpiries: Type.Array(Type.Object({ expiresAt: time, credits: Type.Integer({ examples: [250] }) }), {
-        description: "The next times at which credits expire, and how many: at most five.",
+        description: "Up to five upcoming times at which credits expire, with the credits that expire then.",
       }),
     }),
   ),
@@ -104,7 +108,7 @@ export function readCustomerRoute(parts: CustomerParts) {
     summary: "Show a customer's plan, credits and features",
     description:
       "For a page that shows what a customer has: the current and the pending plan, the balance of each pool, and for each feature the " +
-      "result of a check of one unit. Changes nothing.",
+      "result of a check for one unit. Changes nothing.",
     params,
     query,
     answer: { description: "What the customer can use now.", ...CustomerAnswer },

@@ -42,7 +42,7 @@ test("unknown, revoked, expired and mistyped keys get the same response", async 
     expect(await database.count(`cell.${table}`)).toBe(0);
 });
 
-test("a management token is recognized and reported as such, without a look-up", async () => {
+test("a management token is recognized and reported as such, without a lookup", async () => {
   const { service } = await setup();
   const bodies = new Set<string>();
   for (const secret of [makeManagementToken(), "pur_mgmt_0123456789"]) {

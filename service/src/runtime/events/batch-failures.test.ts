@@ -39,7 +39,7 @@ test("a commit whose response was lost is found, and its events are not marked a
   expect(await database.count("cell.events")).toBe(701);
 });
 
-test("an unknown outcome is 503 for the whole batch, and the same batch again returns the results", async () => {
+test("an unknown outcome returns 503 for the whole batch, and resending the batch returns the results", async () => {
   const { database, wire, send } = await setupOnWire();
   await send(batchOf("warm", 1));
   wire.loseNextCommitReply({ thenRefusing: true });
@@ -47,7 +47,7 @@ test("an unknown outcome is 503 for the whole batch, and the same batch again re
   expect(reply).toMatchObject({ status: 503, body: { code: "outcome_unknown" } });
   expect(reply.headers.get("retry-after")).toBe("1");
   wire.mend();
-  // Each lane reconnects for itself, so the first of these may still get 503.
+  // Each lane reconnects on its own, so the first of these may still get 503.
   const countReplayed = async (): Promise<number> => {
     const again = await send(batchOf("lost", 50));
     return again.status === 200 ? resultsOf(again).filter(({ replayed }) => replayed === true).length : 0;
@@ -67,7 +67,7 @@ test("without a database a batch gets 503 within a second, and nothing is stored
   expect(await database.count("cell.events")).toBe(1);
 });
 
-test("an event that the database rejects fails alone, also if an invalid one is beside it", async () => {
+test("an event that the database rejects fails alone, even if the batch also contains an invalid event", async () => {
   const { database, service, project } = await setup();
   await database.query("alter table cell.events add constraint no_poison check (event <> 'poison')");
   const { events } = batchOf("key", 40);

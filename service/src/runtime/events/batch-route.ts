@@ -16,7 +16,7 @@ const EVENTS_PER_TURN = 100;
 
 type BatchParts = { readonly lanesOf: (cell: string) => Lanes; readonly publicUrl: string | null };
 
-/** What became of an event: its response, or the error that a request with this event alone would get. */
+/** The result of an event: its response, or the error that a request with this event alone would get. */
 type Result = { readonly answer: Answer } | { readonly error: unknown };
 
 /** Records many events, each with its own result. */

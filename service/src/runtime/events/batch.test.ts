@@ -127,7 +127,7 @@ test("a key that was used for something else rejects only its event, whatever it
   expect(await parts.database.count("cell.events")).toBe(3);
 });
 
-test("the same key twice in a batch is one event, and with another event it is a conflict", async () => {
+test("two equal events with the same key in a batch are stored once, and a different event with that key is a conflict", async () => {
   const parts = await setup();
   const reply = await sendTo(parts, {
     events: [event("a"), event("a"), event("a", { quantity: 2 }), event("b")],
@@ -142,7 +142,7 @@ test("the same key twice in a batch is one event, and with another event it is a
   expect(await parts.database.count("cell.events")).toBe(2);
 });
 
-test("1,000 events are stored in a few transactions, and the same batch again is replayed in order", async () => {
+test("1,000 events are stored in a few transactions, and resending the batch replays them in order", async () => {
   const parts = await setup();
   const { database } = parts;
   const events = times(1_000, (i) => event(`key-${i}`, { customerId: `customer_${i % 7}`, quantity: i + 1 }));
@@ -163,7 +163,7 @@ test("1,000 events are stored in a few transactions, and the same batch again is
   expect(await database.count("cell.customers")).toBe(7);
 });
 
-test("an empty batch, 1,001 events, another field or no list get 400, and nothing is stored", async () => {
+test("an empty batch, 1,001 events, an unknown field or a missing list get 400, and nothing is stored", async () => {
   const parts = await setup();
   const bodies: [unknown, string, string][] = [
     [{ events: [] }, "events", "too_short"],

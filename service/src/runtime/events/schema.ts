@@ -93,7 +93,7 @@ export const DescribedBatch = Type.Object(
   {
     events: Type.Array(BatchEvent, {
       ...EVENTS,
-      description: "Decided independently of each other: one that is rejected does not affect the others.",
+      description: "Decided independently of each other: a rejected event does not affect the others.",
     }),
   },
   { additionalProperties: false, examples: [{ events: [EXAMPLE] }] },
@@ -124,7 +124,7 @@ export const BatchAnswer = Type.Object(
         ),
         Type.Object(
           {
-            accepted: Type.Literal(false, { description: "The event is not stored, see `error`." }),
+            accepted: Type.Literal(false, { description: "The event is not stored. See `error`." }),
             error: problemSchema(
               null,
               [...EVENT_CODES, "invalid_request", "internal_error", "overloaded", "unavailable"],

@@ -128,7 +128,7 @@ export function readSettlement(body: SettleBody): HoldAction {
   };
 }
 
-/** In any order, and with or without features that were not used, it is the same settlement. */
+/** Sorts the items and drops unused ones: neither their order nor unused items make it a different settlement. */
 function usedItems(items: readonly ConsumptionItem[]): ConsumptionItem[] {
   return items.filter(({ quantity }) => quantity > 0).sort((a, b) => (a.feature < b.feature ? -1 : 1));
 }

@@ -41,7 +41,7 @@ test("forged hold IDs and cursors return 404 or 400, never 500", async () => {
   const { open, settle, release, extend, read } = await setupHolds();
   const holdId = await open(TEXT);
   const id = parseHoldId(holdId);
-  if (id === null) throw new Error(`${holdId} is no hold ID`);
+  if (id === null) throw new Error(`${holdId} is not a hold ID`);
   const forged = [
     `hld_${"7".repeat(26)}`,
     `hld_${"z".repeat(26)}`,
@@ -89,7 +89,7 @@ test("until the upgrade is finished, the request log contains only endpoints tha
   expect(await database.count("cell.request_log")).toBe(1);
 });
 
-test("the sums of a settlement are right, even if the price exceeds 53 bits", async () => {
+test("the sums of a settlement are exact, even if the price exceeds 53 bits", async () => {
   const { hold, settle, publish, assign, cell, context } = await setupHolds();
   const features = Array.from({ length: 13 }, (_, index) => `big.${index}`);
   for (const key of features)

@@ -28,7 +28,7 @@ export function openHoldRoute(parts: ConsumeParts) {
   });
 }
 
-/** How long the hold lasts, by a valid body. */
+/** The duration of the hold, from a validated body. */
 export function readDuration({
   expiresInSeconds,
   onExpiry,

@@ -28,7 +28,7 @@ test("a hold sets credits aside: they cannot be spent, and the ledger has no ent
   await expectVerified(database);
 });
 
-test("opening again with the same key returns the same hold, and holds nothing more", async () => {
+test("opening again with the same key returns the same hold, and sets nothing more aside", async () => {
   const { hold, balance } = await setupHolds();
   const body = { ...TEXT, idempotencyKey: "h1", expiresInSeconds: 60, onExpiry: "charge" };
   const first = await hold(body);
@@ -69,7 +69,7 @@ test("a hold that is not affordable is denied like a charge, and the denial is s
   expect(await database.count("cell.hold_changes")).toBe(0);
 });
 
-test("extending sets a new total and a new end, never lower ones", async () => {
+test("an extension increases the total and the expiry, and never reduces either", async () => {
   const { open, extend, balance, database } = await setupHolds();
   const holdId = await open({ ...TEXT, expiresInSeconds: 60 });
   const raised = await extend(holdId, { quantity: 20_000, expiresInSeconds: 3_600 });
@@ -96,7 +96,7 @@ test("extending sets a new total and a new end, never lower ones", async () => {
   await expectVerified(database);
 });
 
-test("an extension that is not affordable is denied, and the hold stays as it was", async () => {
+test("an extension that is not affordable is denied, and the hold does not change", async () => {
   const { open, extend, settle, database } = await setupHolds();
   const holdId = await open(TEXT);
   const denied = await extend(holdId, { quantity: 40_000, expiresInSeconds: 7_200 });
@@ -112,14 +112,14 @@ test("an extension that is not affordable is denied, and the hold stays as it wa
   await expectVerified(database);
 });
 
-test("a hold lasts at most 7 days after its opening", async () => {
+test("a hold lasts at most 7 days after it is opened", async () => {
   const { open, extend } = await setupHolds();
   const holdId = await open(TEXT);
   const reply = await extend(holdId, { expiresInSeconds: 7 * 86_400 });
   expect(reply.body).toMatchObject({ status: 422, code: "hold_too_long" });
 });
 
-test("a hold counts against the limit immediately, and a settlement replaces the count", async () => {
+test("a hold counts toward the limit immediately, and a settlement replaces the count", async () => {
   const { open, hold, settle, check } = await setupHolds();
   const holdId = await open({ feature: "export", quantity: 5 });
   const denied = await hold({ feature: "export" });
@@ -176,7 +176,7 @@ test("a hold of another customer, or with a made-up ID, does not exist", async (
     expect(reply.body).toMatchObject({ status: 404, code: "hold_not_found" });
 });
 
-test("the 1,001st open hold of a customer is rejected, and its key stays free", {
+test("the 1,001st open hold of a customer is rejected, and its key is still free", {
   timeout: 60_000,
 }, async () => {
   const { hold, open, settle, topUp, database } = await setupHolds();
@@ -191,7 +191,7 @@ test("the 1,001st open hold of a customer is rejected, and its key stays free", 
   await expectVerified(database);
 });
 
-test("invalid bodies are rejected with the field", async () => {
+test("the error for an invalid body names the field", async () => {
   const { open, hold, settle, extend } = await setupHolds();
   const holdId = await open(TEXT);
   const replies = await Promise.all([

@@ -30,7 +30,7 @@ test("of 50 concurrent holds with credits for 10, exactly 10 are allowed", {
   await expectVerified(database);
 });
 
-test("of concurrent settlements and releases of one hold, exactly one wins, and all others name it", {
+test("of concurrent settlements and releases of one hold, exactly one wins, and the others report how the hold ended", {
   timeout: 600_000,
 }, async () => {
   const { at, assign, open, balance, database } = await setupTwo();
@@ -55,7 +55,7 @@ test("of concurrent settlements and releases of one hold, exactly one wins, and 
   await expectVerified(database);
 });
 
-test("settle and release at the moment of expiry: charged once, or not at all", {
+test("a hold that is settled and released at the moment of its expiry is charged once or not at all", {
   timeout: 600_000,
 }, async () => {
   const { at, assign, open, balance, database } = await setupTwo();
@@ -81,7 +81,7 @@ test("settle and release at the moment of expiry: charged once, or not at all", 
   await expectVerified(database);
 });
 
-test("if an extension and a settlement arrive at the same time, the settlement wins and nothing stays held", {
+test("if an extension and a settlement arrive at the same time, the settlement wins and nothing remains held", {
   timeout: 600_000,
 }, async () => {
   const { at, assign, open, balance, database } = await setupTwo();
@@ -101,7 +101,7 @@ test("if an extension and a settlement arrive at the same time, the settlement w
   await expectVerified(database);
 });
 
-test("holds across the end of a period: the allowance of the new period is not reduced", {
+test("holds that are open across the end of a period do not reduce the allowance of the new period", {
   timeout: 600_000,
 }, async () => {
   const { at, assign, open, balance, database } = await setupTwo();
@@ -124,7 +124,7 @@ test("holds across the end of a period: the allowance of the new period is not r
   await expectVerified(database);
 });
 
-test("a new version and a new plan while holds are open: they are settled on the terms of their opening", {
+test("holds that are open during a new version or a plan change are settled on the terms of their opening", {
   timeout: 600_000,
 }, async () => {
   const { at, assign, open, publish, balance, database } = await setupTwo();
@@ -143,7 +143,7 @@ test("a new version and a new plan while holds are open: they are settled on the
     ]);
     for (const reply of replies)
       expect(reply.body).toMatchObject({ creditsCharged: 10, creditsUncovered: 0 });
-    // All charges were paid by the allowance of the plan that was left, whether they came before or after the change.
+    // The allowance of the previous plan paid all charges, both those before and those after the change.
     const left = await balance(customerId);
     expect({ round, isWithin: left >= 60 && left <= 100 }).toEqual({ round, isWithin: true });
   }

@@ -25,14 +25,14 @@ type ReadParts = {
 const LIMIT_DEFAULT = 50;
 const DAY_MS = 86_400_000;
 
-/** What a hold is, and how it ended. */
+/** Reads a hold and how it ended. */
 export function readHoldRoute(parts: ReadParts) {
   return runtimeRoute({
     path: "/v1/holds/{holdId}",
     scope: "consume",
     operationId: "readHold",
     summary: "Read a hold",
-    description: "What the hold sets aside, and how it ended.",
+    description: "Returns what the hold sets aside, and how it ended.",
     params: holdParams,
     answer: { description: "The hold.", ...ShownHold },
     codes: ["hold_not_found"],
@@ -62,7 +62,7 @@ export function listHoldsRoute(parts: ReadParts) {
     summary: "List a customer's holds",
     description:
       "Newest first: all holds, or those that are open. Empty for an unknown customer. Holds that were opened before the workspace's " +
-      "history window are shown only while they are open, so a page may hold fewer than `limit` items: continue while there is a " +
+      "history window are shown only while they are open, so a page may have fewer than `limit` items: continue while there is a " +
       "`nextCursor`.",
     params: customerParams,
     query: holdsQuery,

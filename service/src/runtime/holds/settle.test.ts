@@ -40,7 +40,7 @@ test("settling charges what was used and releases the rest", async () => {
   await expectVerified(database);
 });
 
-test("settling again with the same request returns the same bytes, another one is rejected", async () => {
+test("settling again with the same request returns the same bytes, and a different request is rejected", async () => {
   const { open, settle, release, extend, balance } = await setupHolds();
   const holdId = await open(TEXT);
   const first = await settle(holdId, { quantity: 4_000, metadata: { attempt: 1 } });
@@ -71,7 +71,7 @@ test("without a quantity, all that was held is charged; a quantity of 0 charges 
   await expectVerified(database);
 });
 
-test("usage beyond the hold takes other credits, and what no credits cover is uncovered", async () => {
+test("usage beyond the hold takes other credits, and any remaining price is uncovered", async () => {
   const { open, settle, balance, consume, database } = await setupHolds();
   const beyond = await settle(await open(TEXT), { quantity: 20_000 });
   expect(beyond.body).toMatchObject({ creditsCharged: 60, creditsBeyondHold: 30, creditsUncovered: 0 });

@@ -10,7 +10,7 @@ import { hashKey } from "../../entitlement/key-hash.ts";
 type Two = Reversals & {
   /** Reverses with the API key, at one of two services on one database. */
   reverseAt(turn: number, consumeId: string, body?: object): Promise<Reply>;
-  /** Reverses by hand, at one of them. */
+  /** Reverses as an operator, at one of the services. */
   byHandAt(turn: number, consumeId: string, body?: object): Promise<Reply>;
 };
 

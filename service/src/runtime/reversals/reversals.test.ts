@@ -144,7 +144,7 @@ test("an unknown charge, or one of another customer, is not found", async () => 
   expect(await database.count("cell.customers", "customer_id = 'nobody'")).toBe(0);
 });
 
-test("a request that does not fit is rejected with the field", async () => {
+test("the error for an invalid request names the field", async () => {
   const { charge, reverse, balance } = await setupReversals();
   const consumeId = await charge({ items: ITEMS });
   const refused: [object, string][] = [
@@ -167,7 +167,7 @@ test("a request that does not fit is rejected with the field", async () => {
 
 const FIELD = { code: expect.any(String), message: expect.any(String) };
 
-test("charges from the last 35 days can be reversed, and no older ones", async () => {
+test("charges from the last 35 days can be reversed, and older ones cannot", async () => {
   const reversals = await setupReversals();
   const { charge, reverse, database } = reversals;
   const [old, reversed] = [await charge(RENDER), await charge(RENDER)];
@@ -195,7 +195,7 @@ test("a key without the scope cannot reverse, and no key has it by default", asy
   expect((await reverse(consumeId)).status).toBe(200);
 });
 
-test("the reversal of a settled hold undoes what was uncovered first", async () => {
+test("the reversal of a settled hold undoes the uncovered part first", async () => {
   const { charge, reverse, balance, database, project, service } = await setupReversals();
   const call = async (path: string, body: object) =>
     post(`${service.url}/v1/${path}`, project.test.key.secret, { customerId: "ada", ...body });
@@ -233,7 +233,7 @@ test("until the upgrade is finished, a reversal is rejected and changes nothing"
   expect(await balance()).toBe(70);
 });
 
-test("a burst of reversals does not keep operators out: the excess gets 503", {
+test("a burst of reversals does not block operators: the excess gets 503", {
   timeout: 60_000,
 }, async () => {
   const { charge, reverse, manage, database } = await setupReversals();

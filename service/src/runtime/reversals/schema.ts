@@ -36,7 +36,7 @@ export const ReverseBody = Type.Object(
     idempotencyKey: Type.Optional(
       idempotencyKeyField(
         "Required with `quantity`, and only allowed with it: a retry with the same key and request returns the original response. " +
-          "A whole charge is reversed once, and needs no key.",
+          "A whole charge can be reversed only once, so it needs no key.",
       ),
     ),
     note: Type.Optional(noteField),

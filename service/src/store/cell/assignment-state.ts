@@ -41,7 +41,7 @@ export type AssignmentState = [
   AllowanceState[],
   CounterState[],
 ];
-/** The first hold that the counters of a wallet without holds count. */
+/** The `fromHold` of all counters in a wallet that never had a hold. */
 const FIRST_HOLD = 1;
 
 export function readEnd(end: number | null): Instant | null {

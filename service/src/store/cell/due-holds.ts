@@ -9,14 +9,14 @@ import { HOLD } from "./holds.ts";
 import type { FoundWallet, WalletName } from "./wallets.ts";
 
 // A decision needs the holds that have ended by its time. A wallet stores a time by which none ends, so holds are read only when one may be
-// due. They are read after the wallets were locked, in a statement of their own, because a statement that waits for a lock sees other
-// tables as they were before.
+// due. They are read after the wallets were locked, in a separate statement, because a statement that waits for a lock sees other tables
+// as they were before.
 
 /** How far beyond a decision holds are read, so that the decisions of the next minute need not read again. */
 const AHEAD_MS = 60_000;
 
-// Without a time: those that end within a minute, so that a view a moment later has them too. The limits keep the planner from reading
-// whole tables, which it does without statistics; a customer has at most 1,000 open holds.
+// If no time is given, lists the holds that end within a minute, so that a view shortly afterward has them too. The limits keep the
+// planner from reading whole tables, which it does without statistics; a customer has at most 1,000 open holds.
 const LIST_DUE = statement(
   "holds.list_due",
   `
@@ -55,7 +55,7 @@ async function listDue(tx: Tx, names: readonly WalletName[], until: Instant | nu
   return found;
 }
 
-/** What the time of a decision depends on, besides the wallet. */
+/** The facts besides the wallet that determine the time of a decision. */
 type Present = { readonly clock: Instant; readonly catalogs: readonly Pick<Catalog, "changedAt">[] };
 
 /** Adds the holds that are due to locked wallets. Customers without such holds cost nothing. */

@@ -76,7 +76,7 @@ const RECORD = describeRow({
   recordedAt: instant("h.recorded_at"),
   /** The response to the request that ended the hold. */
   answer: orNull(text("h.answer")),
-  /** The items as they were held first. */
+  /** The items as they were when the hold was opened. */
   opened: derive(text("o.state"), (state) => decodeHoldState(state).items),
   firstExpiresAt: instant("o.expires_at"),
   /** The metadata of the request that opened the hold, as JSON text. */

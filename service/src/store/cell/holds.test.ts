@@ -114,7 +114,7 @@ test("a decision after the end of a hold writes its end first", async () => {
   const credits = await setupCredits();
   const due = await hold(credits, 1, "charge");
   const { cell, context } = credits;
-  // The store reads the holds that are due by its own clock, so a decision that is ahead of it must not be made.
+  // The store reads the holds that are due by the database's clock, so a decision at a later time must be rejected.
   await expect(
     change(credits, ({ catalog, wallet, clock }) => releaseHold(catalog, wallet, due, clock), 16 * MINUTE),
   ).rejects.toThrow("all holds that end before a decision are known");

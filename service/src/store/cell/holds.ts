@@ -12,7 +12,7 @@ import { decodeHoldState, encodeHoldState } from "./hold-state.ts";
 import { findReadable, type Run } from "./verify-ledger.ts";
 import type { WalletName } from "./wallets.ts";
 
-/** What a hold's row has besides the change itself. */
+/** The fields of a hold's row besides the change itself. */
 export type HoldNote = {
   /** The key of the request that opened the hold. */
   readonly keyHash: ShortHash | null;
@@ -36,7 +36,7 @@ const KINDS: readonly HoldChangeKind[] = [
 /** The changes after which a hold is still open. */
 const OPEN_KINDS: ReadonlySet<HoldChangeKind> = new Set(["opened", "extended", "revoked"]);
 
-/** The same as stored, in an array for SQL. */
+/** The numbers under which these kinds are stored, as an array for SQL. */
 export const OPEN_KIND_NUMBERS: Parameter = smallints(
   KINDS.flatMap((kind, index) => (OPEN_KINDS.has(kind) ? [index + 1] : [])),
 );

@@ -66,7 +66,7 @@ export async function findKeptRequest(
   };
 }
 
-// One look-up in one partition for each key.
+// One lookup in one partition for each key.
 const LIST_USES = statement(
   "keyed_requests.list_uses",
   `

@@ -4,7 +4,7 @@ import { brandAs, type Instant, type PoolId } from "../../primitives/brand.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 import type { WalletName } from "./wallets.ts";
 
-// Sequences have no gaps, and effective times never decrease along them. So a binary search needs about twenty look-ups, where a
+// Sequences have no gaps, and effective times never decrease along them. So a binary search needs about twenty lookups, where a
 // scan would read a month. $5 decides on which side of the moment an entry is assumed to be if its month is detached.
 const FIND_LAST_BEFORE = statement(
   "ledger.find_last_before",

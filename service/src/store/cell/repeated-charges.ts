@@ -13,7 +13,7 @@ import {
 import { MEMBER } from "./ledger.ts";
 import { lowestLogId } from "./request-log.ts";
 
-/** Logged requests, newest first, and customers that one response is based on. */
+/** Maximum number of logged requests, newest first, and of customers that one response is based on. */
 const REQUESTS_MAX = 20_000;
 const CUSTOMERS_MAX = 100;
 
@@ -95,7 +95,7 @@ const CHARGE = describeRow({
   reversedQuantity: integer("coalesce(r.quantity, 0)"),
 });
 
-/** A charge, with what repetitions are recognized by. */
+/** A charge, with the fields by which repetitions are recognized. */
 export type RecentCharge = RowOf<typeof CHARGE>;
 
 const ENTRIES_MAX = 200;

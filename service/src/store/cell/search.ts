@@ -53,7 +53,7 @@ const prefixed = (column: string): string => `
       limit $4
     )`;
 
-/** IDs that one search reads. */
+/** Maximum number of IDs that one search reads. */
 const IDS_MAX = 1_000_000;
 
 /**

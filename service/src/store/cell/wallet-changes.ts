@@ -93,7 +93,7 @@ export class WalletChanges {
   }
 }
 
-/** A request's annotation is not for the charges of other holds that ended in the meantime. */
+/** A request's annotation does not apply to the charges of other holds that ended in the meantime. */
 function isAnnotated({ kind, hold }: Entry, { entry, hold: own }: Annotation): boolean {
   if (entry?.kind !== kind) return false;
   return kind === "reverse" || hold === (own?.number ?? null);

@@ -138,7 +138,7 @@ test.each([
   }
 });
 
-test("a wallet without holds needs none to be read, and one with unknown open holds needs `holdsUntil`", () => {
+test("a wallet without holds is complete without reading any, and one with unread open holds must have `holdsUntil`", () => {
   const wallet = newWallet(instant(0));
   expect(holdsUntilIn(encodeWalletState(wallet))).toBe(Number.POSITIVE_INFINITY);
   const partly = { ...wallet, holdCount: 2, holds: [holdUntil(900)], openHolds: 2 };

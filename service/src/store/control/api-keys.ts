@@ -6,7 +6,7 @@ import { environmentKind } from "./scopes.ts";
 
 export const SCOPES = ["check", "consume", "events", "reverse"] as const;
 export type KeyScope = (typeof SCOPES)[number];
-/** The scopes of a project's first keys. A key that can reverse charges has to be asked for. */
+/** The scopes of a project's first keys. A key that can reverse charges must be created explicitly. */
 export const SCOPES_DEFAULT: readonly KeyScope[] = ["check", "consume", "events"];
 
 export function scopes(sql: string): Part<readonly KeyScope[]> {

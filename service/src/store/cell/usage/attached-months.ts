@@ -2,7 +2,7 @@ import { readInstant, readInteger, readNullable } from "../../../postgres/column
 import { type Rows, statement, type Tx } from "../../../postgres/statement.ts";
 import { brandAs, type Instant } from "../../../primitives/brand.ts";
 
-// Roll-ups stay when the months of their rows are detached. Roll-ups of a detached month can be neither verified nor rebuilt.
+// Roll-ups are kept when the months of their rows are detached. Roll-ups of a detached month can be neither verified nor rebuilt.
 
 const TABLES = ["events", "ledger", "denials"] as const;
 type Table = (typeof TABLES)[number];

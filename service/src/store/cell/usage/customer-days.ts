@@ -46,7 +46,7 @@ export const IS_WHOLE = "d.slot_from = 0 and d.slot_to = 96";
 
 /**
  * SQL for the usage by customers `n` on days `d`, in the environment given by parameter 1. Whole days are read from daily totals,
- * other days from their buckets. One look-up for each day and customer.
+ * other days from their buckets. One lookup for each day and customer.
  */
 export function usedOn({
   isWhole = IS_WHOLE,

@@ -7,7 +7,7 @@ import { startOf } from "./customer-days.ts";
 
 export const BUCKET_MS = 15 * 60_000;
 
-// Two index look-ups.
+// Two index lookups.
 const READ = statement(
   "usage_extent.read",
   `
@@ -31,7 +31,7 @@ export async function readUsageExtent(tx: Tx, environmentId: EnvironmentId): Pro
 
 const TABLES = ["catalogs", "meters", "events", "usage_buckets", "usage_customer_days"] as const;
 
-// One look-up for each environment. An environment with charges or denials has a catalog.
+// One lookup for each environment. An environment with charges or denials has a catalog.
 const nextEnvironments = (table: (typeof TABLES)[number]): string => `(
     with recursive e (id) as (
       select min(environment_id)

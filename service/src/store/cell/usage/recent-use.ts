@@ -24,7 +24,8 @@ const METERS = `
 /** With so few customers, the use of all days is read. */
 const FEW_MAX = 10_000;
 
-// The stored balance is the sum of all pools. With one pool it tells who runs out first; with several, those who used most are found.
+// The stored balance is the sum of all pools. With one pool, it shows who runs out first. With several, the customers with the most
+// usage come first.
 const FIND_SOONEST = statement(
   "recent_use.find_soonest",
   `

@@ -119,7 +119,7 @@ export const NEW_DAY = `
     cell.add_to_buckets('{}', slots, all_credits)`;
 
 // Writes nothing if a meter is missing. Only one process writes, so existing rows are updated and others inserted, after one
-// look-up each. "on conflict" would write three records of the write-ahead log for each row instead of one or two.
+// lookup each. "on conflict" would write three records of the write-ahead log for each row instead of one or two.
 const ADD = statement(
   "usage_roll_up.add",
   `
