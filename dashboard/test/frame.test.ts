@@ -42,6 +42,17 @@ test("title, bar, URL and switch show the environment, and switching leaves deta
   expect(await page.getByRole("button", { name: "Live" }).getAttribute("aria-pressed")).toBe("true");
 });
 
+test("every tab of Customers belongs to the section Customers", async () => {
+  const { service } = await setupManage();
+  const page = await signIn(service.url, "/projects/1/test/running-out");
+  const sections = page.getByRole("navigation", { name: "Main" });
+  await sections.locator("[aria-current=page]").waitFor();
+  expect(await sections.locator("[aria-current=page]").allTextContents()).toEqual(["Customers"]);
+  expect(await sections.locator("[data-status=active]").allTextContents()).toEqual(["Customers"]);
+  await page.getByRole("button", { name: "Live" }).click();
+  await page.waitForURL("**/projects/1/live/customers");
+});
+
 test("search, sections and help work by keyboard", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, "/projects/1/test");

@@ -79,3 +79,14 @@ test("last month's usage by customer shows names", async () => {
   await row.getByText("70", { exact: true }).first().waitFor();
   expect(await page.getByText("75", { exact: true }).count()).toBe(0);
 });
+
+test("charts are shown in browsers without requestIdleCallback", async () => {
+  const managed = await setupManage();
+  await managed.record({ customerId: "ada", event: "tokens", quantity: 1 });
+  await settle(managed);
+  const page = await signIn(managed.service.url, "/workspace/settings");
+  await page.addInitScript(() => void Reflect.deleteProperty(window, "requestIdleCallback"));
+  await page.goto(`${USAGE}?what=events`);
+  await page.getByRole("img", { name: /over time, as stacked bars/ }).waitFor();
+  expect(await page.evaluate(() => "requestIdleCallback" in window)).toBe(false);
+});

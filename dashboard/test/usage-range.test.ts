@@ -1,7 +1,7 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { RowSplitter } from "../src/features/exports/row-splitter.ts";
 import { addsUp } from "../src/features/months/roll-forward.ts";
-import { startOf } from "../src/format/times.ts";
+import { formatTimeOfDay, formatZoned, startOf, zoneOf } from "../src/format/times.ts";
 import { bucketFor, bucketsFor, rangeOf } from "../src/format/usage-range.ts";
 import { readUsageSearch, usageSettingsOf } from "../src/format/usage-search.ts";
 
@@ -27,6 +27,25 @@ test("the last month and the last quarter end where the current ones start", () 
   expect(of("last-month", "2026-01-01T00:00:00Z")).toEqual(["2025-12-01", "2026-01-01"]);
   expect(of("last-quarter", "2026-11-15T13:07:31Z")).toEqual(["2026-07-01", "2026-10-01"]);
   expect(of("last-quarter", "2026-03-31T23:59:59Z")).toEqual(["2025-10-01", "2026-01-01"]);
+});
+
+test("local times follow the computer's time zone when it changes", async () => {
+  const { TZ } = process.env;
+  onTestFinished(() => {
+    if (TZ === undefined) delete process.env["TZ"];
+    else process.env["TZ"] = TZ;
+  });
+  const at = "2026-11-15T13:07:31Z";
+  process.env["TZ"] = "Europe/Berlin";
+  await expect.poll(() => formatZoned(at, "local")).toBe("15 Nov 2026, 14:07 CET");
+  process.env["TZ"] = "Asia/Tokyo";
+  await expect.poll(() => formatZoned(at, "local")).toBe("15 Nov 2026, 22:07 GMT+9");
+  expect(formatTimeOfDay(at, "utc")).toBe("13:07");
+  // The buckets of a chart and their labels are in the same zone.
+  process.env["TZ"] = "Europe/Berlin";
+  expect([zoneOf("local"), formatTimeOfDay(at, "local")]).toEqual(["Europe/Berlin", "14:07"]);
+  process.env["TZ"] = "Asia/Tokyo";
+  expect([zoneOf("local"), formatTimeOfDay(at, "local")]).toEqual(["Asia/Tokyo", "22:07"]);
 });
 
 test("a statement line adds up exactly beyond the safe integer range", () => {

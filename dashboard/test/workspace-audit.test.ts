@@ -3,12 +3,14 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
+import { renameAt } from "../../service/test/age-history.ts";
 import { setupManage } from "../../service/test/manage.ts";
 import { isKnownAction } from "../src/features/audit/sentences.ts";
 import { expectAccessible } from "./axe.ts";
 import { addMember, signIn } from "./browser.ts";
 
 const PATH = "/workspace/audit";
+const DAY_MS = 86_400_000;
 const CREDITS = { kind: "purchase", credits: 500, reference: "pay_77" };
 
 const lines = (page: Page) => page.getByRole("row").filter({ has: page.getByRole("cell") });
@@ -78,6 +80,63 @@ test("a bulk change is one row, and its customers are shown on request", async (
   await page.getByText("blocked bob").first().waitFor();
   await page.goto(`${service.url}${PATH}?customerId=bob`);
   await page.getByText("blocked bob").first().waitFor();
+});
+
+test("an action filter also finds the customers in bulk changes", async () => {
+  const { service, manage } = await setupManage();
+  await manage("POST", "customers/bob/plan", { body: { plan: "pro" } });
+  const { body } = await manage("POST", "bulk-credits", {
+    body: { customerIds: ["ada", "bob"], credits: 50, kind: "manual", reference: "r" },
+  });
+  await manage("POST", `audit/${body["auditEntryId"]}/undo`);
+  const page = await signIn(service.url, PATH);
+  await page.getByText("undid a bulk change for 2 customers").waitFor();
+  await page.getByLabel("Action", { exact: true }).selectOption("Credits revoked");
+  await page.getByText(/revoked 50 credits .* from bob/).waitFor();
+  expect(await lines(page).count()).toBe(2);
+  expect(await page.getByLabel("Show each customer in bulk changes").count()).toBe(0);
+  await page.getByLabel("Action", { exact: true }).selectOption("Undone bulk changes");
+  await page.getByText("undid a bulk change for 2 customers").waitFor();
+  expect(await lines(page).count()).toBe(1);
+});
+
+test("an empty audit log reports that bulk changes were collapsed, and shows their customers", async () => {
+  const { service, manage, database } = await setupManage();
+  await manage("POST", "customers/bob/plan", { body: { plan: "pro" } });
+  await manage("POST", "bulk-blocks", { body: { customerIds: ["ada", "bob"], blocked: true } });
+  // The change began before midnight and ended after it.
+  await database.query("set session_replication_role = replica");
+  await database.query(`update cell.audit set id = ${renameAt("id", DAY_MS)} where after ? 'inBulk'`);
+  const day = new Date(Date.now() - DAY_MS).toISOString().slice(0, 10);
+  const page = await signIn(service.url, `${PATH}?projectId=1&environment=test&from=${day}&to=${day}`);
+  await page.getByText("Customers in bulk changes were not searched.").waitFor();
+  expect(await page.getByText("All entries were searched.").count()).toBe(0);
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Show each customer in bulk changes" }).click();
+  await page.getByText("blocked bob").waitFor();
+});
+
+test("a bulk change links to the entries of its customers, from its day and environment", async () => {
+  const { service, manage, here } = await setupManage();
+  const live = here.replace("test", "live");
+  await manage("POST", "customers/bob/plan", { body: { plan: "pro" } });
+  await manage("POST", "bulk-blocks", { body: { customerIds: ["ada", "bob"], blocked: true } });
+  await manage("POST", `${live}/customers/cleo/credits`, { body: CREDITS });
+  const page = await signIn(service.url, PATH);
+  await page.getByText("added 500 credits to cleo").waitFor();
+  await page.getByRole("button", { name: /blocked 2 customers/ }).click();
+  await page.getByRole("link", { name: "Entries for each customer" }).click();
+  await page.getByText("blocked bob").waitFor();
+  await page.getByText("added 500 credits to cleo").waitFor({ state: "detached" });
+  const day = expect.stringMatching(/^\d{4}-\d\d-\d\d$/);
+  expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({
+    actor: expect.stringMatching(/^token:\d+$/),
+    projectId: "1",
+    environment: "test",
+    from: day,
+    to: day,
+    each: "true",
+  });
 });
 
 test("undoing a live change requires a typed confirmation", async () => {

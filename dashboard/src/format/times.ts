@@ -8,10 +8,24 @@ const EXACT = { second: "2-digit", fractionalSecondDigits: 3, timeZoneName: "sho
 /** Cached, because creating a format takes longer than rendering a table row. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 
+const UTC = { timeZone: "UTC" } as const;
+const ZONE_MS = 1_000;
+
+/** The computer's time zone, which can change while a page is open. Reading it also creates a format. */
+let zone = { name: "", readAt: -ZONE_MS };
+
+function readZone(): string {
+  const { timeZone: name } = new Intl.DateTimeFormat().resolvedOptions();
+  if (name !== zone.name) formats.clear();
+  zone = { name, readAt: performance.now() };
+  return name;
+}
+
 function format(iso: string, clock: Clock, shape: Intl.DateTimeFormatOptions): string {
+  if (clock === "local" && performance.now() - zone.readAt >= ZONE_MS) readZone();
   const key = `${clock} ${JSON.stringify(shape)}`;
-  const zone = clock === "utc" ? { timeZone: "UTC" } : {};
-  const known = formats.get(key) ?? new Intl.DateTimeFormat("en-GB", { ...shape, ...zone });
+  const known =
+    formats.get(key) ?? new Intl.DateTimeFormat("en-GB", { ...shape, ...(clock === "utc" ? UTC : {}) });
   formats.set(key, known);
   return known.format(new Date(iso));
 }
@@ -106,7 +120,7 @@ export function startOfQuarter(at: number, clock: Clock, steps = 0): number {
 /** IANA name of the time zone. */
 export function zoneOf(clock: Clock): string {
   if (clock === "utc") return "UTC";
-  const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
+  const timeZone = readZone();
   return /^[A-Z][A-Za-z_]+(\/[A-Za-z0-9_+-]+)+$/.test(timeZone) ? timeZone : "UTC";
 }
 

@@ -14,10 +14,16 @@ import {
   UsersRound,
 } from "lucide-react";
 
-/** Navigation entries; g followed by `key` opens one. */
+/** Navigation entries; g followed by `key` opens one. `tabs` are further routes that belong to the section. */
 export const ENVIRONMENT_SECTIONS = [
   { name: "Home", to: "/projects/$projectId/$environment", icon: House, key: "h" },
-  { name: "Customers", to: "/projects/$projectId/$environment/customers", icon: UsersRound, key: "c" },
+  {
+    name: "Customers",
+    to: "/projects/$projectId/$environment/customers",
+    tabs: ["running-out"],
+    icon: UsersRound,
+    key: "c",
+  },
   { name: "Plans", to: "/projects/$projectId/$environment/plans", icon: Layers, key: "p" },
   { name: "Features", to: "/projects/$projectId/$environment/features", icon: Sparkles, key: "f" },
   { name: "Requests", to: "/projects/$projectId/$environment/requests", icon: Activity, key: "r" },
@@ -32,6 +38,14 @@ export const WORKSPACE_SECTIONS = [
   { name: "Settings", to: "/workspace/settings", icon: Settings, key: "s" },
 ] as const satisfies readonly Section[];
 
-type Section = { name: string; to: string; icon: LucideIcon; key: string };
+type Section = { name: string; to: string; tabs?: readonly string[]; icon: LucideIcon; key: string };
+
+/** The section of a page in an environment. Null on Home and on pages without a section. */
+export function sectionOf(path: string) {
+  const route = path.split("/")[4] ?? "";
+  const isHere = ({ to, tabs }: Section): boolean =>
+    to.endsWith(`/${route}`) || tabs?.includes(route) === true;
+  return route === "" ? null : (ENVIRONMENT_SECTIONS.find(isHere) ?? null);
+}
 
 export const DOCS = { name: "Documentation", href: "/docs/", icon: BookOpenText } as const;

@@ -26,17 +26,25 @@ import { Menu, MenuItem, MenuLabel, MenuSeparator } from "../ui/menu.tsx";
 import { chooseClock, chooseTheme, type Theme, useClock, useTheme } from "../ui/time.tsx";
 import { notify } from "../ui/toast.tsx";
 import { findLastScope } from "./last-scope.ts";
-import { DOCS, ENVIRONMENT_SECTIONS, WORKSPACE_SECTIONS } from "./sections.ts";
+import { DOCS, ENVIRONMENT_SECTIONS, sectionOf, WORKSPACE_SECTIONS } from "./sections.ts";
 import { useOptionalScope, useSession } from "./use-scope.ts";
 
 const ENTRY =
   "flex h-8 items-center gap-2.5 rounded-md px-2 text-form text-muted transition-colors hover:bg-hover hover:text-ink " +
   "data-[status=active]:bg-hover data-[status=active]:font-medium data-[status=active]:text-ink";
 
+/** Set by the router too, but only if the address begins with the link's. */
+const CURRENT = { "aria-current": "page", "data-status": "active" } as const;
+
+function useSection() {
+  return sectionOf(useRouterState({ select: ({ location }) => location.pathname }));
+}
+
 export function Sidebar({ onSearch, onHelp }: { onSearch: () => void; onHelp: () => void }) {
   const { data: projects } = useSuspenseQuery(projectsQuery);
   const here = useOptionalScope();
   const scope = here ?? findLastScope(projects);
+  const section = useSection();
   return (
     <div className="flex h-full flex-col gap-4 overflow-y-auto px-3 pt-4 pb-3">
       <Link to="/" className="flex items-center gap-2 px-2 text-section font-semibold tracking-tight">
@@ -60,7 +68,13 @@ export function Sidebar({ onSearch, onHelp }: { onSearch: () => void; onHelp: ()
           <Group>
             {ENVIRONMENT_SECTIONS.map(({ name, to, icon }) => (
               <li key={name}>
-                <Link to={to} params={scope} activeOptions={{ exact: name === "Home" }} className={ENTRY}>
+                <Link
+                  to={to}
+                  params={scope}
+                  activeOptions={{ exact: name === "Home" }}
+                  className={ENTRY}
+                  {...(section?.name === name ? CURRENT : {})}
+                >
                   <Entry icon={icon}>{name}</Entry>
                 </Link>
               </li>
@@ -177,15 +191,13 @@ function ScopeSwitch({ scope, projects }: { scope: Scope; projects: readonly Pro
 
 function useGoTo(): (where: { projectId: string; environment: Environment } | "new") => void {
   const navigate = useNavigate();
-  const path = useRouterState({ select: ({ location }) => location.pathname });
-  const section = path.split("/")[4] ?? "";
+  const section = useSection();
   return (where) => {
     if (where === "new") {
       void navigate({ to: "/welcome" });
       return;
     }
-    const to = ENVIRONMENT_SECTIONS.find((known) => known.to.endsWith(`/${section}`) && section !== "")?.to;
-    void navigate({ to: to ?? "/projects/$projectId/$environment", params: where });
+    void navigate({ to: section?.to ?? "/projects/$projectId/$environment", params: where });
   };
 }
 

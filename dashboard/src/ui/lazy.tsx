@@ -19,7 +19,13 @@ export function lazyChart<Props extends object>(
   load: () => Promise<ComponentType<Props>>,
 ): ComponentType<Props> {
   return lazy(async () => {
-    await new Promise((resolve) => requestIdleCallback(resolve, { timeout: IDLE_MAX_MS }));
+    await new Promise<void>(waitUntilIdle);
     return { default: await load() };
   });
+}
+
+/** Safari has no `requestIdleCallback`. */
+function waitUntilIdle(resolve: () => void): void {
+  if (typeof requestIdleCallback === "function") requestIdleCallback(resolve, { timeout: IDLE_MAX_MS });
+  else setTimeout(resolve, 0);
 }

@@ -1,5 +1,6 @@
 import { choice, type SearchOf, searchOf, text, whole } from "../../format/search.ts";
 import { rangeName, rangeOf } from "../../format/usage-range.ts";
+import { isBulkAction } from "./entry.ts";
 
 const dayText = text(10, /^\d{4}-\d\d-\d\d$/);
 
@@ -37,12 +38,20 @@ export function readAuditFilters(search: Record<string, unknown>): AuditFilters 
 
 const DAY_MS = 86_400_000;
 
-export function toAuditQuery({ projectId, environment, range, from, to, each, ...plain }: AuditFilters) {
+/** Whether the row of a bulk change can stand for its customers. It has another action, and no customer. */
+export function canCollapse({ customerId, action }: AuditFilters): boolean {
+  return customerId === undefined && action === undefined;
+}
+
+export function toAuditQuery(filters: AuditFilters) {
+  const { projectId, environment, range, from, to, each, ...plain } = filters;
   const named = range === undefined ? null : rangeOf({ range }, Date.now(), "utc");
   return {
     ...plain,
-    // One customer's entries include those from bulk changes.
-    ...(each === true || plain.customerId !== undefined ? {} : { collapseBulk: "true" as const }),
+    // An action of bulk changes is found sooner without the customers.
+    ...((canCollapse(filters) && each !== true) || isBulkAction(plain.action ?? "")
+      ? { collapseBulk: "true" as const }
+      : {}),
     ...(projectId === undefined || environment === undefined
       ? {}
       : { projectId: String(projectId), environment }),

@@ -17,7 +17,7 @@ import { saveFile } from "../../ui/save-file.ts";
 import { type Column, PagedTable, type Pages } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { auditQuery, membersQuery, tokensQuery } from "../workspace/queries.ts";
-import { ACTIONS, type AuditFilters, readAuditFilters, toAuditQuery } from "./audit-filters.ts";
+import { ACTIONS, type AuditFilters, canCollapse, readAuditFilters, toAuditQuery } from "./audit-filters.ts";
 import type { Entry } from "./entry.ts";
 import { EntryDetails, Sentence, sentenceText } from "./entry-details.tsx";
 import { UndoButton } from "./undo-button.tsx";
@@ -66,7 +66,7 @@ export function AuditPage() {
           }}
           pages={pages}
           what="entries"
-          empty={<Nothing pages={pages} onClear={clear} />}
+          empty={<Nothing pages={pages} filters={filters} onClear={clear} />}
         />
       </Card>
     </Page>
@@ -106,23 +106,37 @@ function columnsOf(projects: readonly Project[]): Column<Entry>[] {
   ];
 }
 
-function Nothing({ pages, onClear }: { pages: Pages; onClear: () => void }) {
+/** Label of the filter, and of the button in an empty log. */
+const SHOW_EACH = "Show each customer in bulk changes";
+
+function Nothing({ pages, filters, onClear }: { pages: Pages; filters: AuditFilters; onClear: () => void }) {
+  const navigate = route.useNavigate();
+  const isCollapsed = canCollapse(filters) && filters.each !== true;
   const { hasNextPage: isMore, isFetchingNextPage, isFetchNextPageError, error, fetchNextPage } = pages;
   return (
     <EmptyState
       icon={ScrollText}
       title={isMore ? "No matches in recent entries" : "No matches"}
       action={
-        isMore ? (
-          <Button isBusy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-            Search older entries
-          </Button>
-        ) : (
-          <Button onClick={onClear}>Show all entries</Button>
-        )
+        <div className="flex flex-wrap justify-center gap-2">
+          {isMore ? (
+            <Button isBusy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+              Search older entries
+            </Button>
+          ) : (
+            <Button onClick={onClear}>Show all entries</Button>
+          )}
+          {isCollapsed && (
+            <Button onClick={() => void navigate({ search: { ...filters, each: true }, replace: true })}>
+              {SHOW_EACH}
+            </Button>
+          )}
+        </div>
       }
     >
-      {isMore ? "Only the most recent entries were searched." : "All entries were searched."}
+      {isMore && "Only the most recent entries were searched. "}
+      {isCollapsed && "Customers in bulk changes were not searched."}
+      {!isMore && !isCollapsed && "All entries were searched."}
       {isFetchNextPageError && <ProblemCallout error={error} />}
     </EmptyState>
   );
@@ -204,10 +218,10 @@ function FilterBar({
       />
       <Day label="From (UTC)" value={filters.from} onChange={(from) => set({ from })} />
       <Day label="To (UTC)" value={filters.to} onChange={(to) => set({ to })} />
-      {filters.customerId === undefined && (
+      {canCollapse(filters) && (
         <div className="flex min-h-8 items-center">
           <Checkbox
-            label="Show each customer in bulk changes"
+            label={SHOW_EACH}
             checked={filters.each === true}
             onChange={({ target }) => set({ each: target.checked || undefined })}
           />

@@ -9,7 +9,8 @@ import { classNames } from "../../ui/class-names.ts";
 import { CopyButton, Json } from "../../ui/code-block.tsx";
 import { Details } from "../../ui/page.tsx";
 import { Time, useClock } from "../../ui/time.tsx";
-import { type Change, changesOf, type Entry, isRecord, sentenceId } from "./entry.ts";
+import type { AuditFilters } from "./audit-filters.ts";
+import { type Change, changesOf, type Entry, isBulkAction, isRecord, sentenceId, textIn } from "./entry.ts";
 import { describeAction, type Piece } from "./sentences.ts";
 import { UndoButton } from "./undo-button.tsx";
 
@@ -44,8 +45,11 @@ export function EntryDetails({ entry }: { entry: Entry }) {
                 <TextLink to="/workspace/audit" search={{ actor: actorFilter }}>
                   All entries by this actor
                 </TextLink>
-                {isBulk(entry) && (
-                  <TextLink to="/workspace/audit" search={{ actor: actorFilter, each: true }}>
+                {isBulkAction(action) && (
+                  <TextLink
+                    to="/workspace/audit"
+                    search={{ actor: actorFilter, ...daysOf(entry), each: true }}
+                  >
                     Entries for each customer
                   </TextLink>
                 )}
@@ -64,8 +68,13 @@ export function EntryDetails({ entry }: { entry: Entry }) {
   );
 }
 
-function isBulk({ action }: Entry): boolean {
-  return /_in_bulk$|^customers\.imported$|^change\.undone$/.test(action);
+/** The environment and the UTC days of a bulk change. Its own entry is recorded at its end. */
+function daysOf({ projectId, environment, recordedAt, after }: Entry): AuditFilters {
+  return {
+    ...(projectId === null || environment === null ? {} : { projectId: Number(projectId), environment }),
+    from: (textIn(after, "startedAt") ?? recordedAt).slice(0, 10),
+    to: recordedAt.slice(0, 10),
+  };
 }
 
 function Copyable({ text, label }: { text: string; label: string }): ReactNode {

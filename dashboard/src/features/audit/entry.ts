@@ -2,6 +2,11 @@ import type { Item } from "../../api/answer.ts";
 
 export type Entry = Item<"listAudit">;
 
+/** The row of a whole bulk change, or of a whole import. */
+export function isBulkAction(action: string): boolean {
+  return /_in_bulk$|^customers\.imported$|^change\.undone$/.test(action);
+}
+
 /** The element ID of an entry's sentence. */
 export function sentenceId({ id }: Entry): string {
   return `sentence-${id}`;

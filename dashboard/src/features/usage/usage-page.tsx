@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { ChartColumn, FileDown, FilterX } from "lucide-react";
+import type { ReactNode } from "react";
 import { poolsQuery } from "../../api/catalog-lists.ts";
 import { toQuery, USAGE_PATH } from "../../api/usage.ts";
 import { callOf } from "../../api/use-write.ts";
@@ -23,7 +24,8 @@ import { hasUsage, UsageCard, UsageFigures } from "../../ui/usage/usage-card.tsx
 import { type UsageChange, UsageFilters } from "../../ui/usage/usage-filters.tsx";
 import { UsageLines } from "../../ui/usage/usage-lines.tsx";
 import { type Series, type UsageShown, useUsage } from "../../ui/usage/usage-series.ts";
-import { metadataFieldsQuery, type RankedCustomers, rankedQuery } from "./queries.ts";
+import { customerLines } from "./customer-lines.ts";
+import { metadataFieldsQuery, rankedQuery } from "./queries.ts";
 import { UsageTabs } from "./usage-tabs.tsx";
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/usage");
@@ -37,10 +39,6 @@ export function UsagePage() {
   const { settings, shown, error, refetch } = useUsage(scope, search);
   const { data: fields = [] } = useQuery(metadataFieldsQuery(scope));
   const { data: pools = [] } = useQuery(poolsQuery(scope));
-  const { data: ranked } = useQuery({
-    ...rankedQuery(scope, settings),
-    enabled: settings.groupBy === "customer" && settings.filters.customerId === undefined,
-  });
   const names = {
     customerId: useCustomerName(scope, search.customerId ?? ""),
     feature: useFeatureNames()(search.feature ?? ""),
@@ -89,9 +87,9 @@ export function UsagePage() {
             nothing={<NoUsage settings={shown.settings} onClear={() => change(NOT_FILTERED)} />}
           />
           {shown.series.length > 0 && shown.settings.groupBy !== "nothing" && (
-            <UsageLines shown={shown} lines={withMore(shown, ranked)}>
+            <GroupLines shown={shown}>
               {(line) => <LineName line={line} settings={shown.settings} search={search} onChange={change} />}
-            </UsageLines>
+            </GroupLines>
           )}
         </>
       )}
@@ -99,24 +97,18 @@ export function UsagePage() {
   );
 }
 
-/** The chart shows only the largest customers. The table also shows those that follow them. */
-function withMore({ series, usage }: UsageShown, ranked: RankedCustomers | undefined): readonly Series[] {
-  // While the next chart loads, the page still shows the previous one.
-  if (ranked === undefined || ranked.from !== usage.from || ranked.to !== usage.to) return series;
-  const charted = series.filter(({ isOther }) => !isOther);
-  const others = { fill: "var(--series-other)", isOther: true };
-  const following = ranked.customers.slice(charted.length).map(
-    ({ customerId, customerName, ...total }, index): Series => ({
-      ...others,
-      id: `customer-${index}`,
-      key: customerId,
-      isOther: false,
-      name: customerName ?? customerId ?? "Erased customer",
-      total,
-    }),
+/** The groups of the chart. Customers beyond it are loaded for the settings of the chart that is shown. */
+function GroupLines({ shown, children }: { shown: UsageShown; children: (line: Series) => ReactNode }) {
+  const { groupBy, filters } = shown.settings;
+  const isRanked = groupBy === "customer" && filters.customerId === undefined;
+  const { data } = useQuery({ ...rankedQuery(useScope(), shown.settings), enabled: isRanked });
+  // A disabled query still returns its cached data.
+  const lines = isRanked && data !== undefined ? customerLines(shown, data) : shown.series;
+  return (
+    <UsageLines shown={shown} lines={lines}>
+      {children}
+    </UsageLines>
   );
-  const rest: Series = { ...others, id: "other", key: null, name: "Other", total: ranked.other };
-  return [...charted, ...following, ...(rest.total.count === 0 ? [] : [rest])];
 }
 
 /** The export that has the rows behind the chart. */
