@@ -34,7 +34,7 @@ export type AuditFilter = {
   /** A null `id` matches any command or the service itself. */
   readonly actor: Pick<Actor, "kind" | "id"> | null;
   readonly actionPrefix: string | null;
-  /** Leaves out the entries of single customers in bulk changes. */
+  /** Leaves out the entries of single customers in bulk changes, and the starts of those whose whole change has an entry. */
   readonly collapsesBulk: boolean;
 };
 
