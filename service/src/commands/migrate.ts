@@ -118,15 +118,24 @@ async function describeMigration(client: Client, migration: Migration, print: Pr
       "select pg_size_pretty(pg_total_relation_size(to_regclass($1))) as size",
       [table],
     );
-    print(`  locks ${table} (${rows[0]?.size ?? "does not exist yet"}) ${DURATION[duration]}`);
+    const waiting = duration === "index" ? `; ${WAITING[table] ?? "writes to it wait"}` : "";
+    print(`  locks ${table} (${rows[0]?.size ?? "does not exist yet"}) ${DURATION[duration]}${waiting}`);
   }
 }
 
 const DURATION = {
   brief: "for milliseconds; waits at most 3 s for running transactions, then fails; you can repeat it",
   scan: "while it reads the table, about 1 s per 100 MB",
-  index: "while it builds an index, about 10 s per 100 MB; new customers wait for it",
+  index: "while it builds an index, about 10 s per 100 MB",
 } as const;
+
+/** The calls that wait while a table gets an index. */
+const WAITING: Readonly<Record<string, string>> = {
+  "cell.customers": "new customers wait for it",
+  "cell.audit":
+    "top-ups, plan changes, reversals and all other audited changes wait for it, charges do not; " +
+    "you can build the index beforehand (docs/operations/upgrade.md)",
+};
 
 /** The tables that a migration locks against writes, as its header states them: `-- Locks: cell.events (brief)`. */
 export function readLocks(sql: string): { table: string; duration: keyof typeof DURATION }[] {

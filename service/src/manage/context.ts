@@ -1,9 +1,9 @@
 import type { Pool } from "../postgres/pool.ts";
-import { transaction } from "../postgres/transaction.ts";
+import { single, transaction } from "../postgres/transaction.ts";
 import type { Actor } from "../primitives/actor.ts";
 import type { EnvironmentId, ProjectId } from "../primitives/brand.ts";
 import { formatUuid, uuidV7 } from "../primitives/uuid.ts";
-import { insertAudits } from "../store/cell/audit.ts";
+import { type BulkStart, insertAudits } from "../store/cell/audit.ts";
 import { readClock } from "../store/cell/clock.ts";
 
 /** The environment an operation runs in, and the actor that runs it. */
@@ -12,20 +12,29 @@ export type Context = {
   readonly environmentId: EnvironmentId;
   readonly actor: Actor;
   /** Marks the per-customer entries of a bulk change or import, so that the audit log can be read without them. */
-  readonly isBulk?: boolean;
+  readonly bulk?: BulkStart;
 };
+
+export type BulkContext = Context & { readonly bulk: BulkStart };
+
+/** Starts a change of many customers. Its entries have IDs from this time on, by which an undo finds them. */
+export async function startBulk(cell: Pool, context: Context, action: string): Promise<BulkContext> {
+  const startedAt = await single(cell, readClock);
+  return { ...context, bulk: { id: uuidV7(startedAt), startedAt, action } };
+}
 
 /** Records one audit entry in a separate transaction, for operations that span several transactions. Returns its ID. */
 export function recordAudit(
   cell: Pool,
-  { environmentId, actor }: Context,
+  { environmentId, actor, bulk }: Context,
   entry: { readonly action: string; readonly subject: string; readonly after: object },
 ): Promise<string> {
   return transaction(cell, async (tx) => {
     const where = { environmentId, actor, customerNumber: null, before: null };
     const recordedAt = await readClock(tx);
     const id = uuidV7(recordedAt);
-    await insertAudits(tx, [{ ...where, id, recordedAt, ...entry }]);
+    const after = bulk ? { ...entry.after, startEntry: formatUuid(bulk.id) } : entry.after;
+    await insertAudits(tx, [{ ...where, id, recordedAt, ...entry, after }]);
     return formatUuid(id);
   });
 }

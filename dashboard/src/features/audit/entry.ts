@@ -81,6 +81,7 @@ const WORDS: Readonly<Record<string, string>> = {
   movedFromName: "moved from (name)",
   movedToName: "moved to (name)",
   inBulk: "part of a bulk change",
+  startEntry: "entry of the start",
   userAgent: "browser",
   moreAddresses: "more addresses",
   metadataBytesMax: "max metadata bytes",

@@ -94,6 +94,7 @@ const SENTENCES: Readonly<Record<string, Describe>> = {
   "customer.blocked": () => ["blocked ", CUSTOMER],
   "customer.unblocked": () => ["unblocked ", CUSTOMER],
   "customer.erased": () => ["erased ", CUSTOMER],
+  "bulk_change.started": () => ["started a bulk change"],
   "customers.imported": (entry) => ["imported customers from ", subject(entry)],
   "events.exported": (entry) => exported(entry, "usage events"),
   "charges.exported": (entry) => exported(entry, "charges"),

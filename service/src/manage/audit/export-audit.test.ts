@@ -32,7 +32,7 @@ test("the audit log is exported as NDJSON and can be resumed after any line with
 test("an export is audited with its filters, without a customer ID", async () => {
   const { manage } = await setupManage();
   const filters =
-    "projectId=1&environment=test&customerId=ada-lovelace&actor=member:3&action=api_key.&from=2026-01-01T00:00:00Z";
+    "projectId=1&environment=test&customerId=ada-lovelace&actor=member:3&action=api_key.&from=2026-01-01T00:00:00Z&collapseBulk=true";
   await manage("GET", `${EXPORT}?${filters}`);
   const [entry] = (await manage("GET", "/manage/v1/audit?action=audit.exported")).body["items"] as object[];
   expect(entry).toMatchObject({
@@ -42,6 +42,7 @@ test("an export is audited with its filters, without a customer ID", async () =>
       isOneCustomer: true,
       actor: "member:3",
       action: "api_key.",
+      collapseBulk: true,
     },
   });
   expect(JSON.stringify(entry)).not.toContain("ada-lovelace");

@@ -53,6 +53,7 @@ async function noteExport(
     isOneCustomer: customerId !== null,
     actor: filter.actor && [filter.actor.kind, filter.actor.id].filter((part) => part !== null).join(":"),
     action: filter.actionPrefix,
+    collapseBulk: filter.collapsesBulk,
   };
   await transaction(control, (tx) =>
     insertControlAudit(tx, {

@@ -3,13 +3,12 @@ import { compareWallets } from "../../entitlement/view-wallet.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { transaction } from "../../postgres/transaction.ts";
-import type { CustomerId, Instant } from "../../primitives/brand.ts";
+import type { CustomerId } from "../../primitives/brand.ts";
 import { type LockMode, lookUpByIndex, openWallets } from "../../store/cell/open-wallets.ts";
 import { saveEdits, type WalletEdit } from "../../store/cell/wallet-changes.ts";
-import { type Context, recordAudit } from "../context.ts";
+import { type BulkContext, type Context, recordAudit, startBulk } from "../context.ts";
 import { timeOrNull } from "../fields.ts";
 import { CHUNK_SIZE, untilDone, withRetries } from "./chunks.ts";
-import { readStart } from "./each-customer.ts";
 import { isMeant, matchCustomers } from "./match-customers.ts";
 import { type BulkAssignment, type BulkRefusal, findPlan, findRefusal } from "./preview-assignments.ts";
 import type { Caller } from "./turns.ts";
@@ -40,18 +39,18 @@ type BulkCounts = {
  */
 export async function assignInBulk(
   cell: Pool,
-  context: Context,
+  asked: Context,
   wanted: BulkAssignment & { readonly expectedCount: number },
   caller: Caller,
 ): Promise<BulkOutcome> {
-  const refusal = await findRefusal(cell, context.environmentId, wanted);
+  const refusal = await findRefusal(cell, asked.environmentId, wanted);
   if (refusal !== null) return refusal;
-  const { customers, next } = await collect(cell, context, wanted);
+  const { customers, next } = await collect(cell, asked, wanted);
   const matching = customers.length;
   const tolerated = Math.ceil(wanted.expectedCount * TOLERATED_SHARE);
   if (Math.abs(matching - wanted.expectedCount) > tolerated) return { kind: "changed_meanwhile", matching };
 
-  const startedAt = await readStart(cell);
+  const context = await startBulk(cell, asked, "plan.assigned_in_bulk");
   let auditEntryId: string | null = null;
   let counts: BulkCounts = { changed: 0, unchanged: 0, wouldShorten: 0, skipped: 0 };
   try {
@@ -64,8 +63,7 @@ export async function assignInBulk(
       });
     }
   } finally {
-    if (counts.changed > 0)
-      auditEntryId = await withRetries(() => auditBulk(cell, context, wanted, { ...counts, startedAt }));
+    if (counts.changed > 0) auditEntryId = await withRetries(() => auditBulk(cell, context, wanted, counts));
   }
   return { kind: "assigned", matching, next, ...counts, auditEntryId };
 }
@@ -149,9 +147,9 @@ function addCounts(a: BulkCounts, b: BulkCounts): BulkCounts {
 /** IDs and the search text may be personal data, so the audit log records only the number of IDs, and whether there was a search text. */
 function auditBulk(
   cell: Pool,
-  context: Context,
+  context: BulkContext,
   { filter, plan, endsAt }: BulkAssignment,
-  { startedAt, ...counts }: BulkCounts & { readonly startedAt: Instant },
+  counts: BulkCounts,
 ): Promise<string> {
   const customerIds = filter.customerIds?.length ?? null;
   const after = {
@@ -160,7 +158,7 @@ function auditBulk(
     search: filter.search !== null,
     endsAt: timeOrNull(endsAt ?? null),
     ...counts,
-    startedAt: timeOrNull(startedAt),
+    startedAt: timeOrNull(context.bulk.startedAt),
   };
   return recordAudit(cell, context, { action: "plan.assigned_in_bulk", subject: plan, after });
 }

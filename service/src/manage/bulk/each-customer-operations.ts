@@ -105,13 +105,13 @@ function addingCredits({ cellOf }: ManageParts, turns: Turns): Operation {
     handle: async (call) => {
       const { customerIds: ids, reference, ...body } = call.body;
       const cell = cellOf(scopeOf(call).cell);
-      const context = { ...contextOf(call), isBulk: true };
+      const [asked, customers] = [contextOf(call), ids.map(toCustomerId)];
       // Rejects a malformed time before any customer is changed.
       const { credits, kind, pool, expiresAt } = readCredits(toCustomerId(""), body);
       const after = { kind, credits, pool, expiresAt: timeOrNull(expiresAt) };
       const entry = { action: "credits.added_in_bulk", subject: `${credits} credits`, after };
       const answer = await run(turns, call, () =>
-        changeEach(cell, context, ids.map(toCustomerId), callerOf(call), entry, async (customerId) => {
+        changeEach(cell, asked, customers, callerOf(call), entry, async (context, customerId) => {
           const own = referenceFor(reference, customerId);
           const input = readCredits(customerId, { ...body, reference: own });
           const outcome = await addCredits(cell, context, { ...input, creates: false });
@@ -146,11 +146,11 @@ function blocking({ cellOf }: ManageParts, turns: Turns): Operation {
     handle: async (call) => {
       const { customerIds: ids, blocked: isBlocked } = call.body;
       const cell = cellOf(scopeOf(call).cell);
-      const context = { ...contextOf(call), isBulk: true };
+      const [asked, customers] = [contextOf(call), ids.map(toCustomerId)];
       const action = isBlocked ? "customers.blocked_in_bulk" : "customers.unblocked_in_bulk";
       const entry = { action, subject: "customers", after: { isBlocked } };
       return run(turns, call, () =>
-        changeEach(cell, context, ids.map(toCustomerId), callerOf(call), entry, async (customerId) => {
+        changeEach(cell, asked, customers, callerOf(call), entry, async (context, customerId) => {
           const { kind } = await blockCustomer(cell, context, { customerId, isBlocked });
           if (kind === "customer_not_found") throw customerNotFound();
           return kind;

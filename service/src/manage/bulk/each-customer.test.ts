@@ -89,10 +89,12 @@ test("the audit log can be read without the per-customer entries of bulk changes
   await manage("POST", `audit/${added["auditEntryId"]}/undo`);
   await sendFile(managed, "customerId,credits\nc1,10\nc2,10\n");
   await assign("c1", "pro");
-  const list = async (query: string) => {
-    const { body } = await manage("GET", `audit?limit=100${query}`);
-    return (body["items"] as { action: string }[]).map(({ action }) => action);
+  const read = async (query: string) => {
+    const { body } = await manage("GET", `audit?${query}`);
+    const actions = (body["items"] as { action: string }[]).map(({ action }) => action);
+    return { actions, cursor: body["nextCursor"] as string | null };
   };
+  const list = async (query: string) => (await read(`limit=100${query}`)).actions;
   const each = await list("");
   const collapsed = await list("&collapseBulk=true");
   expect(collapsed.slice(0, 6)).toEqual([
@@ -103,6 +105,23 @@ test("the audit log can be read without the per-customer entries of bulk changes
     "customers.blocked_in_bulk",
     "credits.added_in_bulk",
   ]);
-  expect(each).toHaveLength(collapsed.length + 3 + 3 + 3 + 3 + 2);
-  expect(await list("&customerId=c1")).toEqual(expect.arrayContaining(["customer.blocked", "credits.added"]));
+  expect(each.filter((action) => action === "bulk_change.started")).toHaveLength(5);
+  expect(each).toHaveLength(collapsed.length + 5 + 3 + 3 + 3 + 3 + 2);
+
+  const paged: string[] = [];
+  for (let cursor: string | null = ""; cursor !== null; ) {
+    const page = await read(`limit=2&collapseBulk=true${cursor && `&cursor=${cursor}`}`);
+    expect(page.actions).toHaveLength(page.cursor === null ? page.actions.length : 2);
+    paged.push(...page.actions);
+    cursor = page.cursor;
+  }
+  expect(paged).toEqual(collapsed);
+
+  expect(await list("&action=credits.")).toHaveLength(1 + 3 + 2);
+  expect(await list("&action=credits.&collapseBulk=true")).toEqual(["credits.added_in_bulk"]);
+  expect(await list("&action=bulk_change.&collapseBulk=true")).toEqual([]);
+  const ofCustomer = await list("&customerId=c1");
+  expect(ofCustomer).toEqual(expect.arrayContaining(["customer.blocked", "credits.added", "grant.revoked"]));
+  const alone = await list("&customerId=c1&collapseBulk=true");
+  expect(alone).toEqual(["plan.assigned", "plan.assigned"]);
 });

@@ -1,9 +1,7 @@
 import { Problem } from "../../edge/problem.ts";
 import type { Pool } from "../../postgres/pool.ts";
-import { single } from "../../postgres/transaction.ts";
-import type { CustomerId, Instant } from "../../primitives/brand.ts";
-import { readClock } from "../../store/cell/clock.ts";
-import { type Context, recordAudit } from "../context.ts";
+import type { CustomerId } from "../../primitives/brand.ts";
+import { type Context, recordAudit, startBulk } from "../context.ts";
 import { timeOrNull } from "../fields.ts";
 import { CHUNK_SIZE, withRetries } from "./chunks.ts";
 import type { Caller } from "./turns.ts";
@@ -51,20 +49,20 @@ type BulkEntry = { readonly action: string; readonly subject: string; readonly a
 /** Changes each customer in a separate operation, and records the whole change as one audit entry. */
 export async function changeEach(
   cell: Pool,
-  context: Context,
+  asked: Context,
   customers: readonly CustomerId[],
   caller: Caller,
   entry: BulkEntry,
-  change: (customerId: CustomerId) => Promise<"changed" | "unchanged">,
+  change: (context: Context, customerId: CustomerId) => Promise<"changed" | "unchanged">,
 ): Promise<EachOutcome> {
-  const startedAt = await readStart(cell);
+  const context = await startBulk(cell, asked, entry.action);
   const counts = { changed: 0, unchanged: 0 };
   const refused: Refusal[] = [];
   let auditEntryId: string | null = null;
   try {
     await forEachAtOnce(customers, caller, async (customerId) => {
       try {
-        counts[await change(customerId)] += 1;
+        counts[await change(context, customerId)] += 1;
       } catch (error) {
         if (!(error instanceof Problem)) throw error;
         refused.push({ customerId, code: error.code, detail: error.message });
@@ -73,15 +71,10 @@ export async function changeEach(
   } finally {
     if (counts.changed > 0) {
       // IDs may be personal data, so the audit log records only their number.
-      const asked = { customerIds: customers.length, ...counts, refused: refused.length };
-      const after = { ...entry.after, ...asked, startedAt: timeOrNull(startedAt) };
+      const numbers = { customerIds: customers.length, ...counts, refused: refused.length };
+      const after = { ...entry.after, ...numbers, startedAt: timeOrNull(context.bulk.startedAt) };
       auditEntryId = await withRetries(() => recordAudit(cell, context, { ...entry, after }));
     }
   }
   return { ...counts, refused, auditEntryId };
-}
-
-/** The entries of a bulk change have IDs from this time on, so an undo can find them. */
-export function readStart(cell: Pool): Promise<Instant> {
-  return single(cell, readClock);
 }

@@ -184,9 +184,7 @@ export function bulkOperations(parts: ManageParts): Operation[] {
         const wanted = { ...readAssignment(call.body), expectedCount: call.body.expectedCount };
         const cell = cellOf(scopeOf(call).cell);
         const outcome = await turns.take(scopeOf(call).environmentId, () =>
-          reportInterruption(() =>
-            assignInBulk(cell, { ...contextOf(call), isBulk: true }, wanted, callerOf(call)),
-          ),
+          reportInterruption(() => assignInBulk(cell, contextOf(call), wanted, callerOf(call))),
         );
         if (outcome.kind === "changed_meanwhile") {
           throw new Problem("changed_meanwhile", {

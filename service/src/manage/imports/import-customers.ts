@@ -1,7 +1,7 @@
 import type { GrantKind } from "../../entitlement/wallet.ts";
 import { CHUNK_SIZE, withRetries } from "../bulk/chunks.ts";
 import type { Caller } from "../bulk/turns.ts";
-import { recordAudit } from "../context.ts";
+import { type Context, recordAudit, startBulk } from "../context.ts";
 import { type CustomerOutcome, type ImportJob, importChunk } from "./import-chunk.ts";
 import type { RowError } from "./import-row.ts";
 import type { ImportedCustomer } from "./imported-customer.ts";
@@ -38,20 +38,23 @@ export async function importCustomers(
   caller: Caller,
 ): Promise<ImportReport> {
   const tally = new Tally();
+  const run = { job };
   try {
-    await importAll(job, rows, tally, caller);
+    await importAll(run, rows, tally, caller);
   } finally {
-    if (!job.isDryRun && tally.hasWritten) await withRetries(() => auditImport(job, tally.report("stopped")));
+    if (!job.isDryRun && tally.hasWritten)
+      await withRetries(() => auditImport(run.job, tally.report("stopped")));
   }
   return tally.report(tally.isStopped ? "stopped" : "completed");
 }
 
 async function importAll(
-  job: ImportJob,
+  run: { job: ImportJob },
   rows: AsyncIterable<ReadRows>,
   tally: Tally,
   caller: Caller,
 ): Promise<void> {
+  const { job } = run;
   let chunk: ImportedCustomer[] = [];
   let chunkRows = 0;
   const flush = async (): Promise<void> => {
@@ -60,7 +63,9 @@ async function importAll(
     chunkRows = 0;
     if (ready.length > 0) {
       await withRetries(() => caller.admitAgain());
-      tally.count(await importChunk(job, ready));
+      // A new start until something is written, because an upload can be slow, and entries become visible soon after their time.
+      if (!tally.hasWritten) run.job = { ...job, context: await withRetries(() => start(job)) };
+      tally.count(await importChunk(run.job, ready));
     }
     if ((job.stopsOnError && tally.hasFailed) || !caller.isWaiting()) tally.isStopped = true;
   };
@@ -80,6 +85,10 @@ async function importAll(
     if (tally.isStopped) return;
   }
   await flush();
+}
+
+function start({ cell, context }: ImportJob): Promise<Context> {
+  return startBulk(cell, context, "customers.imported");
 }
 
 /** Counts the outcomes of customers and rows. */

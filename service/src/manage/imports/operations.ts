@@ -156,7 +156,7 @@ export function importOperations({ cellOf }: ManageParts): Operation[] {
         const isDryRun = dryRun === "true";
         const job = {
           cell: cellOf(scopeOf(call).cell),
-          context: { ...contextOf(call), isBulk: true },
+          context: contextOf(call),
           name,
           isDryRun,
           stopsOnError: onError === "stop",

@@ -15,7 +15,7 @@ import type { AuditRecord } from "../../store/control/audit-scan.ts";
 import { withRetries } from "../bulk/chunks.ts";
 import { forEachAtOnce } from "../bulk/each-customer.ts";
 import type { Caller } from "../bulk/turns.ts";
-import { type Context, recordAudit } from "../context.ts";
+import { type Context, recordAudit, startBulk } from "../context.ts";
 import { walletTransaction } from "../wallet-transaction.ts";
 import {
   type CustomerUndo,
@@ -63,12 +63,13 @@ type Steps = {
 };
 
 /** Undoes the change of one customer, or of all customers of a bulk change. Safe to repeat. */
-export function undoEntry(
+export async function undoEntry(
   cell: Pool,
   context: Context,
   entryId: string,
   caller: Caller,
 ): Promise<UndoOutcome> {
+  const bulk = await startBulk(cell, context, "change.undone");
   const undo: Undoing = (entry, customerId, isBulk) =>
     walletTransaction<DecidedUndo>(
       cell,
@@ -79,7 +80,7 @@ export function undoEntry(
         // The customer was erased since, and the ID may belong to another one.
         if (open === null || open.customerNumber !== entry.customerNumber) return ERASED;
         const decided = await decideUndo(tx, open, entry);
-        await decided.save?.(tx, { ...context, isBulk });
+        await decided.save?.(tx, isBulk ? bulk : context);
         return decided;
       },
       // An earlier undo that is acknowledged again must be durable too.
@@ -90,9 +91,7 @@ export function undoEntry(
     record: async ({ action, counts, credits, held, spent }) => {
       if (counts.undone === 0 || !(action in BULK_ACTIONS)) return null;
       const after = { entry: entryId, ...counts, credits, held, spent };
-      return withRetries(() =>
-        recordAudit(cell, context, { action: "change.undone", subject: action, after }),
-      );
+      return withRetries(() => recordAudit(cell, bulk, { action: "change.undone", subject: action, after }));
     },
   });
 }

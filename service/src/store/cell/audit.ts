@@ -1,7 +1,7 @@
 import { bigints, hexUuids, integers, texts, timestamps, uuids } from "../../postgres/binary-array.ts";
 import { readInteger, readNullable, readText } from "../../postgres/column.ts";
 import { describeRow, id, listRows } from "../../postgres/row.ts";
-import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
+import { type Parameter, type Rows, statement, type Tx } from "../../postgres/statement.ts";
 import type { Actor } from "../../primitives/actor.ts";
 import {
   brandAs,
@@ -37,9 +37,7 @@ export type AuditRow = {
   readonly after: object | null;
 };
 
-const INSERT = statement(
-  "audit.insert",
-  `
+const INSERT_ROWS = `
   insert into cell.audit (
     environment_id, id, recorded_at, actor_kind, actor_id, request_id, action, subject, customer_number, before, after
   )
@@ -51,12 +49,46 @@ const INSERT = statement(
     $10::text[], $11::text[]
   ) as a (
     environment_id, id, recorded_at, actor_kind, actor_id, request_id, action, subject, customer_number, before, after
-  )`,
-);
+  )`;
+
+const INSERT = statement("audit.insert", INSERT_ROWS);
 
 export function insertAudits(tx: Tx, rows: readonly AuditRow[]): Promise<Rows> {
+  return tx.run(INSERT, columnsOf(rows));
+}
+
+/** A change of many customers, in several transactions. */
+export type BulkStart = {
+  /** The ID of the start's entry. The entry of the whole change has it as `startEntry`. */
+  readonly id: Uuid;
+  readonly startedAt: Instant;
+  /** The action of the whole change. */
+  readonly action: string;
+};
+
+const BULK_STARTED = "bulk_change.started";
+
+// Transactions of the same change insert the same row.
+const INSERT_START = statement(
+  "audit.insert_start",
+  `${INSERT_ROWS}
+  on conflict (environment_id, id) do nothing`,
+);
+
+/** Records that a bulk change has started, unless an earlier transaction did. */
+export function insertBulkStart(
+  tx: Tx,
+  where: Pick<AuditRow, "environmentId" | "actor">,
+  { id, startedAt, action }: BulkStart,
+): Promise<Rows> {
+  const about = { customerNumber: null, before: null, after: null };
+  const row = { ...where, ...about, id, recordedAt: startedAt, action: BULK_STARTED, subject: action };
+  return tx.run(INSERT_START, columnsOf([row]));
+}
+
+function columnsOf(rows: readonly AuditRow[]): readonly Parameter[] {
   const json = (value: object | null): string | null => (value === null ? null : JSON.stringify(value));
-  return tx.run(INSERT, [
+  return [
     integers(rows.map(({ environmentId }) => environmentId)),
     uuids(rows.map(({ id, recordedAt }) => id ?? uuidV7(recordedAt))),
     timestamps(rows.map(({ recordedAt }) => recordedAt)),
@@ -68,7 +100,7 @@ export function insertAudits(tx: Tx, rows: readonly AuditRow[]): Promise<Rows> {
     bigints(rows.map(({ customerNumber }) => customerNumber)),
     texts(rows.map(({ before }) => json(before))),
     texts(rows.map(({ after }) => json(after))),
-  ]);
+  ];
 }
 
 /** All entries of an environment, or those of one customer. */
@@ -92,6 +124,12 @@ const SCAN = statement(
       where c.environment_id = source.environment_id
         and (not $9::boolean or c.customer_number = source.customer_number)
         and (not $10::boolean or c.after -> 'inBulk' is null)
+        and (not $10::boolean or c.action <> '${BULK_STARTED}' or not exists (
+          select
+          from cell.audit as e
+          where e.environment_id = c.environment_id
+            and e.after ->> 'startEntry' = c.id::text
+        ))
         and ${IS_WITHIN}
       order by c.id desc
       limit ${COUNT}

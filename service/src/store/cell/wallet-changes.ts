@@ -5,7 +5,7 @@ import type { Actor } from "../../primitives/actor.ts";
 import { assert } from "../../primitives/assert.ts";
 import type { CustomerNumber, Instant, MemberId } from "../../primitives/brand.ts";
 import { type AssignmentRow, insertAssignmentChanges } from "./assignments.ts";
-import { type AuditRow, insertAudits } from "./audit.ts";
+import { type AuditRow, type BulkStart, insertAudits, insertBulkStart } from "./audit.ts";
 import { type GrantOrigin, type GrantRow, insertGrants } from "./grants.ts";
 import { type HoldNote, type HoldRow, writeHolds } from "./holds.ts";
 import { appendToLedger, type LedgerRow } from "./ledger.ts";
@@ -140,14 +140,17 @@ export type WalletEdit = WalletName & {
   readonly audits: readonly AuditLine[];
 };
 
-/** Writes the changes to one or many wallets, and their audit entries. `isBulk` marks the entries as parts of a bulk change. */
+/**
+ * Writes the changes to one or many wallets, and their audit entries. Those of a bulk change are marked. The entry of its start is
+ * written with them, because it is the only one that is shown if the process dies before the whole change is recorded.
+ */
 export async function saveEdits(
   tx: Tx,
   {
     actor,
     clock: recordedAt,
-    isBulk = false,
-  }: { readonly actor: Actor; readonly clock: Instant; readonly isBulk?: boolean },
+    bulk,
+  }: { readonly actor: Actor; readonly clock: Instant; readonly bulk?: BulkStart },
   edits: readonly WalletEdit[],
 ): Promise<void> {
   const changes = new WalletChanges();
@@ -156,9 +159,12 @@ export async function saveEdits(
   const audits = edits.flatMap(({ environmentId, customerNumber, audits: lines }) =>
     lines.map(({ after, ...line }) => ({
       ...line,
-      after: isBulk ? { ...after, inBulk: true } : after,
+      after: bulk ? { ...after, inBulk: true } : after,
       ...{ environmentId, customerNumber, recordedAt, actor },
     })),
   );
-  if (audits.length > 0) await insertAudits(tx, audits);
+  const [first] = audits;
+  if (first === undefined) return;
+  if (bulk) await insertBulkStart(tx, first, bulk);
+  await insertAudits(tx, audits);
 }

@@ -34,7 +34,7 @@ export type AuditFilter = {
   /** A null `id` matches any command or the service itself. */
   readonly actor: Pick<Actor, "kind" | "id"> | null;
   readonly actionPrefix: string | null;
-  /** Leaves out the per-customer entries of bulk changes and imports. */
+  /** Leaves out the per-customer entries of bulk changes and imports, and the starts of those changes whose final entry exists. */
   readonly collapsesBulk: boolean;
 };
 
