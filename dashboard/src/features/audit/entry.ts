@@ -4,7 +4,7 @@ export type Entry = Item<"listAudit">;
 
 /** The row of a whole bulk change, or of a whole import. */
 export function isBulkAction(action: string): boolean {
-  return /_in_bulk$|^customers\.imported$|^change\.undone$/.test(action);
+  return /_in_bulk$|^customers\.imported$|^change\.undone$|^bulk_change\.started$/.test(action);
 }
 
 /** The element ID of an entry's sentence. */
