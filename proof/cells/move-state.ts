@@ -12,7 +12,9 @@ export type MoveMistake =
   | "no wait for writers"
   | "switch without comparison"
   | "copy without reading the gate"
-  | "epoch not compared";
+  | "epoch not compared"
+  | "old route never refreshed"
+  | "end of another move reported";
 
 export type Place = "a" | "b";
 
@@ -21,8 +23,8 @@ export type Cell = {
   epoch: number;
   /** The latest attempt that has changed the gate. */
   attempt: number;
-  /** The writers that hold the shared lock. */
-  locks: number[];
+  /** The number of writers that hold the shared lock. */
+  locks: number;
   rows: number[];
 };
 
@@ -75,7 +77,7 @@ export type MoveState = {
   written: number;
   aborts: number;
   crashes: number;
-  /** Moves back that are still to come. */
+  /** Moves that are still to come: back, or the same again after an abort. */
   returns: number;
 };
 
