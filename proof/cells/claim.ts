@@ -1,63 +1,15 @@
+import {
+  type ClaimMistake,
+  type ClaimState,
+  isSame,
+  latestGeneration,
+  newRequest,
+  normalized,
+  type Payload,
+  type Request,
+} from "./claim-state.ts";
 import { after, type Model } from "./explore.ts";
-
-/**
- * One idempotency key in a project that is spread over several databases. The claim of the key is stored in a database that the key
- * determines. The charge is stored in the home of the customer, which the payload determines. Each step is one transaction in one of them.
- *
- * A request that is refused leaves its claim. Another payload may then use the key: it first writes a void at the home of the claim, so
- * that nothing can be charged there anymore, and then replaces the claim with the next generation.
- */
-
-/** Mistakes that the model must find. */
-export type ClaimMistake =
-  | "no claim"
-  | "claim replaced without a void"
-  | "void ignored"
-  | "conflict with an unsettled claim"
-  | "claim released by a refusal"
-  | "claim purged before its charge";
-
-/** A payload, and the home of its customer. */
-export type Payload = { readonly name: string; readonly home: number };
-
-type Claim = { payload: string; home: number; generation: number };
-type Step = "start" | "settle" | "answer" | "void" | "replace" | "done";
-type Request = {
-  payload: string;
-  home: number;
-  step: Step;
-  generation: number;
-  /** The use of the key for which it was charged. */
-  use: number;
-  /** The claim of another payload that it met. */
-  met: Claim | null;
-  repeats: number;
-};
-type Purge = { step: "off" | "void" | "claim" | "done"; claim: Claim | null };
-
-export type ClaimState = {
-  claim: Claim | null;
-  homes: Record<
-    number,
-    { kind: "settled"; payload: string; use: number } | { kind: "void"; generation: number }
-  >;
-  /** Each purge of the charge begins another use of the key. */
-  use: number;
-  /** The number of charges of each use. */
-  charges: number[];
-  /** The payloads that were acknowledged in each use. */
-  acknowledged: string[][];
-  /** A conflict was reported although no other payload was charged. */
-  hasFalseConflict: boolean;
-  requests: Request[];
-  crashes: number;
-  purge: Purge;
-};
-
-/** Two replacements are enough in practice. A request that meets a third one is rejected and can be repeated. */
-const GENERATIONS_MAX = 3;
-/** The first generation of a claim rises with time, so that a void of an earlier use does not stop a later one. */
-const GENERATIONS_OF_USE = 10;
+import { purgeSteps } from "./purge.ts";
 
 export function claimModel({
   payloads,
@@ -73,92 +25,147 @@ export function claimModel({
   readonly purges?: boolean;
   readonly mistake?: ClaimMistake;
 }): Model<ClaimState> {
+  const isUsable = usableBy(payloads, mistake);
   return {
     first: {
       claim: null,
       homes: {},
-      use: 0,
-      charges: [0, 0],
-      acknowledged: [[], []],
-      hasFalseConflict: false,
-      requests: payloads.map(({ name, home }) => ({
-        payload: name,
-        home,
-        step: "start",
-        generation: 0,
-        use: 0,
-        met: null,
-        repeats,
-      })),
+      charged: [],
+      hasFalseResponse: false,
+      requests: payloads.map((payload) => newRequest(payload, repeats)),
       crashes,
-      purge: { step: purges ? "off" : "done", claim: null },
+      purge: { step: purges ? "off" : "done", claim: null, isCharged: false },
     },
     *next(state) {
       for (const index of state.requests.keys()) yield* stepsOf(state, index, mistake);
+    },
+    *disturb(state) {
+      for (const index of state.requests.keys()) yield* disturbancesOf(state, index, mistake);
       yield* purgeSteps(state, mistake);
     },
-    problemOf({ charges, acknowledged, hasFalseConflict }) {
-      if (charges.some((count) => count > 1)) return "charged twice";
-      if (acknowledged.some(({ length }) => length > 1)) return "two payloads were acknowledged";
-      return hasFalseConflict ? "a conflict although nothing was charged" : null;
+    // A limit of generations needs their numbers.
+    normalize: mistake === "generations of a key limited" ? (state) => state : normalized,
+    problemOf(state) {
+      if (state.charged.length > 1) return "charged twice";
+      if (state.hasFalseResponse) return "a response that the charges do not explain";
+      // Otherwise a replacement would not be later than every void, and the order of generations would not be enough.
+      if (state.claim !== null && state.claim.generation < latestGeneration(state))
+        return "the claim is older than a void";
+      return isUsable(state) ? null : "the key is not usable";
+    },
+    end: {
+      isReached: ({ requests }) => requests.every(({ step }) => step === "done"),
+      problem: "some requests can never end",
     },
   };
 }
 
+/** A request that would replace more claims is rejected. Otherwise two requests could replace each other forever. */
+const REPLACEMENTS_MAX = 2;
+
+/** Whether a new request with each payload is charged, or finds the charge, if nothing else runs and nothing refuses it. */
+function usableBy(
+  payloads: readonly Payload[],
+  mistake: ClaimMistake | undefined,
+): (state: ClaimState) => boolean {
+  const known = new Map<string, boolean>();
+  const isCharged = (state: ClaimState, payload: Payload): boolean => {
+    let alone: ClaimState = { ...state, requests: [newRequest(payload, 0)] };
+    for (let replacements = 0; replacements <= REPLACEMENTS_MAX; ) {
+      const [next] = stepsOf(alone, 0, mistake);
+      if (next === undefined) break;
+      // Otherwise a request that starts again and again would never end here.
+      if (alone.requests[0]?.step === "replace" || next.requests[0]?.step === "start") replacements += 1;
+      alone = next;
+    }
+    const isDone = alone.requests.every(({ step }) => step === "done");
+    return isDone && (alone.charged.length > 0 || alone.hasFalseResponse);
+  };
+  return (state) => {
+    const { claim, homes, charged } = state;
+    const key = JSON.stringify([claim, homes, charged]);
+    const isUsable = known.get(key) ?? payloads.every((payload) => isCharged(state, payload));
+    known.set(key, isUsable);
+    return isUsable;
+  };
+}
+
+type Change = (copy: ClaimState, own: Request) => void;
+
+/** One step of this request. */
+function step(state: ClaimState, index: number, change: Change): ClaimState {
+  return after(state, (copy) => {
+    const own = copy.requests[index];
+    if (own !== undefined) change(copy, own);
+  });
+}
+
+/** The steps of a request that nobody refuses. */
 function* stepsOf(state: ClaimState, index: number, mistake: ClaimMistake | undefined) {
   const request = state.requests[index];
   if (request === undefined) return;
-  /** One step of this request. */
-  const go = (change: (copy: ClaimState, own: Request) => void): ClaimState =>
-    after(state, (copy) => {
-      const own = copy.requests[index];
-      if (own !== undefined) change(copy, own);
-    });
-  const again = (own: Request): void => {
-    own.step = "start";
-    own.generation = 0;
-    own.met = null;
-  };
+  const go = (change: Change): ClaimState => step(state, index, change);
   switch (request.step) {
     case "start":
-      yield go((copy, own) => claim(copy, own));
+      yield go(claim);
       if (mistake === "no claim")
         yield go((_, own) => {
           own.step = "settle";
         });
       break;
     case "settle":
-      yield* settleSteps(state, request, go, again, mistake);
+      yield go((copy, own) => settle(copy, own, mistake));
       break;
     case "answer":
-      yield go(acknowledge);
+      yield go((_, own) => {
+        own.step = "done";
+      });
       break;
     case "void":
       yield go((copy, own) => writeVoid(copy, own, mistake));
       break;
     case "replace":
-      yield go((copy, own) => replaceClaim(copy, own, again));
+      yield go(replaceClaim);
       break;
     case "done":
-      if (request.repeats > 0)
-        yield go((_, own) => {
-          again(own);
-          own.repeats -= 1;
-        });
+      break;
   }
+}
+
+/** A refusal, which stores nothing, a request that is rejected after several replacements, a crash, and a repeat by the caller. */
+function* disturbancesOf(state: ClaimState, index: number, mistake: ClaimMistake | undefined) {
+  const request = state.requests[index];
+  if (request === undefined) return;
+  if (request.step === "settle" && mayCharge(state, request, mistake))
+    yield step(state, index, (copy, own) => {
+      own.step = "done";
+      if (mistake === "claim released by a refusal") copy.claim = null;
+    });
+  if (request.step === "void" || request.step === "replace")
+    yield step(state, index, (_, own) => {
+      own.step = "done";
+    });
   if (request.step !== "start" && request.step !== "done" && state.crashes > 0)
-    yield go((copy, own) => {
+    yield step(state, index, (copy, own) => {
       again(own);
       copy.crashes -= 1;
     });
+  if (request.step === "done" && request.repeats > 0)
+    yield step(state, index, (_, own) => {
+      again(own);
+      own.repeats -= 1;
+    });
 }
 
-type Go = (change: (copy: ClaimState, own: Request) => void) => ClaimState;
+function again(own: Request): void {
+  own.step = "start";
+  own.generation = 0;
+  own.met = null;
+}
 
-/** In the database of the key. */
+/** In the database of the key. The first generation rises with time, so that a void of a purged claim does not stop a later one. */
 function claim(copy: ClaimState, own: Request): void {
-  const generation = copy.use * GENERATIONS_OF_USE + 1;
-  copy.claim ??= { payload: own.payload, home: own.home, generation };
+  copy.claim ??= { payload: own.payload, home: own.home, generation: latestGeneration(copy) + 1 };
   if (copy.claim.payload === own.payload) {
     own.generation = copy.claim.generation;
     own.step = "settle";
@@ -168,62 +175,58 @@ function claim(copy: ClaimState, own: Request): void {
   }
 }
 
-/** At the home of the customer: charges, repeats the response, or is refused. */
-function* settleSteps(
+function mayCharge(
   { homes }: ClaimState,
-  { payload, home, generation }: Request,
-  go: Go,
-  again: (own: Request) => void,
+  { home, generation }: Request,
   mistake: ClaimMistake | undefined,
-) {
+): boolean {
   const stored = homes[home];
-  if (stored?.kind === "settled") {
-    yield go((copy, own) => {
-      own.use = stored.use;
-      if (stored.payload === payload) acknowledge(copy, own);
-      own.step = "done";
-    });
-    return;
-  }
-  if (stored?.kind === "void" && stored.generation >= generation && mistake !== "void ignored") {
-    yield go((_, own) => again(own));
-    return;
-  }
-  yield go((copy, own) => {
-    copy.homes[home] = { kind: "settled", payload, use: copy.use };
-    copy.charges[copy.use] = (copy.charges[copy.use] ?? 0) + 1;
-    own.use = copy.use;
-    own.step = "answer";
-  });
-  // A refusal stores nothing.
-  yield go((copy, own) => {
-    own.step = "done";
-    if (mistake === "claim released by a refusal") copy.claim = null;
-  });
+  if (stored?.kind === "settled") return false;
+  return stored === undefined || stored.generation < generation || mistake === "void ignored";
 }
 
-function acknowledge(copy: ClaimState, own: Request): void {
-  const known = copy.acknowledged[own.use] ?? [];
-  if (!known.includes(own.payload)) copy.acknowledged[own.use] = [...known, own.payload].sort();
+/** At the home of the customer: charges, or repeats the response. */
+function settle(copy: ClaimState, own: Request, mistake: ClaimMistake | undefined): void {
+  const { payload, home, generation } = own;
+  const stored = copy.homes[home];
+  if (stored?.kind === "settled" && stored.payload !== payload) {
+    conflict(copy, own);
+  } else if (stored?.kind === "settled") {
+    if (!copy.charged.includes(payload)) copy.hasFalseResponse = true;
+    own.step = "done";
+  } else if (mayCharge(copy, own, mistake)) {
+    copy.homes[home] = { kind: "settled", payload };
+    copy.charged = [...copy.charged, payload];
+    own.step = "answer";
+  } else if (mistake === "conflict with a void") {
+    conflict(copy, own);
+  } else if (mistake === "void met without a replacement") {
+    again(own);
+  } else {
+    own.met = { payload, home, generation };
+    own.step = "replace";
+  }
+}
+
+/** Reports that the key was used with another payload. The charges are counted apart from what is stored at a home. */
+function conflict(copy: ClaimState, own: Request): void {
+  if (!copy.charged.some((payload) => payload !== own.payload)) copy.hasFalseResponse = true;
   own.step = "done";
 }
 
 /** At the home of the claim that it met. */
 function writeVoid(copy: ClaimState, own: Request, mistake: ClaimMistake | undefined): void {
   const { met } = own;
-  if (met === null || met.generation % GENERATIONS_OF_USE >= GENERATIONS_MAX) {
-    own.step = "done";
-    return;
-  }
-  const stored = copy.homes[met.home];
+  const stored = copy.homes[met?.home ?? 0];
+  const isLimited = mistake === "generations of a key limited" && (met?.generation ?? 0) >= 3;
   if (mistake === "conflict with an unsettled claim") {
-    const isCharged = Object.values(copy.homes).some(
-      (home) => home.kind === "settled" && home.payload !== own.payload,
-    );
-    if (!isCharged) copy.hasFalseConflict = true;
-    own.step = "done";
+    conflict(copy, own);
+  } else if (met === null || (stored?.kind === "settled" && stored.payload === own.payload)) {
+    again(own);
   } else if (stored?.kind === "settled") {
-    own.step = stored.payload === own.payload ? "start" : "done";
+    conflict(copy, own);
+  } else if (isLimited) {
+    own.step = "done";
   } else {
     if (mistake !== "claim replaced without a void") {
       const generation = Math.max(met.generation, stored?.generation ?? 0);
@@ -234,10 +237,9 @@ function writeVoid(copy: ClaimState, own: Request, mistake: ClaimMistake | undef
 }
 
 /** In the database of the key, unless the claim has changed. */
-function replaceClaim(copy: ClaimState, own: Request, again: (own: Request) => void): void {
+function replaceClaim(copy: ClaimState, own: Request): void {
   const { met } = own;
-  const { claim: current } = copy;
-  if (met === null || current?.payload !== met.payload || current.generation !== met.generation) {
+  if (met === null || !isSame(copy.claim, met)) {
     again(own);
     return;
   }
@@ -246,30 +248,4 @@ function replaceClaim(copy: ClaimState, own: Request, again: (own: Request) => v
   own.generation = generation;
   own.step = "settle";
   own.met = null;
-}
-
-/**
- * The end of the retention time, after which the key may be used again. A void replaces the charge before the claim is deleted. In the other
- * order, another payload could be charged while the charge is still stored.
- */
-function* purgeSteps(state: ClaimState, mistake: ClaimMistake | undefined) {
-  const { claim: current, purge } = state;
-  const isClaimFirst = mistake === "claim purged before its charge";
-  if (purge.step === "off" && current !== null && state.homes[current.home]?.kind === "settled")
-    yield after(state, (copy) => {
-      copy.purge = { step: isClaimFirst ? "claim" : "void", claim: current };
-    });
-  const purged = purge.claim;
-  if (purge.step === "void" && purged !== null)
-    yield after(state, (copy) => {
-      copy.homes[purged.home] = { kind: "void", generation: purged.generation };
-      copy.use += 1;
-      copy.purge.step = isClaimFirst ? "done" : "claim";
-    });
-  if (purge.step === "claim" && purged !== null)
-    yield after(state, (copy) => {
-      const { claim } = copy;
-      if (claim?.payload === purged.payload && claim.generation === purged.generation) copy.claim = null;
-      copy.purge.step = isClaimFirst ? "void" : "done";
-    });
 }

@@ -1,12 +1,16 @@
 /** A system whose steps are atomic, such as a transaction in one database. */
 export type Model<State> = {
   readonly first: State;
-  /** All states that one step can lead to. */
+  /** All states that one step of the system can lead to. */
   readonly next: (state: State) => Iterable<State>;
+  /** All states after an event that may happen at any time, but that the system must not need, such as a crash. */
+  readonly disturb: (state: State) => Iterable<State>;
+  /** Replaces states that differ only in names by one of them, so that fewer states are visited. */
+  readonly normalize: (state: State) => State;
   /** Why the state must not be reached. Null if it is sound. */
   readonly problemOf: (state: State) => string | null;
-  /** Why the system must not stop in this state, from which no step is possible. */
-  readonly stuckProblemOf?: (state: State) => string | null;
+  /** The end that the system can reach from every state if nothing disturbs it any more. */
+  readonly end: { readonly isReached: (state: State) => boolean; readonly problem: string };
 };
 
 export type Explored<State> = {
@@ -20,40 +24,78 @@ const STATES_MAX = 5_000_000;
 
 /** Visits every state that can be reached, until one has a problem. */
 export function explore<State extends object>(model: Model<State>): Explored<State> {
-  const { first, next, problemOf, stuckProblemOf = () => null } = model;
-  const cameFrom = new Map<string, { readonly state: State; readonly from: string | null }>();
-  const waiting: (readonly [State, string | null])[] = [[first, null]];
-  for (let step = waiting.pop(); step !== undefined; step = waiting.pop()) {
-    const [state, from] = step;
+  const numbers = new Map<string, number>();
+  const keys: string[] = [];
+  const cameFrom: number[] = [];
+  const steps = new Steps();
+  const ends: number[] = [];
+  const waiting: { readonly state: State; readonly number: number }[] = [];
+  const numberOf = (next: State, from: number): number => {
+    const state = model.normalize(next);
     const key = JSON.stringify(state);
-    if (cameFrom.has(key)) continue;
-    cameFrom.set(key, { state, from });
-    const following = [...next(state)];
-    const problem = problemOf(state) ?? (following.length === 0 ? stuckProblemOf(state) : null);
-    if (problem !== null) return { states: cameFrom.size, problem, path: pathTo(key, cameFrom) };
-    if (cameFrom.size > STATES_MAX) throw new Error("the model has too many states");
-    for (const state of following) waiting.push([state, key]);
+    const known = numbers.get(key);
+    if (known !== undefined) return known;
+    const number = keys.push(key) - 1;
+    if (number >= STATES_MAX) throw new Error("the model has too many states");
+    numbers.set(key, number);
+    cameFrom.push(from);
+    waiting.push({ state, number });
+    return number;
+  };
+  const found = (problem: string, number: number): Explored<State> => {
+    const path: State[] = [];
+    for (let at = number; at >= 0; at = cameFrom[at] ?? -1) path.unshift(JSON.parse(keys[at] ?? ""));
+    return { states: keys.length, problem, path };
+  };
+  numberOf(model.first, -1);
+  for (let visit = waiting.pop(); visit !== undefined; visit = waiting.pop()) {
+    const { state, number } = visit;
+    const problem = model.problemOf(state);
+    if (problem !== null) return found(problem, number);
+    if (model.end.isReached(state)) ends.push(number);
+    for (const next of model.next(state)) steps.add(number, numberOf(next, number));
+    for (const next of model.disturb(state)) numberOf(next, number);
   }
-  return { states: cameFrom.size, problem: null, path: [] };
+  const stuck = steps.reaching(ends, keys.length).indexOf(0);
+  return stuck < 0 ? { states: keys.length, problem: null, path: [] } : found(model.end.problem, stuck);
 }
 
-function pathTo<State>(
-  end: string,
-  cameFrom: ReadonlyMap<string, { readonly state: State; readonly from: string | null }>,
-): State[] {
-  const path: State[] = [];
-  for (let key: string | null = end; key !== null; ) {
-    const step = cameFrom.get(key);
-    if (step === undefined) break;
-    path.unshift(step.state);
-    key = step.from;
+/** For each state a linked list of the steps to it. Millions of small arrays would need too much memory. */
+class Steps {
+  readonly #from: number[] = [];
+  readonly #earlier: number[] = [];
+  readonly #latest: number[] = [];
+
+  add(from: number, to: number): void {
+    this.#earlier.push(this.#latest[to] ?? -1);
+    this.#latest[to] = this.#from.push(from) - 1;
   }
-  return path;
+
+  /** 1 for each state from which one of the ends can be reached, otherwise 0. */
+  reaching(ends: readonly number[], states: number): Uint8Array {
+    const reaches = new Uint8Array(states);
+    const waiting = [...ends];
+    for (let to = waiting.pop(); to !== undefined; to = waiting.pop()) {
+      if (reaches[to] === 1) continue;
+      reaches[to] = 1;
+      for (let step = this.#latest[to] ?? -1; step >= 0; step = this.#earlier[step] ?? -1)
+        waiting.push(this.#from[step] ?? to);
+    }
+    return reaches;
+  }
 }
 
-/** A copy of the state with this change, as one step. The state must be plain JSON, which is copied faster this way. */
-export function after<State>(state: State, change: (copy: State) => void): State {
-  const copy: State = JSON.parse(JSON.stringify(state));
+/** A copy of the state with this change, as one step. The state must be plain JSON. */
+export function after<State extends object>(state: State, change: (copy: State) => void): State {
+  const copy: State = JSON.parse(textOf(state));
   change(copy);
   return copy;
+}
+
+let latest: { readonly state: object; readonly text: string } | null = null;
+
+/** A state has several next states, so its text is kept until the next one. States are not changed after they were returned. */
+function textOf(state: object): string {
+  if (latest?.state !== state) latest = { state, text: JSON.stringify(state) };
+  return latest.text;
 }

@@ -1,6 +1,6 @@
 /**
  * Moving a project between two databases while it is in use. Each database has a gate for the project. A writer takes a shared lock,
- * reads the gate in a separate statement, and writes only if the gate is open at the epoch of its route. The mover fences the
+ * reads the gate in a statement of its own, and writes only if the gate is open at the epoch of its route. The mover fences the
  * source, waits once for an exclusive lock, copies the rest, and switches the route in the control plane. Each step is one
  * transaction in one database. A mover that was interrupted may continue at any later time, beside its successor.
  */
@@ -12,7 +12,9 @@ export type MoveMistake =
   | "no wait for writers"
   | "switch without comparison"
   | "copy without reading the gate"
-  | "epoch not compared";
+  | "epoch not compared"
+  | "old route never refreshed"
+  | "end of another move reported";
 
 export type Place = "a" | "b";
 
@@ -21,8 +23,8 @@ export type Cell = {
   epoch: number;
   /** The latest attempt that has changed the gate. */
   attempt: number;
-  /** The writers that hold the shared lock. */
-  locks: number[];
+  /** The number of writers that hold the shared lock. */
+  locks: number;
   rows: number[];
 };
 
@@ -75,7 +77,7 @@ export type MoveState = {
   written: number;
   aborts: number;
   crashes: number;
-  /** The number of moves back that are still to come. */
+  /** Moves that are still to come: back, or the same again after an abort. */
   returns: number;
 };
 

@@ -1,6 +1,6 @@
 import { after, type Model } from "./explore.ts";
 import { type Cell, type MoveMistake, type MoveState, OFF, type Writer } from "./move-state.ts";
-import { moverSteps } from "./movers.ts";
+import { moverDisturbances, moverSteps } from "./movers.ts";
 
 export function moveModel({
   writers,
@@ -23,8 +23,8 @@ export function moveModel({
     first: {
       control: { place: "a", epoch: 0, from: "a", state: "copying", attempt: 0 },
       cells: {
-        a: { gate: "open", epoch: 0, attempt: 0, locks: [], rows: [] },
-        b: { gate: "closed", epoch: 0, attempt: 0, locks: [], rows: [] },
+        a: { gate: "open", epoch: 0, attempt: 0, locks: 0, rows: [] },
+        b: { gate: "closed", epoch: 0, attempt: 0, locks: 0, rows: [] },
       },
       writers: Array.from({ length: writers }, () => ({ step: "idle", place: "a", epoch: 0, writes })),
       movers: Array.from({ length: movers }, () => OFF),
@@ -37,23 +37,53 @@ export function moveModel({
     *next(state) {
       for (const index of state.writers.keys()) yield* writerSteps(state, index, mistake);
       for (const index of state.movers.keys()) yield* moverSteps(state, index, mistake);
+    },
+    *disturb(state) {
+      for (const index of state.movers.keys()) yield* moverDisturbances(state, index);
       const { control } = state;
-      if (control.state === "done" && state.returns > 0)
+      if ((control.state === "done" || control.state === "aborted") && state.returns > 0)
         yield after(state, (copy) => {
           copy.control = { ...control, from: control.place, state: "copying", attempt: control.attempt + 1 };
           copy.returns -= 1;
           copy.movers = copy.movers.map((mover) => (mover.step === "ended" ? OFF : mover));
         });
     },
+    normalize: (state) => ({
+      ...state,
+      // Writers have no names. Two movers that run have different attempts.
+      writers: state.writers.map(withoutRouteAtEnd).sort((a, b) => compare(nameOf(a), nameOf(b))),
+      movers: [...state.movers].sort((a, b) => a.attempt - b.attempt || compare(a.step, b.step)),
+    }),
     problemOf({ cells, control, acknowledged }) {
       const { rows } = cells[control.place];
       if (acknowledged.some((id) => rows.filter((row) => row === id).length !== 1))
         return "an acknowledged write is lost or doubled";
       return cells.a.gate === "open" && cells.b.gate === "open" ? "both gates are open" : null;
     },
-    stuckProblemOf: ({ cells, control }) =>
-      cells[control.place].gate === "open" ? null : "nobody can write anymore",
+    end: { isReached: hasEnded, problem: "some writes can never end" },
   };
+}
+
+/** All writes have ended, all movers too, and the next write would be accepted. */
+function hasEnded({ writers, movers, control, cells }: MoveState): boolean {
+  const own = cells[control.place];
+  const { gate } = cells[control.place === "a" ? "b" : "a"];
+  return (
+    writers.every(({ writes }) => writes === 0) &&
+    movers.every(({ step }) => step === "off" || step === "ended") &&
+    (control.state === "done" || control.state === "aborted") &&
+    own.gate === "open" &&
+    own.epoch === control.epoch &&
+    (gate === "moved" || gate === "closed")
+  );
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+const nameOf = ({ step, place, epoch, writes }: Writer): string => `${step} ${place} ${epoch} ${writes}`;
+
+/** The route of a writer without further writes has no effect any more. */
+function withoutRouteAtEnd(writer: Writer): Writer {
+  return writer.writes === 0 ? { ...writer, place: "a", epoch: 0 } : writer;
 }
 
 function* writerSteps(state: MoveState, index: number, mistake: MoveMistake | undefined) {
@@ -65,10 +95,10 @@ function* writerSteps(state: MoveState, index: number, mistake: MoveMistake | un
       if (own !== undefined) change(own, copy.cells[own.place], copy);
     });
   const lock = (cell: Cell): void => {
-    if (mistake !== "no lock") cell.locks = [...cell.locks, index].sort();
+    if (mistake !== "no lock") cell.locks += 1;
   };
   const unlock = (cell: Cell): void => {
-    cell.locks = cell.locks.filter((holder) => holder !== index);
+    if (mistake !== "no lock") cell.locks -= 1;
   };
   const isOpen = (own: Writer, cell: Cell): boolean =>
     cell.gate === "open" && (mistake === "epoch not compared" || cell.epoch === own.epoch);
@@ -88,7 +118,8 @@ function* writerSteps(state: MoveState, index: number, mistake: MoveMistake | un
         own.step = "locked";
       });
     // A route may be old for as long as its gate accepts it.
-    if (writer.place !== control.place || writer.epoch !== control.epoch)
+    const isOld = writer.place !== control.place || writer.epoch !== control.epoch;
+    if (isOld && mistake !== "old route never refreshed")
       yield go((own) => {
         own.place = control.place;
         own.epoch = control.epoch;

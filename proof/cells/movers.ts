@@ -34,20 +34,27 @@ export function* moverSteps(state: MoveState, index: number, mistake: MoveMistak
   if (mover.step === "off") {
     if (control.state !== "done" && control.state !== "aborted") yield go((copy, own) => begin(copy, own));
   } else if (step !== undefined) {
-    const isReady = mover.step !== "wait" || state.cells[mover.from].locks.length === 0;
+    const isReady = mover.step !== "wait" || state.cells[mover.from].locks === 0;
     if (isReady) yield go((copy, own) => step(copy, own, mistake));
   }
+}
+
+/** A crash of a mover, and an abort that somebody requests. */
+export function* moverDisturbances(state: MoveState, index: number) {
+  const mover = state.movers[index];
+  if (mover === undefined) return;
+  const { control } = state;
   if (mover.step !== "off" && mover.step !== "ended" && state.crashes > 0)
-    yield go((copy) => {
+    yield after(state, (copy) => {
       copy.movers[index] = OFF;
       copy.crashes -= 1;
     });
   const isCurrent = control.state === "copying" && control.attempt === mover.attempt;
   if (state.aborts > 0 && MAY_ABORT.has(mover.step) && isCurrent)
-    yield go((copy, own) => {
-      copy.control.state = "aborting";
-      copy.control.attempt += 1;
-      copy.movers[index] = { ...own, step: "abort at the target", attempt: copy.control.attempt, rows: null };
+    yield after(state, (copy) => {
+      const attempt = control.attempt + 1;
+      copy.control = { ...control, state: "aborting", attempt };
+      copy.movers[index] = { ...mover, step: "abort at the target", attempt, rows: null };
       copy.aborts -= 1;
     });
 }
@@ -116,8 +123,9 @@ const STEPS: Partial<Record<MoverStep, Change>> = {
     changeGate(cells[own.from], { from: "fenced", to: "moved", epoch: own.epoch }, mistake);
     own.step = "finish";
   },
-  finish({ control }, own) {
-    if (control.state === "switched" && control.from === own.from) control.state = "done";
+  finish({ control }, own, mistake) {
+    const isMine = control.epoch === own.epoch + 1 || mistake === "end of another move reported";
+    if (control.state === "switched" && control.from === own.from && isMine) control.state = "done";
     end(own);
   },
   "abort at the target"({ cells }, own) {
@@ -152,5 +160,5 @@ function changeGate(
 }
 
 function end(own: Mover): void {
-  Object.assign(own, { ...OFF, step: "ended", attempt: own.attempt });
+  Object.assign(own, { ...OFF, step: "ended" });
 }
