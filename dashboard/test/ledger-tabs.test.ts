@@ -102,7 +102,7 @@ test("the plan history shows start, end and author", async () => {
     expect(await now.textContent()).toMatch(/Team.*version 1.*Started.*No end.*The owner's/);
     expect(await rowOf(page, "Pro").textContent()).toMatch(/Pro.*version 1.*Started/);
     expect(await rowOf(page, "Pro").locator("time").count()).toBeGreaterThanOrEqual(2);
-    await page.getByRole("button", { name: "Details of Pro, version 1" }).waitFor();
+    await page.getByRole("button", { name: "Details of Pro, version 1", exact: true }).waitFor();
     await expectAccessible(page);
   }
   await manage("DELETE", "customers/ada/plan");
