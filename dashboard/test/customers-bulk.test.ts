@@ -86,6 +86,10 @@ test("ten of forty customers are selected and changed by mouse, and the other th
   await dialog.getByRole("button", { name: "Undo…" }).click();
   const undo = page.getByRole("dialog", { name: "Undo change" });
   await undo.getByText("Restores 10 customers.").waitFor();
+  await undo
+    .getByRole("row", { name: /Back to Pro/ })
+    .first()
+    .waitFor();
   await expectAccessible(page);
   await undo.getByRole("button", { name: "Restore the plan of 10 customers in test" }).click();
   await undo.getByText("Restored 10 customers").waitFor();

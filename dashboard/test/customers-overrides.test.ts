@@ -86,7 +86,7 @@ test("a denial under an override explains the override and leads to it", async (
   const { body: denials } = await manage("GET", "customers/ada/denials");
   const [denial] = denials["items"] as { denialId: string }[];
   const page = await signIn(service.url, `/projects/1/test/denials/${denial?.denialId}`);
-  await page.getByText("An override for this customer allows 0 × export a day.").waitFor();
+  await page.getByText("An override for this customer allows at most 0 × export a day.").waitFor();
   await expectAccessible(page);
   await page.getByRole("link", { name: "Edit overrides" }).click();
   await page.getByRole("dialog", { name: "Overrides for ada" }).waitFor();

@@ -63,13 +63,15 @@ test.each(["light", "dark"] as const)(
 );
 
 test("a tampered ledger is reported", async () => {
-  const { service, consume, database } = await setupManage();
+  const { service, consume, database, manage } = await setupManage();
+  await manage("PUT", "pools/credits", { body: { name: "Studio credits" } });
   await consume({ customerId: "ada", feature: "image.render", idempotencyKey: "a" });
   // Bypass the triggers, as a database owner can.
   await database.query("set session_replication_role = replica");
   await TAMPERINGS.find(({ name }) => name === "an amount")?.tamper(database);
   const page = await signIn(service.url, ADA);
   await page.getByText("The ledger does not match the balance").waitFor();
+  await page.getByText("Pool Studio credits: the entries sum to").waitFor();
   await expectAccessible(page);
 });
 

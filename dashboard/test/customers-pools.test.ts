@@ -53,4 +53,21 @@ test.each(["light", "dark"] as const)("two pools have separate balances (%s)", a
     { pool: "credits", balance: 90, held: 0, overage: null },
     { pool: "video", balance: 35, held: 0, overage: null },
   ]);
+
+  // The previews of a new plan name the pools.
+  await page.goto("/projects/1/test/customers/ada?do=assign-plan");
+  const dialog = page.getByRole("dialog", { name: "Assign plan" });
+  await dialog.getByLabel("Plan", { exact: true }).selectOption("Studio");
+  await dialog.getByText("Balance (Video minutes) 0 → 30").waitFor();
+  await dialog
+    .getByText("Includes 100 credits a month in Credits and 30 credits a week in Video minutes.")
+    .waitFor();
+  await page.goto("/projects/1/test/customers");
+  await page.getByLabel("Select ada").click();
+  await page
+    .getByRole("region", { name: "Selected customers" })
+    .getByRole("button", { name: "Assign plan" })
+    .click();
+  await dialog.getByLabel("Plan", { exact: true }).selectOption("Studio");
+  await dialog.getByText("Studio, Credits 100 / Video minutes 30").waitFor();
 });

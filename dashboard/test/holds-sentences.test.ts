@@ -54,6 +54,8 @@ const STORY: KeyHistory = {
   uses: [],
 };
 
+const NAMES = { feature: (): string => "Chat tokens", event: (key: string): string => key };
+
 test("one sentence describes how a hold ended", () => {
   const settled = { ...HOLD, status: "settled", creditsCharged: 8 } as const;
   expect(describeResult(HOLD)).toBe("The hold is open.");
@@ -69,9 +71,11 @@ test("one sentence describes how a hold ended", () => {
 });
 
 test("one sentence describes the hold that a key opened", () => {
-  expect(describeKey(STORY)).toBe("Set aside 10 credits for ada (2,000 × chat.tokens). The hold is open.");
+  expect(describeKey(STORY, NAMES)).toBe(
+    "Set aside 10 credits for ada (2,000 × Chat tokens). The hold is open.",
+  );
   const items = [...HOLD.items, { ...HOLD.items[0], feature: "export" }] as Hold["items"];
-  expect(describeKey({ ...STORY, customerId: null, answer: null, hold: { ...HOLD, items } })).toMatch(
+  expect(describeKey({ ...STORY, customerId: null, answer: null, hold: { ...HOLD, items } }, NAMES)).toMatch(
     /^Set aside 20 credits for an erased customer \(2 items\)\./,
   );
 });

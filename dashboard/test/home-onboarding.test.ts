@@ -62,7 +62,10 @@ test("the checklist makes a real first charge, and its dismissal is remembered",
   await manage("PUT", `${here}/default-plan`, { body: { plan: "free" } });
   const page = await signIn(service.url, "/projects/2/test");
   await page.getByText("3 of 5 steps done.").waitFor();
-  await page.getByRole("button", { name: "Charge customer_42 for Image in test" }).click();
+  await page.getByRole("button", { name: "Charge customer_42 for Image in test" }).waitFor();
+  await manage("PUT", `${here}/customers/customer_42`, { body: { name: "Sample Studio" } });
+  await page.reload();
+  await page.getByRole("button", { name: "Charge Sample Studio for Image in test" }).click();
   await page.getByText("3 credits charged.").waitFor();
   await page.getByText("5 of 5 steps done.").waitFor({ timeout: 30_000 });
   await expectAccessible(page);

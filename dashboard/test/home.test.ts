@@ -4,7 +4,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { seedDemo } from "../../service/src/commands/demo/seed-demo.ts";
 import { createFirstOwner } from "../../service/src/manage/people/set-up.ts";
 import { createDatabase, createTestProject, startTestService } from "../../service/test/harness.ts";
-import { type Managed, setupManage } from "../../service/test/manage.ts";
+import { type Managed, nameSeeds, setupManage } from "../../service/test/manage.ts";
 import { OWNER, openTestPool } from "../../service/test/seed.ts";
 import { settle } from "../../service/test/usage.ts";
 import { expectAccessible } from "./axe.ts";
@@ -37,6 +37,8 @@ async function sendTraffic({ consume, check, record, manage }: Managed): Promise
 test("requests are counted in figures, chart and table, by reason and by code", async () => {
   const managed = await setupManage();
   await sendTraffic(managed);
+  await nameSeeds(managed);
+  await managed.manage("PUT", "event-keys/tokens.generated", { body: { name: "Generated tokens" } });
   const page = await signIn(managed.service.url, "/projects/1/test");
   const traffic = part(page, "Last 24 hours");
   await traffic.getByText("Allowed or recorded").waitFor();
@@ -69,6 +71,8 @@ test("requests are counted in figures, chart and table, by reason and by code", 
   const latest = part(page, "Latest requests");
   expect(await latest.locator("tbody tr").count()).toBe(10);
   expect(await latest.getByRole("link", { name: "Why?" }).count()).toBe(2);
+  await latest.getByText("Product image", { exact: true }).first().waitFor();
+  await latest.getByText("Generated tokens", { exact: true }).first().waitFor();
   await part(page, "Errors by code").getByRole("link", { name: "Unknown feature" }).click();
   await page.waitForURL("**/requests?code=feature_not_found");
   await page.getByRole("heading", { name: "Requests" }).waitFor();

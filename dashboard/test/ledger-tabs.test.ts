@@ -50,6 +50,7 @@ test("an expanded entry shows its grants and JSON and links to its request", asy
   await page.getByRole("button", { name: "Details of entry 3" }).focus();
   await page.keyboard.press("Enter");
   await page.getByRole("link", { name: "Plan credits (grant 1)" }).waitFor();
+  await page.getByRole("link", { name: "Pro", exact: true }).and(page.locator("td *")).first().waitFor();
   expect(await page.getByRole("listitem").filter({ hasText: "grant 2" }).textContent()).toContain("−20");
   await page.getByRole("button", { name: "JSON" }).click();
   const json = (await page.getByRole("region", { name: "entry 3" }).textContent()) ?? "";
@@ -101,6 +102,7 @@ test("the plan history shows start, end and author", async () => {
     expect(await now.textContent()).toMatch(/Team.*version 1.*Started.*No end.*The owner's/);
     expect(await rowOf(page, "Pro").textContent()).toMatch(/Pro.*version 1.*Started/);
     expect(await rowOf(page, "Pro").locator("time").count()).toBeGreaterThanOrEqual(2);
+    await page.getByRole("button", { name: "Details of Pro, version 1", exact: true }).waitFor();
     await expectAccessible(page);
   }
   await manage("DELETE", "customers/ada/plan");
@@ -111,7 +113,9 @@ test("the plan history shows start, end and author", async () => {
 });
 
 test("requests show their outcome and link to the denial and the key", async () => {
-  const { service, consume } = await setupManage();
+  const { service, consume, record, manage } = await setupManage();
+  await manage("PUT", "event-keys/tokens", { body: { name: "Generated tokens" } });
+  await record({ customerId: "ada", event: "tokens", quantity: 1 });
   const body = { customerId: "ada", feature: "image.render", quantity: 4, idempotencyKey: "render-1" };
   await consume(body);
   await consume(body);
@@ -132,6 +136,7 @@ test("requests show their outcome and link to the denial and the key", async () 
     /Denied.*Not enough credits.*required 990, available 60/,
   );
   expect(await rowOf(page, "video-1").textContent()).toMatch(/Denied.*Feature not in plan/);
+  await rowOf(page, "Generated tokens").waitFor();
   expect(await rowOf(page, "−40").textContent()).toMatch(/image\.render.*× 4.*Allowed/);
   await expectAccessible(page);
   await rowOf(page, "render-2").getByRole("link", { name: "Why?" }).focus();

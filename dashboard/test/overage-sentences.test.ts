@@ -121,14 +121,15 @@ test("a key's sentence includes the overage of its charges", () => {
     hold: null,
     event: null,
   };
-  expect(describeKey(story)).toBe("Charged ada 10 credits and 20 in overage for 3 × image.render.");
-  expect(describeKey({ ...story, charges: [covered] })).toBe("Charged ada 10 credits for 3 × image.render.");
-  expect(describeKey({ ...story, charges: [charge, covered, charge] })).toBe(
+  const NAMES = { feature: (): string => "Image", event: (key: string): string => key };
+  expect(describeKey(story, NAMES)).toBe("Charged ada 10 credits and 20 in overage for 3 × Image.");
+  expect(describeKey({ ...story, charges: [covered] }, NAMES)).toBe("Charged ada 10 credits for 3 × Image.");
+  expect(describeKey({ ...story, charges: [charge, covered, charge] }, NAMES)).toBe(
     "Charged ada 30 credits and 40 in overage for 3 items.",
   );
   const reversed = { feature: "image.render", quantity: 2, creditsReturned: 0, overageCredits: 20 };
-  expect(describeKey({ ...story, endpoint: "consume/reverse", answer: { items: [reversed] } })).toBe(
-    "Reversed 2 × image.render and returned 0 credits to ada. Undid 20 credits of overage.",
+  expect(describeKey({ ...story, endpoint: "consume/reverse", answer: { items: [reversed] } }, NAMES)).toBe(
+    "Reversed 2 × Image and returned 0 credits to ada. Undid 20 credits of overage.",
   );
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Managed, setupManage } from "../../service/test/manage.ts";
+import { type Managed, nameSeeds, setupManage } from "../../service/test/manage.ts";
 import { expectAccessible } from "./axe.ts";
 import { addMember, signIn } from "./browser.ts";
 
@@ -58,6 +58,7 @@ test("a denial is explained, resolved by a top-up, and then allowed", async () =
 test("a reached limit is explained and leads to the plan by keyboard", async () => {
   const managed = await setupManage();
   const { consume } = managed;
+  await nameSeeds(managed);
   await consume({ customerId: "ada", feature: "export", quantity: 4, idempotencyKey: "a" });
   await consume({ customerId: "ada", feature: "export", quantity: 2, idempotencyKey: "b" });
   await logged(managed, 2);
@@ -72,7 +73,9 @@ test("a reached limit is explained and leads to the plan by keyboard", async () 
   await page.getByRole("button", { name: "Back" }).click();
   await page.waitForURL(`**${REQUESTS}`);
   await page.getByRole("link", { name: "Why?" }).click();
-  await page.getByText("4 were used, and the request asked for 2 more.").waitFor();
+  await page
+    .getByText("Pro allows at most 5 exports a day. 4 were used, and the request asked for 2 more.")
+    .waitFor();
   await page.getByText(/^Or wait until the limit resets on .* (UTC|CET|CEST)\.$/).waitFor();
   await expectAccessible(page);
   await page.getByRole("button", { name: "JSON" }).focus();
@@ -86,13 +89,16 @@ test("a reached limit is explained and leads to the plan by keyboard", async () 
 test("a viewer sees the explanation without actions", async () => {
   const managed = await setupManage();
   const { consume, service, tokens } = managed;
+  await nameSeeds(managed);
   await consume({ customerId: "ada", feature: "image.render", quantity: 11, idempotencyKey: "a" });
   const credentials = await addMember(service.url, tokens.owner, "viewer");
   const page = await signIn(service.url, await denialPath(managed), { credentials });
-  await page.getByText("11 × image.render cost 110 credits. Only 100 credits were left: 10 short.").waitFor();
+  await page
+    .getByText("11 × Product image cost 110 credits. Only 100 credits were left: 10 short.")
+    .waitFor();
   expect(await page.getByRole("link", { name: /Add credits|Assign/ }).count()).toBe(0);
   await page.goto("/projects/1/test/keys/a");
-  await page.getByText("Denied 11 × image.render for ada: not enough credits.").waitFor();
+  await page.getByText("Denied 11 × Product image for Ada Films: not enough credits.").waitFor();
   expect(await page.getByRole("button", { name: /Send/ }).count()).toBe(0);
   await page.goto(REQUESTS);
   await page.getByRole("switch", { name: "Live tail" }).waitFor();

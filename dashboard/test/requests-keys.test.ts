@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { post } from "../../service/test/harness.ts";
-import { type Managed, setupManage } from "../../service/test/manage.ts";
+import { type Managed, nameSeeds, setupManage } from "../../service/test/manage.ts";
 import { expectAccessible } from "./axe.ts";
 import { signIn } from "./browser.ts";
 
@@ -16,6 +16,7 @@ async function logged({ database }: Managed, count: number): Promise<void> {
 test("a pasted key shows its result, its replays and how a rejected reuse differs", async () => {
   const managed = await setupManage();
   const { consume } = managed;
+  await nameSeeds(managed);
   const first = await consume({ ...RENDER, idempotencyKey: KEY, metadata: { job: 7 } });
   await consume({ ...RENDER, idempotencyKey: KEY, metadata: { job: 7 } });
   await consume({ ...RENDER, idempotencyKey: KEY, quantity: 3, metadata: { job: 8 } });
@@ -23,7 +24,7 @@ test("a pasted key shows its result, its replays and how a rejected reuse differ
   const page = await signIn(managed.service.url, REQUESTS);
   await page.getByLabel("Idempotency key").fill(KEY);
   await page.keyboard.press("Enter");
-  await page.getByText("Charged ada 10 credits for 1 × image.render.").waitFor();
+  await page.getByText("Charged Ada Films 10 credits for 1 × Product image.").waitFor();
   await page.getByText("1 original request, 1 replay, 1 rejected (different request).").waitFor();
   const differed = page.getByRole("table", { name: /^Differences/ }).locator("tbody tr");
   const lines = (await differed.allInnerTexts()).map((line) => line.replaceAll(/\s+/g, " "));
@@ -45,9 +46,10 @@ test("a pasted key shows its result, its replays and how a rejected reuse differ
 test("the key of a denial links to its explanation, and the key of an event shows no charge", async () => {
   const managed = await setupManage();
   await managed.consume({ ...RENDER, idempotencyKey: "denied", quantity: 20 });
+  await managed.manage("PUT", "event-keys/tokens", { body: { name: "Generated tokens" } });
   await managed.record({ customerId: "ada", event: "tokens", quantity: 5, idempotencyKey: "event" });
   const page = await signIn(managed.service.url, "/projects/1/test/keys/event", { scheme: "dark" });
-  await page.getByText("Recorded 5 × tokens for ada.").waitFor();
+  await page.getByText("Recorded 5 × Generated tokens for ada.").waitFor();
   await page.getByText("None: events are free").waitFor();
   await expectAccessible(page);
   await page.goto("/projects/1/test/keys/denied");
@@ -79,6 +81,7 @@ test("unused keys, keys from the other environment and retryable denials are exp
 test("32 identical requests are one charge and 31 replays, and sending again gives 32 replays", async () => {
   const managed = await setupManage();
   const { service, database, manage } = managed;
+  await nameSeeds(managed);
   const page = await signIn(service.url, `${REQUESTS}?do=try`);
   const dialog = page.getByRole("dialog", { name: "Send test requests" });
   await dialog.getByRole("combobox", { name: "Customer" }).fill("ada");
@@ -88,13 +91,13 @@ test("32 identical requests are one charge and 31 replays, and sending again giv
   await expectAccessible(page);
   await dialog.getByRole("button", { name: "Send 32 requests in Test" }).click();
   await dialog.getByText("1 charge, 31 replays").waitFor();
-  await dialog.getByText("10 credits charged to ada in total.").waitFor();
+  await dialog.getByText("10 credits charged to Ada Films in total.").waitFor();
   await dialog.getByText("Same response, byte for byte").waitFor();
   await expectAccessible(page);
   expect(await database.count("cell.ledger", "kind = 2")).toBe(1);
   expect((await manage("GET", "customers/ada")).body).toMatchObject({ balances: [{ balance: 90 }] });
   await dialog.getByRole("link", { name: `Open ${key}` }).click();
-  await page.getByText("Charged ada 10 credits for 1 × image.render.").waitFor();
+  await page.getByText("Charged Ada Films 10 credits for 1 × Product image.").waitFor();
   await page.getByRole("button", { name: "Resend 32 times" }).click();
   await page.getByRole("button", { name: "Send 32 requests in Test" }).click();
   await page.getByText("32 replays", { exact: true }).first().waitFor();

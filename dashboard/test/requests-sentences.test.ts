@@ -6,6 +6,7 @@ import {
   describeNow,
   describeRequired,
   describeWait,
+  type NamedDenial,
   nextStepsOf,
   sumOf,
   whyDenied,
@@ -24,7 +25,7 @@ const POSITION = {
 };
 const LIMIT = { quantity: 5, used: 4, resetsAt: "2026-11-16T00:00:00.000Z" };
 
-const DENIAL: Denial = {
+const DENIAL: NamedDenial = {
   ...POSITION,
   reason: "insufficient_credits",
   customerId: "ada",
@@ -32,12 +33,19 @@ const DENIAL: Denial = {
   items: null,
   pool: "credits",
   limitPeriod: "day",
-  plan: { name: "Pro", version: 3 },
+  unit: null,
+  plan: { name: "Pro" },
   isOverridden: false,
   now: { ...POSITION, allowed: false, reason: "insufficient_credits" },
 };
 
 const format = (at: string): string => at.slice(0, 10);
+
+const NAMES = {
+  feature: (key: string): string => (key === "export" ? "HD export" : "Image"),
+  event: (key: string): string => `Generated ${key}`,
+};
+const nameOf = NAMES.feature;
 
 test("a denial for missing credits shows cost, balance, shortfall and renewal", () => {
   expect(whyDenied(DENIAL, format)).toEqual([
@@ -60,7 +68,7 @@ test("a denial takes the remaining overage into account", () => {
   const overage = { credits: 500, remaining: 20 };
   const position = { ...POSITION, overage, shortfall: 18 };
   const now = { ...position, allowed: false, reason: "insufficient_credits" };
-  const denial: Denial = { ...DENIAL, ...position, now };
+  const denial: NamedDenial = { ...DENIAL, ...position, now };
   expect(whyDenied(denial, format)[0]).toBe(
     "5 × image.render cost 50 credits. Only 12 credits were left, plus 20 in overage: 18 short.",
   );
@@ -70,7 +78,7 @@ test("a denial takes the remaining overage into account", () => {
     ["Overage left", 20],
     ["Shortfall", 18],
   ]);
-  expect(describeNow(denial)).toEqual([
+  expect(describeNow(denial, nameOf)).toEqual([
     "The same request would still be denied. It needs 50 credits; only 12 are left, plus 20 in overage: 18 short.",
   ]);
   expect(nextStepsOf(denial)[0]).toEqual({ kind: "add-credits", missing: 18 });
@@ -84,10 +92,10 @@ test("a denial takes the remaining overage into account", () => {
     "0 of 500 left",
   ]);
   const raised = { ...position, reason: null, allowed: true, overage: { credits: null, remaining: null } };
-  expect(describeNow({ ...denial, now: { ...raised, shortfall: null } })[0]).toBe(
+  expect(describeNow({ ...denial, now: { ...raised, shortfall: null } }, nameOf)[0]).toBe(
     "The same request would be allowed now. It would cost 50 credits, 38 of them overage; the balance is 12.",
   );
-  expect(describeNow({ ...denial, now: { ...raised, balance: 0, shortfall: null } })[0]).toMatch(
+  expect(describeNow({ ...denial, now: { ...raised, balance: 0, shortfall: null } }, nameOf)[0]).toMatch(
     / It would cost 50 credits, all of it overage; the balance is 0\.$/,
   );
   const lost = { ...denial, overage: null, shortfall: null };
@@ -121,33 +129,38 @@ test("a request with items can now be denied because of another item", () => {
     items: ITEMS,
     now: { ...POSITION, feature: "export", limit: LIMIT, allowed: reason === null, reason },
   });
-  expect(describeNow(nowFor("limit_reached"))).toEqual([
-    "The same request would now be denied because of another item, export. 4 of 5 are used, and the request asks for 2.",
+  expect(describeNow(nowFor("limit_reached"), nameOf)).toEqual([
+    "The same request would now be denied because of another item, HD export. 4 of 5 are used, and the request asks for 2.",
   ]);
   const other = { ...POSITION, feature: "export", limit: LIMIT, reason: "limit_reached" };
   expect(sumOf({ ...DENIAL, items: ITEMS }, other).map(({ value }) => value)).toEqual([5, 4, 2, 1]);
-  expect(describeNow(nowFor("customer_blocked"))).toEqual([
+  expect(describeNow(nowFor("customer_blocked"), nameOf)).toEqual([
     "The same request would now be denied for another reason. The customer is blocked.",
   ]);
-  expect(describeNow(nowFor(null))[0]).toBe("The same request would be allowed now.");
+  expect(describeNow(nowFor(null), nameOf)[0]).toBe("The same request would be allowed now.");
   const unknown = { ...DENIAL, items: ITEMS, now: null };
-  expect(describeNow(unknown)).toEqual(["A feature in the request no longer exists."]);
+  expect(describeNow(unknown, nameOf)).toEqual(["A feature in the request no longer exists."]);
   expect(nextStepsOf(unknown)).toEqual([]);
 });
 
 test("a denial for a reached limit shows the allowed, used, requested and excess quantities", () => {
   const denial = { ...DENIAL, reason: "limit_reached", quantity: 2, limit: LIMIT };
   expect(whyDenied(denial, format)).toEqual([
-    "Pro (version 3) allows 5 × image.render a day. 4 were used, and the request asked for 2 more.",
+    "Pro allows at most 5 × image.render a day. 4 were used, and the request asked for 2 more.",
     "The limit resets on 2026-11-16.",
   ]);
   expect(sumOf(denial).map(({ value }) => value)).toEqual([5, 4, 2, 1]);
   const [used] = whyDenied({ ...denial, limit: { ...LIMIT, used: 5 } }, format);
-  expect(used).toBe("Pro (version 3) allows 5 × image.render a day. All 5 were used.");
+  expect(used).toBe("Pro allows at most 5 × image.render a day. All 5 were used.");
+  const counted = { ...denial, unit: "image", limit: { ...LIMIT, used: 5 } };
+  expect(whyDenied(counted, format)[0]).toBe("Pro allows at most 5 images a day. All 5 were used.");
+  expect(whyDenied({ ...counted, limitPeriod: null }, format)[0]).toMatch(
+    /^Pro allows at most 5 images per period\./,
+  );
 });
 
 test.for([
-  ["feature_not_in_plan", /^Pro \(version 3\) does not include image\.render\./],
+  ["feature_not_in_plan", /^Pro does not include image\.render\./],
   ["customer_blocked", /^The customer was blocked\./],
   ["no_active_plan", /^The customer had no plan\./],
   ["customer_not_found", /^The customer did not exist/],
@@ -167,7 +180,7 @@ test("a denial under an override names the override instead of the plan", () => 
     now: { ...POSITION, allowed: false, reason: "limit_reached" },
   };
   expect(whyDenied(limited, format)[0]).toBe(
-    "An override for this customer allows 5 × image.render a day. 4 were used, and the request asked for 2 more.",
+    "An override for this customer allows at most 5 × image.render a day. 4 were used, and the request asked for 2 more.",
   );
   expect(nextStepsOf(limited)).toEqual([{ kind: "edit-overrides" }]);
   expect(nextStepsOf({ ...limited, reason: "insufficient_credits" })[0]).toEqual({ kind: "assign-plan" });
@@ -178,29 +191,29 @@ test("a denial under an override names the override instead of the plan", () => 
 
 test("the current outcome is explained, even for a missing feature or an erased customer", () => {
   const now = { ...POSITION, allowed: true, reason: null, balance: 512 };
-  expect(describeNow({ ...DENIAL, now })).toEqual([
+  expect(describeNow({ ...DENIAL, now }, nameOf)).toEqual([
     "The same request would be allowed now. It would cost 50 credits; the balance is 512.",
     "Send the request with a new idempotency key. The old key always returns this denial.",
   ]);
-  expect(describeNow({ ...DENIAL, now: { ...now, creditsRequired: 0 } })[0]).toBe(
+  expect(describeNow({ ...DENIAL, now: { ...now, creditsRequired: 0 } }, nameOf)[0]).toBe(
     "The same request would be allowed now.",
   );
-  expect(describeNow(DENIAL)).toEqual([
+  expect(describeNow(DENIAL, nameOf)).toEqual([
     "The same request would still be denied. It needs 50 credits; only 12 are left: 38 short.",
   ]);
   const dearer = {
     ...{ ...POSITION, allowed: false, reason: "insufficient_credits" },
     ...{ creditsRequired: 100, shortfall: 88 },
   };
-  expect(describeNow({ ...DENIAL, now: dearer })).toEqual([
+  expect(describeNow({ ...DENIAL, now: dearer }, nameOf)).toEqual([
     "The same request would still be denied. It needs 100 credits now; only 12 are left: 88 short.",
   ]);
   const blocked = { ...now, allowed: false, reason: "customer_blocked" };
-  expect(describeNow({ ...DENIAL, now: blocked })).toEqual([
+  expect(describeNow({ ...DENIAL, now: blocked }, nameOf)).toEqual([
     "The same request would now be denied for another reason. The customer is blocked.",
   ]);
-  expect(describeNow({ ...DENIAL, now: null })).toEqual(["The feature image.render no longer exists."]);
-  expect(describeNow({ ...DENIAL, customerId: null, now: null })[0]).toMatch(/erased/);
+  expect(describeNow({ ...DENIAL, now: null }, nameOf)).toEqual(["The feature Image no longer exists."]);
+  expect(describeNow({ ...DENIAL, customerId: null, now: null }, nameOf)[0]).toMatch(/erased/);
 });
 
 test("next steps follow the current state, not the past denial", () => {
@@ -264,7 +277,7 @@ const STORY: KeyHistory = {
   endpoint: "consume",
   recordedAt: "2026-11-15T10:00:00.000Z",
   customerId: "ada",
-  customerName: null,
+  customerName: "Ada Films",
   answer: {},
   charge: CHARGE,
   charges: [CHARGE],
@@ -340,7 +353,7 @@ test("a key that reversed a part of a charge is described and compared by that p
     items: [{ feature: "image.render", quantity: 2, creditsReturned: 20 }],
   };
   const history: KeyHistory = { ...STORY, endpoint: "consume/reverse", answer };
-  expect(describeKey(history)).toBe("Reversed 2 × image.render and returned 20 credits to ada.");
+  expect(describeKey(history, NAMES)).toBe("Reversed 2 × Image and returned 20 credits to Ada Films.");
   const rows = compareReuse(history, reuse(["consumeId"]));
   expect(rows.filter(({ differs }) => differs)).toMatchObject([
     { field: "consumeId", first: CHARGE.consumeId },
@@ -349,18 +362,18 @@ test("a key that reversed a part of a charge is described and compared by that p
 });
 
 test("one sentence describes what a key did, and its uses are counted by kind", () => {
-  expect(describeKey(STORY)).toBe("Charged ada 10 credits for 1 × image.render.");
+  expect(describeKey(STORY, NAMES)).toBe("Charged Ada Films 10 credits for 1 × Image.");
   const charges = [CHARGE, { ...CHARGE, item: 1, credits: 6 }];
-  expect(describeKey({ ...STORY, charges })).toBe("Charged ada 16 credits for 2 items.");
+  expect(describeKey({ ...STORY, charges }, NAMES)).toBe("Charged Ada Films 16 credits for 2 items.");
   const nothing = { customerId: null, charge: null, charges: [], denial: null, hold: null, event: null };
-  expect(describeKey({ ...nothing, event: { event: "tokens", quantity: 1_200 } })).toBe(
-    "Recorded 1,200 × tokens for an erased customer.",
+  expect(describeKey({ ...nothing, event: { event: "tokens", quantity: 1_200 } }, NAMES)).toBe(
+    "Recorded 1,200 × Generated tokens for an erased customer.",
   );
   const denial = { feature: "export", quantity: 2, reason: "limit_reached" };
-  expect(describeKey({ ...nothing, customerId: "ada", denial })).toMatch(
-    /^Denied 2 × export for ada: limit reached/,
+  expect(describeKey({ ...nothing, customerId: "ada", denial }, NAMES)).toMatch(
+    /^Denied 2 × HD export for ada: limit reached/,
   );
-  expect(describeKey(nothing)).toMatch(/history/);
+  expect(describeKey(nothing, NAMES)).toMatch(/history/);
   const use = { isReplay: false, refused: null, code: null };
   expect(
     countUses([

@@ -29,12 +29,14 @@ test.for(["light", "dark"] as const)(
   async (scheme) => {
     const managed = await setupManage();
     await act(managed);
+    await managed.manage("PUT", "event-keys/tokens", { body: { name: "Generated tokens" } });
     await logged(managed, 7);
     const page = await signIn(managed.service.url, REQUESTS, { scheme });
+    await rowsOf(page).getByText("Generated tokens", { exact: true }).waitFor();
     await expect.poll(() => rowsOf(page).count()).toBe(7);
     const texts = await rowsOf(page).allInnerTexts();
     for (const [index, words] of [
-      /events\s+tokens\s+Recorded/,
+      /events\s+Generated tokens\s+Recorded/,
       /check\s+image\.render\s+Denied\s+Unknown customer/,
       /image\.rendr\s+Rejected\s+Unknown feature\s+Create feature/,
       /Denied\s+Not enough credits\s+Why\?/,

@@ -126,7 +126,8 @@ test("a customer's usage is grouped by member, and each member links to their ev
 });
 
 test("events are grouped by a metadata field, and each value links to its events", async () => {
-  const { service } = await setupSpike();
+  const { service, manage } = await setupSpike();
+  await manage("PUT", "event-keys/tokens", { body: { name: "Generated tokens" } });
   const page = await signIn(service.url, `${USAGE}?what=events`, { width: 390 });
   await page.getByRole("button", { name: "Metadata" }).click();
   await page.getByLabel("Metadata field").fill("model");
@@ -144,19 +145,22 @@ test("events are grouped by a metadata field, and each value links to its events
   await lines.getByRole("link", { name: "small" }).click();
   await page.waitForURL(/usage\/events\?.*metadata=model%3Dsmall/);
   await page.getByText("All 9 events").waitFor();
+  await page.getByText("Generated tokens", { exact: true }).first().waitFor();
   await page
-    .getByRole("button", { name: /^Details of tokens/ })
+    .getByRole("button", { name: /^Details of Generated tokens/ })
     .first()
     .click();
   await page.getByText("None. Events are not charged.").waitFor();
   await expectAccessible(page);
 });
 
-test("a feature filter shows its customers and is removed with one click", async () => {
+test("a feature or event filter shows its customers and is removed with one click", async () => {
   const { service, consume, ...managed } = await setupManage();
   for (const idempotencyKey of ["a", "b"])
     await consume({ customerId: "ada", feature: "image.render", idempotencyKey });
   await consume({ customerId: "ada", feature: "video.render", idempotencyKey: "c" });
+  await managed.record({ customerId: "ada", event: "tokens", quantity: 1 });
+  await managed.manage("PUT", "event-keys/tokens", { body: { name: "Generated tokens" } });
   await settle(managed);
   const page = await signIn(service.url, USAGE);
   await page.getByRole("button", { name: /^image.render/ }).click();
@@ -171,6 +175,13 @@ test("a feature filter shows its customers and is removed with one click", async
   await page.goto("/projects/1/live/usage");
   await page.getByRole("link", { name: "Send an event to Live" }).waitFor();
   await expectAccessible(page);
+
+  // An event key is shown by its name, too.
+  await page.goto(`${USAGE}?what=events`);
+  await page.getByRole("button", { name: /^Generated tokens/ }).click();
+  await page.waitForURL(/event=tokens/);
+  await page.getByRole("button", { name: "Remove filter event key Generated tokens" }).click();
+  await page.waitForURL((address) => !address.searchParams.has("event"));
 });
 
 test("a customer's requests and ledger show the member", async () => {

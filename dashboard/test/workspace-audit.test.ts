@@ -46,18 +46,22 @@ test("an API change is shown as a sentence with before and after, by keyboard", 
 
 test("a bulk change is undone from its entry, with a preview of the spent credits", async () => {
   const { service, manage, consume } = await setupManage();
-  const customerIds = ["ada", "bob"];
+  const customerIds = ["ada", "bob", "carol"];
   await manage("POST", "customers/bob/plan", { body: { plan: "pro" } });
+  await manage("PUT", "customers/carol", { body: {} });
+  await manage("PUT", "customers/dora", { body: { name: "Dora Films" } });
   await manage("POST", "bulk-credits", {
     body: { customerIds, credits: 50, kind: "manual", reference: "r" },
   });
   await consume({ customerId: "bob", feature: "image.render", quantity: 12, idempotencyKey: "k" });
+  expect((await manage("POST", "customers/carol/grants/1/move", { body: { to: "dora" } })).status).toBe(200);
   const page = await signIn(service.url, `${PATH}?action=credits.added_in_bulk`);
   await page.getByRole("button", { name: "Undo…" }).click();
   const dialog = page.getByRole("dialog", { name: "Undo change" });
   await dialog.getByText("Removes 80 credits from 2 customers.").waitFor();
   await dialog.getByText("20 credits were already spent and cannot be removed.").waitFor();
   await dialog.getByRole("row", { name: /bob\s+−30 credits \(20 spent\)/ }).waitFor();
+  await dialog.getByRole("row", { name: /carol\s+Moved to Dora Films/ }).waitFor();
   await expectAccessible(page);
   await dialog.getByRole("button", { name: "Revoke 80 credits in test" }).click();
   await dialog.getByText("Restored 2 customers").waitFor();
@@ -227,7 +231,7 @@ test("filters are kept in the URL and survive a reload", async () => {
   expect(new URL(page.url()).search).toBe("");
 });
 
-test("plans are shown by name", async () => {
+test("plans, pools and event keys are shown by name", async () => {
   const { service, manage, publish } = await setupManage();
   await publish({ key: "max", name: "The largest" });
   await manage("POST", "customers/ada/plan", { body: { plan: "max" } });
@@ -237,6 +241,13 @@ test("plans are shown by name", async () => {
   await manage("POST", "customers/ada/plan", { body: { plan: "max", endsAt: "period_end", shorten: true } });
   await page.reload();
   await page.getByText("scheduled the end of plan The largest for ada").waitFor();
+  await manage("PUT", "pools/gpu", { body: { name: "GPU time" } });
+  await manage("PUT", "event-keys/tokens", { body: { name: "Generated tokens" } });
+  await manage("POST", "customers/ada/credits", { body: { ...CREDITS, pool: "gpu" } });
+  await page.reload();
+  await page.getByText("created pool GPU time").waitFor();
+  await page.getByText("named event key Generated tokens").waitFor();
+  await page.getByText("added 500 credits (GPU time) to ada").waitFor();
 });
 
 test("invalid filters in the URL are dropped", async () => {

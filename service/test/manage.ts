@@ -1,4 +1,5 @@
 import { inject } from "vitest";
+import { assert } from "../src/primitives/assert.ts";
 import { type Credits, openCredits, setupCredits } from "./credits.ts";
 import { type Reply, setupSeeded, type TestDatabase } from "./harness.ts";
 import { seedPeople, type Tokens } from "./seed.ts";
@@ -50,6 +51,22 @@ function openManaged(credits: Credits, tokens: Tokens): Managed {
         ...options,
       }),
   };
+}
+
+/** Gives seeded features and the customer "ada" names that differ from their keys. */
+export async function nameSeeds({ manage }: Managed): Promise<void> {
+  const headers = { "if-match": "*" };
+  const image = { name: "Product image", cost: { credits: 10 } };
+  const exports = { name: "HD export", unit: "export", cost: { credits: 0 } };
+  const replies = [
+    await manage("PUT", "features/image.render", { body: image, headers }),
+    await manage("PUT", "features/export", { body: exports, headers }),
+    await manage("PUT", "customers/ada", { body: { name: "Ada Films" } }),
+  ];
+  assert(
+    replies.every(({ status }) => status === 200),
+    "the seeds are named",
+  );
 }
 
 /** Sends a request like automation or a browser. */

@@ -35,6 +35,23 @@ export function planNamesQuery(scope: Scope) {
   });
 }
 
+export function poolNamesQuery(scope: Scope) {
+  return queryOptions({
+    ...poolsQuery(scope),
+    select: (pools) => new Map(pools.map(({ key, name }) => [key, name])),
+  });
+}
+
+/** The names of event keys that have one. */
+export function eventNamesQuery(scope: Scope) {
+  return queryOptions({
+    ...wholeListOf("/manage/v1/projects/{projectId}/{environment}/event-keys", {
+      params: { path: scopeOf(scope), query: { named: "true" } },
+    }),
+    select: (events) => new Map(events.map(({ key, name }) => [key, name ?? key])),
+  });
+}
+
 export function featureNamesQuery(scope: Scope) {
   return queryOptions({
     ...featuresQuery(scope),

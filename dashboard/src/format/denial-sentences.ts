@@ -1,7 +1,7 @@
 import { countOf, formatCount } from "./numbers.ts";
 import { plusOverage } from "./overage.ts";
 import { describeReason } from "./request-sentences.ts";
-import { formatSpan } from "./terms.ts";
+import { formatLimit, type Period } from "./terms.ts";
 
 type Limit = { readonly quantity: number; readonly used: number; readonly resetsAt: string | null } | null;
 
@@ -28,8 +28,8 @@ export type Denial = Position & {
   readonly items: readonly RequestItem[] | null;
   readonly pool: string;
   /** Null if the limit's period is no longer known. */
-  readonly limitPeriod: Parameters<typeof formatSpan>[0] | null;
-  readonly plan: { readonly name: string; readonly version: number } | null;
+  readonly limitPeriod: Period | null;
+  readonly plan: { readonly name: string } | null;
   /** Whether the customer's overrides set the price, the limit or the exclusion. */
   readonly isOverridden: boolean;
   readonly now: (Position & { readonly allowed: boolean }) | null;
@@ -47,10 +47,13 @@ type FormatTime = (at: string) => string;
 
 const OVERRIDE = "An override for this customer";
 
+/** `unit` is the unit of the denied feature, for example "export". */
+export type NamedDenial = Denial & { readonly unit: string | null };
+
 /** Why the request was denied, and when the limit or allowance resets. */
-export function whyDenied(denial: Denial, format: FormatTime): string[] {
+export function whyDenied(denial: NamedDenial, format: FormatTime): string[] {
   const { reason, feature, plan, isOverridden } = denial;
-  const ofPlan = plan === null ? "The plan" : `${plan.name} (version ${plan.version})`;
+  const ofPlan = plan?.name ?? "The plan";
   switch (reason) {
     case "insufficient_credits":
       return [
@@ -105,13 +108,13 @@ function creditsReset({ resetsAt }: Position, format: FormatTime): string {
     : `Plan credits renew on ${format(resetsAt)}.`;
 }
 
-function limitSentence({ limit, limitPeriod, feature, quantity }: Denial, ofPlan: string): string {
-  const span = limitPeriod === null ? "per period" : formatSpan(limitPeriod);
+function limitSentence({ limit, limitPeriod, feature, unit, quantity }: NamedDenial, ofPlan: string): string {
   const { quantity: most = 0, used = 0 } = limit ?? {};
+  const allowed = `${ofPlan} allows ${formatLimit({ quantity: most, period: limitPeriod }, unit, feature)}.`;
   if (most > 0 && used >= most)
-    return `${ofPlan} allows ${formatCount(most)} × ${feature} ${span}. ${most === 1 ? "It was" : `All ${formatCount(most)} were`} used.`;
+    return `${allowed} ${most === 1 ? "It was" : `All ${formatCount(most)} were`} used.`;
   const were = used === 1 ? "1 was used" : `${formatCount(used)} were used`;
-  return `${ofPlan} allows ${formatCount(most)} × ${feature} ${span}. ${were}, and the request asked for ${formatCount(quantity)} more.`;
+  return `${allowed} ${were}, and the request asked for ${formatCount(quantity)} more.`;
 }
 
 function limitReset(limit: Limit, format: FormatTime): string {
@@ -166,13 +169,13 @@ export function sumOf(denial: Denial, position: Position = denial): SumLine[] {
 }
 
 /** Whether the same request would be allowed now. */
-export function describeNow(denial: Denial): string[] {
+export function describeNow(denial: Denial, nameOf: (feature: string) => string): string[] {
   const { customerId, feature, items, creditsRequired, now } = denial;
   if (customerId === null) return ["The customer has been erased."];
   if (now === null)
     return [
       items === null
-        ? `The feature ${feature} no longer exists.`
+        ? `The feature ${nameOf(feature)} no longer exists.`
         : "A feature in the request no longer exists.",
     ];
   if (now.allowed) {
@@ -186,7 +189,7 @@ export function describeNow(denial: Denial): string[] {
       "Send the request with a new idempotency key. The old key always returns this denial.",
     ];
   }
-  const still = describeStill(denial, now);
+  const still = describeStill(denial, now, nameOf);
   switch (now.reason) {
     case "insufficient_credits": {
       const needs = countOf(now.creditsRequired, "credit");
@@ -204,9 +207,13 @@ export function describeNow(denial: Denial): string[] {
   }
 }
 
-function describeStill({ feature, reason }: Denial, now: Position): string {
+function describeStill(
+  { feature, reason }: Denial,
+  now: Position,
+  nameOf: (feature: string) => string,
+): string {
   if (now.feature !== feature && !isOfCustomer(now.reason))
-    return `would now be denied because of another item, ${now.feature}`;
+    return `would now be denied because of another item, ${nameOf(now.feature)}`;
   return now.reason === reason ? "would still be denied" : "would now be denied for another reason";
 }
 

@@ -19,9 +19,17 @@ export function countOf(count: number, one: string, many = `${one}s`): string {
   return `${formatCount(count)} ${count === 1 ? one : many}`;
 }
 
-/** "250", or "250 / 40" with several pools. Without pool names, because most environments have one pool. */
-export function formatBalances(balances: readonly { readonly balance: number }[]): string {
-  return balances.map(({ balance }) => formatCount(balance)).join(" / ") || "0";
+/** "250", or "Credits 250 / Video minutes 40" with several pools. */
+export function formatBalances(
+  balances: readonly { readonly pool: string; readonly balance: number }[],
+  nameOf: (pool: string) => string,
+): string {
+  const hasNames = balances.length > 1;
+  return (
+    balances
+      .map(({ pool, balance }) => `${hasNames ? `${nameOf(pool)} ` : ""}${formatCount(balance)}`)
+      .join(" / ") || "0"
+  );
 }
 
 const UNITS = ["bytes", "kB", "MB", "GB", "TB"] as const;

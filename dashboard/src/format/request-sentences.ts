@@ -135,6 +135,7 @@ type Opened = Parameters<typeof describeOpening>[0];
 type Story = {
   readonly endpoint?: string | null;
   readonly customerId: string | null;
+  readonly customerName?: string | null;
   readonly charge: { readonly feature: string; readonly quantity: number } | null;
   /** All charges of the request. */
   readonly charges: readonly Charged[];
@@ -149,26 +150,36 @@ type Story = {
   readonly event: { readonly event: string; readonly quantity: number } | null;
 };
 
+/** Names of features and event keys, by their keys. */
+type Names = { readonly feature: (key: string) => string; readonly event: (key: string) => string };
+
 /** The effect of an idempotency key, in one sentence. */
-export function describeKey(story: Story): string {
-  const { endpoint, customerId, charge, charges, denial, hold, answer, event } = story;
-  const who = customerId ?? "an erased customer";
+export function describeKey(story: Story, names: Names): string {
+  const { endpoint, customerId, customerName, charge, charges, denial, hold, answer, event } = story;
+  const who = customerName ?? customerId ?? "an erased customer";
   const reversed = endpoint === "consume/reverse" ? reversedBy(answer) : null;
   if (reversed !== null) {
     const { feature, quantity, creditsReturned } = reversed;
     const overage = overageIn(answer);
     const undone = overage === 0 ? "" : ` Undid ${formatCharge({ credits: 0, overage })}.`;
-    return `Reversed ${formatCount(quantity)} × ${feature} and returned ${countOf(creditsReturned, "credit")} to ${who}.${undone}`;
+    return `Reversed ${formatCount(quantity)} × ${names.feature(feature)} and returned ${countOf(creditsReturned, "credit")} to ${who}.${undone}`;
   }
   if (charge !== null) {
     const asked =
-      charges.length > 1 ? `${charges.length} items` : `${formatCount(charge.quantity)} × ${charge.feature}`;
+      charges.length > 1
+        ? `${charges.length} items`
+        : `${formatCount(charge.quantity)} × ${names.feature(charge.feature)}`;
     return `Charged ${who} ${formatCharge(chargedIn(charges))} for ${asked}.`;
   }
   if (denial !== null)
-    return `Denied ${formatCount(denial.quantity)} × ${denial.feature} for ${who}: ${describeReason(denial.reason ?? "").toLowerCase()}.`;
-  if (hold !== null) return `${describeOpening(openedOf(hold, answer), who)} ${describeResult(hold)}`;
-  if (event !== null) return `Recorded ${formatCount(event.quantity)} × ${event.event} for ${who}.`;
+    return `Denied ${formatCount(denial.quantity)} × ${names.feature(denial.feature)} for ${who}: ${describeReason(denial.reason ?? "").toLowerCase()}.`;
+  if (hold !== null) {
+    const opened = openedOf(hold, answer);
+    const items = opened.items.map((item) => ({ ...item, feature: names.feature(item.feature) }));
+    return `${describeOpening({ ...opened, items }, who)} ${describeResult(hold)}`;
+  }
+  if (event !== null)
+    return `Recorded ${formatCount(event.quantity)} × ${names.event(event.event)} for ${who}.`;
   return "This key was used before the start of your history window.";
 }
 

@@ -64,16 +64,22 @@ export function formatPeriodCredits({ credits, period }: Pick<Allowance, "credit
     : `${countOf(credits, "credit")} a ${period}`;
 }
 
-/** "at most 20 exports a day". */
-export function formatLimit(limit: Limit | null, unit: string | null): string {
+/** "at most 20 exports a day". Without a unit, `feature` says what is counted: "at most 20 × HD export a day". */
+export function formatLimit(
+  limit: { readonly quantity: number; readonly period: Period | null } | null,
+  unit: string | null,
+  feature: string | null = null,
+): string {
   if (limit === null) return "no limit";
   const { quantity, period } = limit;
-  const count = unit === null ? formatCount(quantity) : countOf(quantity, unit, pluralOf(unit));
+  const bare = `${formatCount(quantity)}${feature === null ? "" : ` × ${feature}`}`;
+  const count = unit === null ? bare : countOf(quantity, unit, pluralOf(unit));
   return `at most ${count} ${formatSpan(period)}`;
 }
 
-/** "a day", "in total". */
-export function formatSpan(period: Period): string {
+/** "a day", "in total". Null if the period is no longer known. */
+export function formatSpan(period: Period | null): string {
+  if (period === null) return "per period";
   return period === "once" ? "in total" : `a ${period}`;
 }
 

@@ -5,7 +5,7 @@ import { Badge } from "../ui/badge.tsx";
 import { TextLink } from "../ui/button.tsx";
 import { classNames } from "../ui/class-names.ts";
 import { Muted } from "../ui/text.tsx";
-import { useFeatureNames, usePoolNames, useScope } from "./use-scope.ts";
+import { useEventNames, useFeatureNames, usePoolNames, useScope } from "./use-scope.ts";
 
 /** Link to a customer in the current environment, by name; `missing` is the text for an unknown or erased customer. */
 export function CustomerLink({
@@ -57,27 +57,30 @@ export function NamedCustomer({
 }
 
 /** A feature by name. The tooltip shows the key. */
-export function FeatureName({
-  feature,
-  hasKey = false,
-  width,
-}: {
-  feature: string;
+export function FeatureName({ feature, ...shown }: { feature: string } & NameLook) {
+  return <NameOfKey name={useFeatureNames()(feature)} code={feature} {...shown} />;
+}
+
+/** An event by the name of its key. The tooltip shows the key. */
+export function EventName({ event, ...shown }: { event: string } & NameLook) {
+  return <NameOfKey name={useEventNames()(event)} code={event} {...shown} />;
+}
+
+type NameLook = {
   /** Shows the key beside the name. */
   hasKey?: boolean;
   /** Cuts the name to this width, for tables. */
   width?: string;
-}) {
-  const name = useFeatureNames()(feature);
+};
+
+function NameOfKey({ name, code, hasKey = false, width }: { name: string; code: string } & NameLook) {
   return (
     <span
-      title={feature}
+      title={code}
       className={classNames("wrap-anywhere", width !== undefined && `block truncate ${width}`)}
     >
       {name}
-      {hasKey && name !== feature && (
-        <code className="ml-2 font-mono text-caption text-muted">{feature}</code>
-      )}
+      {hasKey && name !== code && <code className="ml-2 font-mono text-caption text-muted">{code}</code>}
     </span>
   );
 }

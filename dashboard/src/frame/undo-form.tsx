@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useContext, useState } from "react";
 import type { Answer, Scope } from "../api/answer.ts";
+import { planNamesQuery } from "../api/catalog-lists.ts";
 import { queryOf } from "../api/client.ts";
 import { useWrite } from "../api/use-write.ts";
 import { countOf, formatCount } from "../format/numbers.ts";
@@ -10,6 +11,7 @@ import { DialogActions, WriteForm } from "../ui/dialog.tsx";
 import { EnvironmentContext } from "../ui/page.tsx";
 import { SkeletonRows } from "../ui/skeleton.tsx";
 import { type Column, Table } from "../ui/table.tsx";
+import { useCustomerName } from "./customer-picker.tsx";
 import { useScope } from "./use-scope.ts";
 
 const UNDO_PATH = "/manage/v1/projects/{projectId}/{environment}/audit/{entryId}/undo";
@@ -68,7 +70,7 @@ export function ScopedUndoForm({
       {isCredits(report) && report.undone > 0 && (
         <p className="text-muted">The references of these credits cannot be reused.</p>
       )}
-      <CustomerTable report={report} />
+      <CustomerTable report={report} scope={scope} />
     </WriteForm>
   );
 }
@@ -167,9 +169,9 @@ const OUTCOMES: Readonly<Record<Exclude<UndoneCustomer["outcome"], "undone">, st
   erased: "Erased",
 };
 
-function CustomerTable({ report }: { report: Undo }) {
+function CustomerTable({ report, scope }: { report: Undo; scope: Scope }) {
   const { customers } = report;
-  const [columns] = useState(() => columnsOf(report));
+  const [columns] = useState(() => columnsOf(report, scope));
   if (customers.length === 0) return null;
   return (
     <div className="max-h-72 overflow-y-auto rounded-md border border-line">
@@ -183,22 +185,36 @@ function CustomerTable({ report }: { report: Undo }) {
   );
 }
 
-function columnsOf(report: Undo): Column<UndoneCustomer & { key: string }>[] {
+function columnsOf(report: Undo, scope: Scope): Column<UndoneCustomer & { key: string }>[] {
   return [
     {
       name: "Customer",
       isWide: true,
       cell: ({ customerId, customerName }) => customerName ?? customerId ?? "Erased customer",
     },
-    { name: "Undo", cell: (customer) => describeCustomer(customer, report) },
+    { name: "Undo", cell: (customer) => <Effect customer={customer} report={report} scope={scope} /> },
   ];
 }
 
-function describeCustomer({ outcome, credits, spent, plan, movedTo }: UndoneCustomer, report: Undo): string {
-  if (outcome === "moved" && movedTo !== null) return `Moved to ${movedTo}`;
+function Effect({ customer, report, scope }: { customer: UndoneCustomer; report: Undo; scope: Scope }) {
+  const { data: plans } = useQuery({
+    ...planNamesQuery(scope),
+    enabled: report.action.startsWith("plan."),
+  });
+  const movedTo = useCustomerName(scope, customer.movedTo ?? "");
+  return describeCustomer({ ...customer, movedTo }, report, (key) => plans?.get(key) ?? key);
+}
+
+function describeCustomer(
+  { outcome, credits, spent, plan, movedTo }: UndoneCustomer,
+  report: Undo,
+  planOf: (key: string) => string,
+): string {
+  if (outcome === "moved" && movedTo !== "") return `Moved to ${movedTo}`;
   if (outcome !== "undone") return OUTCOMES[outcome];
   if (isCredits(report))
     return `−${countOf(credits, "credit")}${spent === 0 ? "" : ` (${formatCount(spent)} spent)`}`;
-  if (report.action.startsWith("plan.")) return `Back to ${plan ?? "no assigned plan"}`;
+  if (report.action.startsWith("plan."))
+    return `Back to ${plan === null ? "no assigned plan" : planOf(plan)}`;
   return report.action.includes("unblocked") ? "Blocked again" : "Unblocked";
 }

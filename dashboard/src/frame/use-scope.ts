@@ -1,7 +1,7 @@
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import type { Scope } from "../api/answer.ts";
-import { featureNamesQuery, poolsQuery } from "../api/catalog-lists.ts";
+import { eventNamesQuery, featureNamesQuery, poolNamesQuery } from "../api/catalog-lists.ts";
 import { mayActAs, type Role, type Session, sessionQuery } from "../api/session.ts";
 
 /** The project and environment in the URL. */
@@ -20,13 +20,19 @@ export function useOptionalScope(): Scope | null {
 
 /** Returns the name of a pool by its key, or the key until the pools are loaded. */
 export function usePoolNames(): (key: string) => string {
-  const { data: pools = [] } = useQuery(poolsQuery(useScope()));
-  return (key) => pools.find((pool) => pool.key === key)?.name ?? key;
+  const { data: names } = useQuery(poolNamesQuery(useScope()));
+  return (key) => names?.get(key) ?? key;
 }
 
 /** Returns the name of a feature by its key, or the key if the feature is unknown or not loaded yet. */
 export function useFeatureNames(): (key: string) => string {
   const { data: names } = useQuery(featureNamesQuery(useScope()));
+  return (key) => names?.get(key) ?? key;
+}
+
+/** The name of an event key. The key, if it has no name or until the names are loaded. */
+export function useEventNames(): (key: string) => string {
+  const { data: names } = useQuery(eventNamesQuery(useScope()));
   return (key) => names?.get(key) ?? key;
 }
 

@@ -4,7 +4,7 @@ import { featureNamesQuery, type PlanSummary, poolsQuery } from "../../api/catal
 import { answerOf, api } from "../../api/client.ts";
 import { formatCount } from "../../format/numbers.ts";
 import { formatAllowance, joinList } from "../../format/terms.ts";
-import { useScope } from "../../frame/use-scope.ts";
+import { usePoolNames, useScope } from "../../frame/use-scope.ts";
 import { Callout, ProblemCallout } from "../../ui/callout.tsx";
 import { classNames } from "../../ui/class-names.ts";
 import { Time } from "../../ui/time.tsx";
@@ -77,6 +77,7 @@ function Effect({
   /** Undefined while loading; null if the customer no longer exists. */
   effect: AssignmentEffect | null | undefined;
 }) {
+  const nameOf = usePoolNames();
   const isSame = before?.key === plan.key;
   const end = effect?.after.plan?.endsAt ?? null;
   return (
@@ -86,7 +87,7 @@ function Effect({
       {effect === null && <p>No balance preview, because this customer no longer exists.</p>}
       {effect?.after.balances.map(({ pool, balance }) => (
         <p key={pool} className="tabular-nums">
-          {effect.after.balances.length === 1 ? "Balance" : `Balance (${pool})`}{" "}
+          {effect.after.balances.length === 1 ? "Balance" : `Balance (${nameOf(pool)})`}{" "}
           {formatCount(effect.before.balances.find((line) => line.pool === pool)?.balance ?? 0)}{" "}
           <span className="text-muted">→</span> {formatCount(balance)}
         </p>
@@ -99,7 +100,7 @@ function Effect({
       <p className="text-muted">
         {isSame
           ? "Credits and period do not change."
-          : `${included(plan)} The plan starts now.${before === null ? "" : ` Unused ${before.name} credits expire. Top-ups are kept.`}`}
+          : `${included(plan, nameOf)} The plan starts now.${before === null ? "" : ` Unused ${before.name} credits expire. Top-ups are kept.`}`}
         {nextPlan !== null && ` The scheduled change to ${nextPlan.name} will be canceled.`}
       </p>
     </>
@@ -107,6 +108,7 @@ function Effect({
 }
 
 function EffectLater({ customer: { plan: before, nextPlan }, plan, startsAt, endsAt }: Change) {
+  const nameOf = usePoolNames();
   return (
     <output aria-label="Preview" className="block min-h-24 rounded-md bg-sunken px-3 py-2.5">
       <FromTo before={before} plan={plan} />
@@ -119,7 +121,7 @@ function EffectLater({ customer: { plan: before, nextPlan }, plan, startsAt, end
         )}
       </p>
       <p className="text-muted">
-        {included(plan)}
+        {included(plan, nameOf)}
         {before !== null && ` Unused ${before.name} credits expire then. Top-ups are kept.`}
         {nextPlan !== null && ` Replaces the scheduled change to ${nextPlan.name}.`}
       </p>
@@ -135,11 +137,12 @@ function FromTo({ before, plan }: { before: Customer["plan"]; plan: PlanSummary 
   );
 }
 
-function included({ latest }: PlanSummary): string {
+function included({ latest }: PlanSummary, nameOf: (pool: string) => string): string {
   const allowances = latest?.allowances ?? [];
+  const poolOf = (pool: string): string | null => (allowances.length === 1 ? null : nameOf(pool));
   return allowances.length === 0
     ? "The plan includes no credits."
-    : `Includes ${joinList(allowances.map((allowance) => formatAllowance(allowance)))}.`;
+    : `Includes ${joinList(allowances.map((allowance) => formatAllowance(allowance, poolOf(allowance.pool))))}.`;
 }
 
 /** Warns if the customer's current plan has more. */

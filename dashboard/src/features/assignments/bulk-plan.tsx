@@ -6,7 +6,7 @@ import { answerOf, api } from "../../api/client.ts";
 import { callOf } from "../../api/use-write.ts";
 import { formatBalances } from "../../format/numbers.ts";
 import { readMoment } from "../../format/times.ts";
-import { useScope } from "../../frame/use-scope.ts";
+import { usePoolNames, useScope } from "../../frame/use-scope.ts";
 import { useClock } from "../../ui/time.tsx";
 import type { BulkChange, Effect } from "../customers/bulk-change.ts";
 import { BulkDialog, type BulkDialogProps } from "../customers/bulk-dialog.tsx";
@@ -22,6 +22,7 @@ const BATCH_SIZE = 200;
 export function BulkPlanDialog({ customers, onChanged, onClose }: BulkDialogProps) {
   const scope = useScope();
   const clock = useClock();
+  const nameOf = usePoolNames();
   const { data: plans } = useSuspenseQuery(plansQuery(scope));
   const { register, setValue, control } = useForm<AssignmentForm>({ defaultValues: EMPTY_ASSIGNMENT });
   const form = useWatch({ control, compute: (values: AssignmentForm) => values });
@@ -37,6 +38,7 @@ export function BulkPlanDialog({ customers, onChanged, onClose }: BulkDialogProp
     gcTime: 0,
     retry: false,
   });
+  const effects = preview.data?.map((customer) => describeEffect(customer, nameOf)) ?? null;
   const name = plans.find(({ key }) => key === form.plan)?.name ?? "plan";
   return (
     <BulkDialog
@@ -46,7 +48,7 @@ export function BulkPlanDialog({ customers, onChanged, onClose }: BulkDialogProp
       same="already had the plan or a later end date"
       change={assignPlanTo(scope, order)}
       onChanged={onChanged}
-      effects={isReady ? (preview.data ?? null) : null}
+      effects={isReady ? effects : null}
       problem={preview.error}
       call={
         isReady
@@ -77,8 +79,8 @@ async function previewPlan(
   order: PlanOrder,
   ids: readonly string[],
   signal: AbortSignal,
-): Promise<Effect[]> {
-  const effects: Effect[] = [];
+): Promise<Preview[]> {
+  const effects: Preview[] = [];
   for (let at = 0; at < ids.length; at += BATCH_SIZE) {
     const { sample } = await answerOf(
       api.POST(`${BULK_PATH}/preview`, {
@@ -87,20 +89,20 @@ async function previewPlan(
         signal,
       }),
     );
-    effects.push(...sample.map(describeEffect));
+    effects.push(...sample);
   }
   return effects;
 }
 
-function describeEffect({ before, after }: Preview): Effect {
-  const [from, to] = [describeState(before), describeState(after)];
+function describeEffect({ before, after }: Preview, nameOf: (pool: string) => string): Effect {
+  const [from, to] = [describeState(before, nameOf), describeState(after, nameOf)];
   const isSame = from === to && before.plan?.endsAt === after.plan?.endsAt;
   return { customer: before, before: from, after: isSame ? null : to };
 }
 
 /** "Pro, 250". */
-function describeState({ plan, balances }: Customer): string {
-  return `${plan?.name ?? "No plan"}, ${formatBalances(balances)}`;
+function describeState({ plan, balances }: Customer, nameOf: (pool: string) => string): string {
+  return `${plan?.name ?? "No plan"}, ${formatBalances(balances, nameOf)}`;
 }
 
 function assignPlanTo(scope: Scope, order: PlanOrder): BulkChange {

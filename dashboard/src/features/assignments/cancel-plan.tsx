@@ -5,7 +5,7 @@ import { refresh, useWrite } from "../../api/use-write.ts";
 import { formatBalances } from "../../format/numbers.ts";
 import { nameOfKept } from "../../format/plan-standing.ts";
 import { formatDay, formatTime } from "../../format/times.ts";
-import { useScope } from "../../frame/use-scope.ts";
+import { usePoolNames, useScope } from "../../frame/use-scope.ts";
 import { Choices } from "../../ui/choices.tsx";
 import { WriteDialog } from "../../ui/dialog.tsx";
 import { useClock } from "../../ui/time.tsx";
@@ -23,6 +23,7 @@ export function CancelPlanDialog({ customer: opened, onClose }: DialogProps) {
   const { customerId, plan } = customer;
   const scope = useScope();
   const clock = useClock();
+  const nameOf = usePoolNames();
   const periodEnd = findPeriodEnd(customer);
   const [when, setWhen] = useState<"period_end" | "now">(periodEnd === null ? "now" : "period_end");
   const who = customer.name ?? customerId;
@@ -38,7 +39,7 @@ export function CancelPlanDialog({ customer: opened, onClose }: DialogProps) {
   });
   const end = useWrite("delete", PLAN_PATH, {
     onSuccess: async ({ outcome, customer: after }) => {
-      const balance = `Balance ${formatBalances(customer.balances)} → ${formatBalances(after.balances)}`;
+      const balance = `Balance ${formatBalances(customer.balances, nameOf)} → ${formatBalances(after.balances, nameOf)}`;
       if (outcome === "ended") notify(`Ended ${name} for ${who}`, balance);
       else notify("Nothing changed", "The customer had no assigned plan");
       onClose();

@@ -45,7 +45,8 @@ export function PlansTab() {
         rows={periods}
         keyOf={({ id }) => id}
         details={{
-          label: ({ change }) => `Details of ${change.plan.key}, version ${change.plan.version}`,
+          label: ({ change: { plan } }) =>
+            `Details of ${names.get(plan.key) ?? plan.key}, version ${plan.version}`,
           show: ({ changes }) => <CodeBlock label="these changes" code={JSON.stringify(changes, null, 2)} />,
         }}
         pages={pages}

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { featureNamesQuery, planNamesQuery } from "../../api/catalog-lists.ts";
+import { featureNamesQuery, planNamesQuery, poolNamesQuery } from "../../api/catalog-lists.ts";
 import { formatCount } from "../../format/numbers.ts";
 import { formatTime } from "../../format/times.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -229,8 +229,16 @@ function Customer({
   );
 }
 
-/** A plan or feature by name, as it is called now. */
-function CatalogName({ kind, name: key, entry }: { kind: "plan" | "feature"; name: string; entry: Entry }) {
+/** A plan, feature or pool by name, as it is called now. */
+function CatalogName({
+  kind,
+  name: key,
+  entry,
+}: {
+  kind: "plan" | "feature" | "pool";
+  name: string;
+  entry: Entry;
+}) {
   const { projectId, environment } = entry;
   const scope = projectId === null || environment === null ? null : { projectId, environment };
   const somewhere = scope ?? { projectId: "", environment: "test" };
@@ -239,7 +247,8 @@ function CatalogName({ kind, name: key, entry }: { kind: "plan" | "feature"; nam
     ...featureNamesQuery(somewhere),
     enabled: scope !== null && kind === "feature",
   });
-  const names = kind === "plan" ? plans.data : features.data;
+  const pools = useQuery({ ...poolNamesQuery(somewhere), enabled: scope !== null && kind === "pool" });
+  const names = { plan: plans, feature: features, pool: pools }[kind].data;
   return (
     <span className="font-medium" title={key}>
       {names?.get(key) ?? key}
@@ -252,6 +261,7 @@ function Part({ piece, entry }: { piece: Piece; entry: Entry }) {
   if (kind === "other customer") return <Customer entry={entry} customerId={piece.customerId} name={text} />;
   if (kind === "customer")
     return <Customer entry={entry} customerId={entry.customerId} name={nameOfCustomer(entry)} />;
-  if (kind === "plan" || kind === "feature") return <CatalogName kind={kind} name={text} entry={entry} />;
+  if (kind === "plan" || kind === "feature" || kind === "pool")
+    return <CatalogName kind={kind} name={text} entry={entry} />;
   return kind === "strong" ? <span className="font-medium">{text}</span> : text;
 }

@@ -5,8 +5,8 @@ import { countIn, type Entry, isRecord, listIn, textIn } from "./entry.ts";
 /** Part of a sentence that follows the actor's name. */
 export type Piece =
   | {
-      /** The text of a plan or feature is its key. `customer` is the entry's customer. */
-      readonly kind: "text" | "strong" | "customer" | "plan" | "feature";
+      /** The text of a plan, feature or pool is its key. `customer` is the entry's customer. */
+      readonly kind: "text" | "strong" | "customer" | "plan" | "feature" | "pool";
       readonly text: string;
     }
   | { readonly kind: "other customer"; readonly text: string; readonly customerId: string };
@@ -19,27 +19,29 @@ const subject = ({ subject: text }: Entry): Piece => strong(text);
 const plan = (key: string): Piece => ({ kind: "plan", text: key });
 const planOf = ({ subject: key }: Entry): Piece => plan(key);
 const featureOf = ({ subject: key }: Entry): Piece => ({ kind: "feature", text: key });
+/** A pool or event key by the name in the entry. */
+const named = ({ after, subject: key }: Entry): Piece => strong(textIn(after, "name") ?? key);
 const isNew = ({ before }: Entry): boolean => before === null;
 
 /** Sentence for each audited action. */
 const SENTENCES: Readonly<Record<string, Describe>> = {
-  "credits.added": (entry) => ["added ", strong(creditsOf(entry)), " to ", CUSTOMER],
+  "credits.added": (entry) => ["added ", ...creditsOf(entry), " to ", CUSTOMER],
   "credits.moved": (entry) => {
     const isSource = entry.after?.["movedTo"] !== undefined;
     const other = otherCustomer(entry, isSource ? "movedTo" : "movedFrom");
     const [source, target] = isSource ? [CUSTOMER, other] : [other, CUSTOMER];
-    return ["moved ", strong(creditsOf(entry)), " from ", source, " to ", target];
+    return ["moved ", ...creditsOf(entry), " from ", source, " to ", target];
   },
   "grant.revoked": (entry) => [
     "revoked ",
-    strong(creditsOf(entry)),
+    ...creditsOf(entry),
     ` (${entry.subject}) from `,
     CUSTOMER,
     ...reasonOf(entry),
   ],
   "consume.reversed": (entry) => [
     "reversed a charge and returned ",
-    strong(creditsOf(entry)),
+    ...creditsOf(entry),
     " to ",
     CUSTOMER,
     ...undone(entry),
@@ -47,7 +49,7 @@ const SENTENCES: Readonly<Record<string, Describe>> = {
   ],
   "hold.released": (entry) => [
     "released a hold of ",
-    strong(creditsOf(entry, overageOf(entry))),
+    ...creditsOf(entry, overageOf(entry)),
     " for ",
     CUSTOMER,
   ],
@@ -73,7 +75,7 @@ const SENTENCES: Readonly<Record<string, Describe>> = {
   ],
   "credits.added_in_bulk": (entry) => [
     "added ",
-    strong(creditsOf(entry)),
+    ...creditsOf(entry),
     " each to ",
     strong(countOf(countIn(entry.after, "changed") ?? 0, "customer")),
   ],
@@ -110,8 +112,8 @@ const SENTENCES: Readonly<Record<string, Describe>> = {
   "feature.defined": (entry) => [isNew(entry) ? "created feature " : "edited feature ", featureOf(entry)],
   "feature.archived": (entry) => ["archived feature ", featureOf(entry)],
   "feature.unarchived": (entry) => ["restored feature ", featureOf(entry)],
-  "pool.defined": (entry) => [isNew(entry) ? "created pool " : "edited pool ", subject(entry)],
-  "event_key.named": (entry) => [isNew(entry) ? "named event key " : "edited event key ", subject(entry)],
+  "pool.defined": (entry) => [isNew(entry) ? "created pool " : "edited pool ", named(entry)],
+  "event_key.named": (entry) => [isNew(entry) ? "named event key " : "edited event key ", named(entry)],
   "plan.published": (entry) => [
     `published version ${countIn(entry.after, "number") ?? "?"} of plan `,
     planOf(entry),
@@ -201,12 +203,14 @@ function exported({ after }: Entry, what: string): (Piece | string)[] {
 }
 
 /** "500 credits", with the pool if it is the only one that changed and not the default one. */
-function creditsOf({ before, after }: Entry, overage = 0): string {
+function creditsOf({ before, after }: Entry, overage = 0): (Piece | string)[] {
   const [was, is] = [before?.["balances"], after?.["balances"]];
   const [pool, ...others] =
     isRecord(was) && isRecord(is) ? Object.keys(is).filter((key) => is[key] !== was[key]) : [];
-  const credits = formatCharge({ credits: Math.abs(countIn(after, "credits") ?? 0), overage });
-  return pool === undefined || pool === "credits" || others.length > 0 ? credits : `${credits} (${pool})`;
+  const credits = strong(formatCharge({ credits: Math.abs(countIn(after, "credits") ?? 0), overage }));
+  return pool === undefined || pool === "credits" || others.length > 0
+    ? [credits]
+    : [credits, " (", { kind: "pool", text: pool }, ")"];
 }
 
 function otherCustomer({ after }: Entry, field: "movedFrom" | "movedTo"): Piece {

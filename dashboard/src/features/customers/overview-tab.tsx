@@ -5,7 +5,7 @@ import { type ReactNode, Suspense } from "react";
 import { poolsQuery } from "../../api/catalog-lists.ts";
 import { countOf, formatChange, formatCount } from "../../format/numbers.ts";
 import { formatTime } from "../../format/times.ts";
-import { useScope } from "../../frame/use-scope.ts";
+import { usePoolNames, useScope } from "../../frame/use-scope.ts";
 import { TextLink } from "../../ui/button.tsx";
 import { Callout } from "../../ui/callout.tsx";
 import { Disclosure, Json } from "../../ui/code-block.tsx";
@@ -193,6 +193,7 @@ function Legend({ points }: { points: readonly BalancePoint[] }) {
 /** Checks that the ledger sums to the balance, without blocking the page. */
 function ProofLine({ customerScope }: { customerScope: CustomerScope }) {
   const clock = useClock();
+  const nameOf = usePoolNames();
   const { data: proof, error, isFetching, refetch } = useQuery(proofQuery(customerScope));
   const why = error instanceof Error ? error.message : "";
   if (proof === undefined) {
@@ -225,7 +226,7 @@ function ProofLine({ customerScope }: { customerScope: CustomerScope }) {
         {proof.pools
           .map(
             ({ pool, ledgerSum, balance, grantsLeft }) =>
-              `Pool ${pool}: the entries sum to ${formatCount(ledgerSum)}, the last entry's balance is ${formatCount(balance)}, and ${grantsLeft === null ? "the grants cannot be read" : `${countOf(grantsLeft, "credit")} ${grantsLeft === 1 ? "is" : "are"} left in the grants`}`,
+              `Pool ${nameOf(pool)}: the entries sum to ${formatCount(ledgerSum)}, the last entry's balance is ${formatCount(balance)}, and ${grantsLeft === null ? "the grants cannot be read" : `${countOf(grantsLeft, "credit")} ${grantsLeft === 1 ? "is" : "are"} left in the grants`}`,
           )
           .join("; ")}
         . Run purser verify. {again}

@@ -5,7 +5,7 @@ import type { Item } from "../../api/answer.ts";
 import { formatChange, formatCount } from "../../format/numbers.ts";
 import { rangeOf } from "../../format/usage-range.ts";
 import { KeyLink, Outcome } from "../../frame/links.tsx";
-import { useFeatureNames } from "../../frame/use-scope.ts";
+import { useEventNames, useFeatureNames } from "../../frame/use-scope.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { ButtonLink, TextLink } from "../../ui/button.tsx";
 import { CodeBlock } from "../../ui/code-block.tsx";
@@ -36,7 +36,7 @@ export function RequestsTab() {
   const filters = route.useSearch();
   const pages = useSuspenseInfiniteQuery(customerRequestsQuery(customerScope, filters));
   const { name } = useSuspenseQuery(customerQuery(customerScope)).data;
-  const nameOf = useFeatureNames();
+  const names = { feature: useFeatureNames(), event: useEventNames() };
   const requests = pages.data.pages.flatMap(({ items }) => items);
   const shared = sharedIds(requests);
   const windowStart = pages.data.pages[0]?.windowStart ?? null;
@@ -50,7 +50,7 @@ export function RequestsTab() {
       ) : (
         <PagedTable
           label="Requests"
-          columns={columnsOf({ customerScope, customerName: name, shared, nameOf })}
+          columns={columnsOf({ customerScope, customerName: name, shared, names })}
           rows={requests}
           // Unique, because the charges of one request are for different features.
           keyOf={({ id, feature }) => `${id} ${feature}`}
@@ -135,16 +135,15 @@ type Context = {
   readonly customerScope: CustomerScope;
   readonly customerName: string | null;
   readonly shared: ReadonlySet<string>;
-  /** The name of a feature. */
-  readonly nameOf: (key: string) => string;
+  readonly names: Readonly<Record<"feature" | "event", (key: string) => string>>;
 };
 
-function columnsOf({ customerScope, customerName, shared, nameOf }: Context): Column<Request>[] {
+function columnsOf({ customerScope, customerName, shared, names }: Context): Column<Request>[] {
   return [
     { name: "Time", hidesBelow: "md", cell: ({ recordedAt }) => <Time at={recordedAt} /> },
     {
       name: "Request",
-      cell: (request) => <Asked request={request} isItem={shared.has(request.id)} nameOf={nameOf} />,
+      cell: (request) => <Asked request={request} isItem={shared.has(request.id)} names={names} />,
     },
     {
       name: "Outcome",
@@ -175,16 +174,17 @@ function columnsOf({ customerScope, customerName, shared, nameOf }: Context): Co
 function Asked({
   request: { endpoint, feature, event, quantity, memberId, recordedAt },
   isItem,
-  nameOf,
+  names,
 }: {
   request: Request;
   isItem: boolean;
-  nameOf: Context["nameOf"];
+  names: Context["names"];
 }) {
+  const name = feature !== null ? names.feature(feature) : event !== null ? names.event(event) : null;
   return (
     <div className="max-md:whitespace-normal">
-      <span className="font-medium" title={feature ?? undefined}>
-        {(feature === null ? event : nameOf(feature)) ?? (endpoint.startsWith("holds/") ? "Hold" : "Unknown")}
+      <span className="font-medium" title={feature ?? event ?? undefined}>
+        {name ?? (endpoint.startsWith("holds/") ? "Hold" : "Unknown")}
       </span>
       {quantity !== null && <span className="text-muted tabular-nums"> × {formatCount(quantity)}</span>}
       <div className="text-caption text-muted">

@@ -3,7 +3,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { ChartColumn } from "lucide-react";
 import { poolsQuery } from "../../api/catalog-lists.ts";
 import { narrowTo } from "../../format/usage-search.ts";
-import { useFeatureNames, usePoolNames, useScope } from "../../frame/use-scope.ts";
+import { useEventNames, useFeatureNames, usePoolNames, useScope } from "../../frame/use-scope.ts";
 import { LinkButton, TextLink } from "../../ui/button.tsx";
 import { ProblemCallout } from "../../ui/callout.tsx";
 import { EmptyState } from "../../ui/page.tsx";
@@ -26,6 +26,7 @@ export function UsageTab() {
   const { data: pools = [] } = useQuery(poolsQuery(scope));
   const names = {
     feature: useFeatureNames()(search.feature ?? ""),
+    event: useEventNames()(search.event ?? ""),
     pool: usePoolNames()(search.pool ?? ""),
   };
   const { settings, shown, error, refetch } = useUsage(scope, { ...search, customerId });

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Item } from "../../api/answer.ts";
-import { CustomerLink, Outcome } from "../../frame/links.tsx";
+import { CustomerLink, EventName, FeatureName, Outcome } from "../../frame/links.tsx";
 import { useScope } from "../../frame/use-scope.ts";
 import { TextLink } from "../../ui/button.tsx";
 import { Card, Page } from "../../ui/page.tsx";
@@ -97,7 +97,11 @@ const COLUMNS: readonly Column<Request>[] = [
       <>
         <span className="flex flex-wrap items-baseline gap-x-2">
           <span className="text-muted">{endpoint}</span>
-          <span className="font-mono text-caption wrap-anywhere">{feature ?? event}</span>
+          {feature !== null ? (
+            <FeatureName feature={feature} />
+          ) : (
+            event !== null && <EventName event={event} />
+          )}
         </span>
         <span className="text-caption text-muted md:hidden">
           {customerId !== null && `${customerName ?? customerId}, `}

@@ -1,4 +1,6 @@
+import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
+import { planNamesQuery } from "../../api/catalog-lists.ts";
 import { GRANT_NAMES } from "../../format/ledger.ts";
 import { formatChange, formatCount } from "../../format/numbers.ts";
 import { describeEntryOverage } from "../../format/overage.ts";
@@ -108,10 +110,11 @@ function PlanName({
   plan: { key: string; version: number };
   context: LedgerContext["customerScope"];
 }) {
+  const { data: names } = useQuery(planNamesQuery({ projectId, environment }));
   return (
     <>
       <TextLink to="/projects/$projectId/$environment/plans/$key" params={{ projectId, environment, key }}>
-        {key}
+        {names?.get(key) ?? key}
       </TextLink>
       , version {version}
     </>

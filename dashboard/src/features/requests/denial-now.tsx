@@ -8,7 +8,7 @@ import {
 } from "../../format/denial-sentences.ts";
 import { formatCount } from "../../format/numbers.ts";
 import { formatZoned } from "../../format/times.ts";
-import { useMayActAs, useScope } from "../../frame/use-scope.ts";
+import { useFeatureNames, useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { ButtonLink, type Tone } from "../../ui/button.tsx";
 import { Callout } from "../../ui/callout.tsx";
 import { classNames } from "../../ui/class-names.ts";
@@ -20,7 +20,7 @@ import type { Denial } from "./queries.ts";
 export function DenialNow({ denial }: { denial: Denial }) {
   const clock = useClock();
   const isOperator = useMayActAs("operator");
-  const [first, ...others] = describeNow(denial);
+  const [first, ...others] = describeNow(denial, useFeatureNames());
   const steps = nextStepsOf(denial);
   const wait = describeWait(denial, (at) => formatZoned(at, clock));
   const isAllowed = denial.now?.allowed === true;

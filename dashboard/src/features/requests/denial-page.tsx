@@ -2,9 +2,9 @@ import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, useCanGoBack, useRouter } from "@tanstack/react-router";
 import { ArrowLeft } from "lucide-react";
 import type { ReactNode } from "react";
-import { featureNamesQuery, poolsQuery } from "../../api/catalog-lists.ts";
+import { featuresQuery, poolsQuery } from "../../api/catalog-lists.ts";
 import { callOf } from "../../api/use-write.ts";
-import { describeRequired, sumOf, whyDenied } from "../../format/denial-sentences.ts";
+import { describeRequired, type NamedDenial, sumOf, whyDenied } from "../../format/denial-sentences.ts";
 import { formatCount } from "../../format/numbers.ts";
 import { formatOverageLeft } from "../../format/overage.ts";
 import { describeReason } from "../../format/request-sentences.ts";
@@ -91,19 +91,19 @@ function Back({ customerId }: { customerId: string | null }) {
   );
 }
 
-const NO_NAMES: ReadonlyMap<string, string> = new Map();
-
-/** The denial with features and the pool by name, for sentences. The default pool keeps its key and is not named. */
-function useNamed(denial: Denial): Denial {
+/** The denial with features and the pool by name, and the unit of the feature, for sentences. The default pool keeps its key and is not named. */
+function useNamed(denial: Denial): Denial & NamedDenial {
   const scope = useScope();
-  const { data: names = NO_NAMES } = useQuery(featureNamesQuery(scope));
+  const { data: features = [] } = useQuery(featuresQuery(scope));
   const { data: pools = [] } = useQuery(poolsQuery(scope));
-  const nameOf = (key: string): string => names.get(key) ?? key;
+  const find = (wanted: string) => features.find(({ key }) => key === wanted);
+  const nameOf = (key: string): string => find(key)?.name ?? key;
   const { feature, items, now, pool } = denial;
   return {
     ...denial,
     pool: pool === "credits" ? pool : (pools.find(({ key }) => key === pool)?.name ?? pool),
     feature: nameOf(feature),
+    unit: find(feature)?.unit ?? null,
     items: items?.map((item) => ({ ...item, feature: nameOf(item.feature) })) ?? null,
     now: now === null ? null : { ...now, feature: nameOf(now.feature) },
   };

@@ -4,7 +4,7 @@ import { HOLD_STATUS_NAMES, ON_EXPIRY_NAMES, overageHeldIn } from "../../format/
 import { countOf, formatCount } from "../../format/numbers.ts";
 import { formatCharge, formatReturn, overageIn } from "../../format/overage.ts";
 import { chargedIn, describeReason, pathOf, reversedBy } from "../../format/request-sentences.ts";
-import { FeatureName, NamedCustomer } from "../../frame/links.tsx";
+import { EventName, FeatureName, NamedCustomer } from "../../frame/links.tsx";
 import { useScope } from "../../frame/use-scope.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { TextLink } from "../../ui/button.tsx";
@@ -217,7 +217,7 @@ function holdItems({ hold, customerId }: KeyHistory): Item[] {
 function eventItems({ event }: KeyHistory): Item[] {
   if (event === null) return [];
   return [
-    { name: "Event", value: <Mono>{event.event}</Mono> },
+    { name: "Event", value: <EventName event={event.event} hasKey /> },
     { name: "Quantity", value: formatCount(event.quantity) },
     { name: "Occurred", value: <Time at={event.occurredAt} as="exact" /> },
     { name: "Event ID", value: <Mono>{event.eventId}</Mono> },

@@ -6,7 +6,7 @@ import { callOf } from "../../api/use-write.ts";
 import { ENVIRONMENT_NAMES } from "../../format/environments.ts";
 import { countUses, describeKey, describeReason } from "../../format/request-sentences.ts";
 import { Outcome } from "../../frame/links.tsx";
-import { useMayActAs, useScope } from "../../frame/use-scope.ts";
+import { useEventNames, useFeatureNames, useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { Button, ButtonLink, TextLink } from "../../ui/button.tsx";
 import { Callout } from "../../ui/callout.tsx";
 import { ApiCall, CodeBlock, CopyButton, Json } from "../../ui/code-block.tsx";
@@ -27,6 +27,7 @@ export function KeyPage() {
   const scope = useScope();
   const { idempotencyKey } = route.useParams();
   const { data: history } = useSuspenseQuery(keyQuery(scope, idempotencyKey));
+  const names = { feature: useFeatureNames(), event: useEventNames() };
   return (
     <Page
       title={idempotencyKey}
@@ -37,7 +38,9 @@ export function KeyPage() {
         </span>
       }
       note={
-        history?.state === "kept" || history?.state === "ended" ? describeKey(history) : "Idempotency key"
+        history?.state === "kept" || history?.state === "ended"
+          ? describeKey(history, names)
+          : "Idempotency key"
       }
       actions={history !== null && <SendAgain history={history} />}
     >

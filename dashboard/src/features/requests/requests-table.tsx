@@ -1,7 +1,7 @@
 import { useEffect } from "react";
 import { pathOf } from "../../format/request-sentences.ts";
-import { CustomerLink, FeatureName, KeyLink, NamedCustomer, Outcome } from "../../frame/links.tsx";
-import { useFeatureNames, useMayActAs, useScope } from "../../frame/use-scope.ts";
+import { CustomerLink, EventName, FeatureName, KeyLink, NamedCustomer, Outcome } from "../../frame/links.tsx";
+import { useEventNames, useFeatureNames, useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { TextLink } from "../../ui/button.tsx";
 import { Json } from "../../ui/code-block.tsx";
 import { Details } from "../../ui/page.tsx";
@@ -24,6 +24,7 @@ export function RequestsTable({
   onUnfold: (by: 1 | -1) => void;
 }) {
   const nameOf = useFeatureNames();
+  const nameOfEvent = useEventNames();
   const columns: readonly Column<LoggedRequest>[] = [
     {
       name: "Time",
@@ -38,7 +39,7 @@ export function RequestsTable({
           {feature !== null ? (
             <FeatureName feature={feature} width={WIDTH} />
           ) : event !== null ? (
-            <Truncated text={event} width={WIDTH} />
+            <EventName event={event} width={WIDTH} />
           ) : (
             <Muted />
           )}
@@ -57,7 +58,9 @@ export function RequestsTable({
           <div className="text-caption wrap-anywhere text-muted md:hidden">
             {[
               request.endpoint,
-              request.feature === null ? request.event : nameOf(request.feature),
+              request.feature !== null
+                ? nameOf(request.feature)
+                : request.event && nameOfEvent(request.event),
               request.customerName ?? request.customerId,
             ]
               .filter(Boolean)
@@ -120,7 +123,7 @@ function RequestDetails({ request, onUnfold }: { request: LoggedRequest; onUnfol
           { name: "Endpoint", value: <Mono>{`POST ${pathOf(endpoint)}`}</Mono> },
           { name: "Status", value: <Mono>{code === null ? String(status) : `${status} ${code}`}</Mono> },
           ...(feature === null ? [] : [{ name: "Feature", value: <FeatureName feature={feature} hasKey /> }]),
-          ...(event === null ? [] : [{ name: "Event", value: <Mono>{event}</Mono> }]),
+          ...(event === null ? [] : [{ name: "Event", value: <EventName event={event} hasKey /> }]),
           {
             name: "Customer",
             value: (

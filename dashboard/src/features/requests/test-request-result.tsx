@@ -6,7 +6,9 @@ import {
   overageCharged,
   summarizeAnswers,
 } from "../../format/request-sentences.ts";
+import { useCustomerName } from "../../frame/customer-picker.tsx";
 import { KeyLink } from "../../frame/links.tsx";
+import { useScope } from "../../frame/use-scope.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { CodeBlock } from "../../ui/code-block.tsx";
 
@@ -14,6 +16,7 @@ type Result = Answer<"tryRequest"> & { tried: Body<"tryRequest"> };
 
 export function TestRequestResult({ result: { answers, charged, tried } }: { result: Result }) {
   const { endpoint, customerId, idempotencyKey } = tried;
+  const customer = useCustomerName(useScope(), customerId);
   const overage = endpoint === "consume" ? overageCharged(answers) : 0;
   return (
     <section aria-label="Result" className="flex flex-col gap-3 rounded-lg border border-line bg-sunken p-4">
@@ -22,7 +25,7 @@ export function TestRequestResult({ result: { answers, charged, tried } }: { res
         <p className="text-muted">
           {charged + overage === 0
             ? "Nothing was charged."
-            : `${formatCharge({ credits: charged, overage })} charged to ${customerId} in total.`}
+            : `${formatCharge({ credits: charged, overage })} charged to ${customer} in total.`}
         </p>
       </div>
       {answers.map((answer, index) => {

@@ -5,14 +5,13 @@ import { inEnvironment } from "../../format/environments.ts";
 import { formatCount } from "../../format/numbers.ts";
 import { momentsOf, rangeOf } from "../../format/usage-range.ts";
 import { CustomerFilter } from "../../frame/customer-picker.tsx";
-import { CustomerLink, NamedCustomer } from "../../frame/links.tsx";
-import { useScope } from "../../frame/use-scope.ts";
+import { CustomerLink, EventName, NamedCustomer } from "../../frame/links.tsx";
+import { useEventNames, useScope } from "../../frame/use-scope.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Json } from "../../ui/code-block.tsx";
 import { EnterField } from "../../ui/filter-field.tsx";
 import { Card, Details, EmptyState, Page } from "../../ui/page.tsx";
 import { type Column, More, Table } from "../../ui/table.tsx";
-import { Truncated } from "../../ui/text.tsx";
 import { readClock, Time, useClock } from "../../ui/time.tsx";
 import { RangeFields } from "../../ui/usage/range-fields.tsx";
 import { WindowEdge } from "../../ui/usage/window-edge.tsx";
@@ -183,7 +182,7 @@ const COLUMNS: readonly Column<UsageEvent>[] = [
     name: "Event",
     cell: (event) => (
       <>
-        <Truncated text={event.event} />
+        <EventName event={event.event} width="max-w-44" />
         <div className="flex gap-2 text-caption text-muted md:hidden">
           <Time at={event.occurredAt} />
           <Customer event={event} />
@@ -198,6 +197,7 @@ const COLUMNS: readonly Column<UsageEvent>[] = [
 
 /** Newest first. */
 function EventsTable({ events }: { events: readonly UsageEvent[] }) {
+  const nameOf = useEventNames();
   return (
     <Table
       label="Events"
@@ -205,7 +205,7 @@ function EventsTable({ events }: { events: readonly UsageEvent[] }) {
       rows={events}
       keyOf={({ eventId }) => eventId}
       details={{
-        label: ({ event, occurredAt }) => `Details of ${event}, ${occurredAt}`,
+        label: ({ event, occurredAt }) => `Details of ${nameOf(event)}, ${occurredAt}`,
         show: (event) => <EventDetails event={event} />,
       }}
     />
@@ -237,7 +237,7 @@ function EventDetails({ event }: { event: UsageEvent }) {
     <div className="flex flex-col gap-4">
       <Details
         items={[
-          { name: "Event", value: <code className="font-mono">{event.event}</code> },
+          { name: "Event", value: <EventName event={event.event} hasKey /> },
           { name: "Feature", value: "None. Events are not charged." },
           {
             name: "Customer",

@@ -14,7 +14,7 @@ import {
   type UsageSettings,
 } from "../../format/usage-search.ts";
 import { useCustomerName } from "../../frame/customer-picker.tsx";
-import { useFeatureNames, usePoolNames, useScope } from "../../frame/use-scope.ts";
+import { useEventNames, useFeatureNames, usePoolNames, useScope } from "../../frame/use-scope.ts";
 import { Button, ButtonLink, LinkButton, TextLink } from "../../ui/button.tsx";
 import { ProblemCallout } from "../../ui/callout.tsx";
 import { EmptyState, Page } from "../../ui/page.tsx";
@@ -42,6 +42,7 @@ export function UsagePage() {
   const names = {
     customerId: useCustomerName(scope, search.customerId ?? ""),
     feature: useFeatureNames()(search.feature ?? ""),
+    event: useEventNames()(search.event ?? ""),
     pool: usePoolNames()(search.pool ?? ""),
   };
   const change = (changed: UsageChange): void =>

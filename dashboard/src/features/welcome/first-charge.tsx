@@ -4,6 +4,7 @@ import { inEnvironment } from "../../format/environments.ts";
 import { randomHex } from "../../format/hex.ts";
 import { countOf } from "../../format/numbers.ts";
 import { describeReason } from "../../format/request-sentences.ts";
+import { useCustomerName } from "../../frame/customer-picker.tsx";
 import { KeyLink } from "../../frame/links.tsx";
 import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -22,6 +23,7 @@ export function FirstCharge({
   onCharged?: () => void;
 }) {
   const scope = useScope();
+  const customer = useCustomerName(scope, customerId);
   const mayCharge = useMayActAs("operator");
   const [idempotencyKey] = useState(() => `first-charge-${randomHex(3)}`);
   const send = useWrite("post", "/manage/v1/projects/{projectId}/{environment}/tries", {
@@ -47,7 +49,7 @@ export function FirstCharge({
     <div className="flex flex-col gap-2">
       <div>
         <Button isBusy={send.isPending} onClick={() => send.mutate(request)}>
-          {inEnvironment(`Charge ${customerId} for ${feature.name}`, scope.environment)}
+          {inEnvironment(`Charge ${customer} for ${feature.name}`, scope.environment)}
         </Button>
       </div>
       <ProblemCallout error={send.error} />

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Scope } from "../../api/answer.ts";
-import { featureNamesQuery } from "../../api/catalog-lists.ts";
+import { eventNamesQuery, featureNamesQuery } from "../../api/catalog-lists.ts";
 import { type Usage, usageQuery } from "../../api/usage.ts";
 import { describeReason } from "../../format/request-sentences.ts";
 import { type Clock, startOf } from "../../format/times.ts";
@@ -78,7 +78,7 @@ function nameOf(
   if (key === null) return groupBy === "customer" ? "Erased customer" : `No ${field ?? "value"}`;
   if (groupBy === "reason") return describeReason(key);
   if (groupBy === "customer") return customerName ?? key;
-  return groupBy === "feature" ? (names.get(key) ?? key) : key;
+  return groupBy === "feature" || groupBy === "event" ? (names.get(key) ?? key) : key;
 }
 
 function rowsWithin(usage: Usage, by: Measure): UsageRow[] {
@@ -119,7 +119,8 @@ export function useUsage(scope: Scope, search: UsageSearch) {
   const clock = useClock();
   const settings = usageSettingsOf(search, Date.now(), clock);
   const { data, error, refetch } = useQuery(usageQuery(scope, settings));
-  const { data: names = NO_NAMES } = useQuery(featureNamesQuery(scope));
+  const { data: features = NO_NAMES } = useQuery(featureNamesQuery(scope));
+  const { data: events = NO_NAMES } = useQuery(eventNamesQuery(scope));
   return {
     settings,
     error,
@@ -127,6 +128,10 @@ export function useUsage(scope: Scope, search: UsageSearch) {
     shown:
       data === undefined || error !== null
         ? null
-        : showUsage(data.usage, { settings: data.settings, names, clock }),
+        : showUsage(data.usage, {
+            settings: data.settings,
+            names: data.settings.groupBy === "event" ? events : features,
+            clock,
+          }),
   };
 }
