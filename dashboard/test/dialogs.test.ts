@@ -68,11 +68,39 @@ test("the bar and the backdrop of a dialog cover the window, and the page does n
   expect(await headingAt()).toBe(before);
 });
 
+test("an open menu neither moves the page nor stops its scrolling", async () => {
+  const { service } = await setupManage();
+  const page = await signIn(service.url, ADA);
+  await page.setViewportSize({ width: 1440, height: 500 });
+  const lookOf = () =>
+    page.evaluate(() => {
+      const { overflowY, scrollbarGutter } = getComputedStyle(document.documentElement);
+      return [overflowY, scrollbarGutter, document.querySelector("h1")?.getBoundingClientRect().x];
+    });
+  const before = await lookOf();
+  await page.getByRole("button", { name: "More actions" }).click();
+  const menu = page.getByRole("menu");
+  await menu.waitFor();
+  expect(await lookOf()).toEqual(before);
+  // The click that closes the menu also reaches what is under it.
+  await page.getByRole("link", { name: "Grants", exact: true }).click();
+  await menu.waitFor({ state: "detached" });
+  await page.waitForURL("**/customers/ada/grants");
+  await page.goto(`${service.url}/projects/1/test/customers`);
+  const columns = page.getByRole("button", { name: "Choose columns" });
+  await columns.waitFor();
+  const list = await lookOf();
+  await columns.click();
+  await menu.waitFor();
+  expect(await lookOf()).toEqual(list);
+});
+
 test("dialogs do not move if the system asks for reduced motion", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, ADA);
   await page.emulateMedia({ reducedMotion: "reduce" });
   await page.getByRole("button", { name: "Add credits", exact: true }).click();
+  await page.getByRole("dialog").waitFor();
   const durations = await page
     .locator("[data-backdrop], [role=dialog]")
     .evaluateAll((elements) => elements.map((element) => getComputedStyle(element).transitionDuration));

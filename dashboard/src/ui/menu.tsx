@@ -18,7 +18,8 @@ export function Menu({
   side?: "bottom" | "top";
 }) {
   return (
-    <BaseMenu.Root>
+    // Base UI's scroll lock of modal menus would leave a strip where the scrollbar was.
+    <BaseMenu.Root modal={false}>
       <BaseMenu.Trigger render={trigger} />
       <BaseMenu.Portal>
         <BaseMenu.Positioner sideOffset={6} align="start" side={side} className="z-50 outline-none">
