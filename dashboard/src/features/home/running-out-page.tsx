@@ -161,6 +161,7 @@ function useColumns(items: readonly CustomerForecast[]): Column<CustomerForecast
   return [
     {
       name: "Customer",
+      isRowLink: true,
       isWide: true,
       cell: ({ customerId, customerName, customerEmail, pools: [pool] }) => (
         <>
