@@ -18,8 +18,7 @@ export function Menu({
   side?: "bottom" | "top";
 }) {
   return (
-    // Base UI's scroll lock of modal menus would leave a strip where the scrollbar was.
-    <BaseMenu.Root modal={false}>
+    <BaseMenu.Root>
       <BaseMenu.Trigger render={trigger} />
       <BaseMenu.Portal>
         <BaseMenu.Positioner sideOffset={6} align="start" side={side} className="z-50 outline-none">

@@ -118,7 +118,7 @@ export function ColumnMenu({
   onChange: (hidden: ReadonlySet<string>) => void;
 }) {
   return (
-    <Menu.Root modal={false}>
+    <Menu.Root>
       <Menu.Trigger render={<IconButton icon={Columns3} label="Choose columns" />} />
       <Menu.Portal>
         <Menu.Positioner sideOffset={6} align="end" side="top" className="z-50 outline-none">
