@@ -28,7 +28,7 @@ export function Page({
         </div>
         {(actions !== undefined || guide !== null) && (
           // Above tabs, on a line of their own on phones: otherwise the tabs would move with the number of buttons.
-          <div className="flex flex-wrap items-center gap-2 max-sm:group-has-[+nav]/header:w-full">
+          <div className="flex flex-wrap items-center gap-2 max-sm:gap-1.5 max-sm:group-has-[+nav]/header:w-full">
             {guide !== null && <GuideLink href={guide} />}
             {actions}
           </div>

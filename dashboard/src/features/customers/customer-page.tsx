@@ -1,6 +1,7 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, Outlet } from "@tanstack/react-router";
 import { poolsQuery } from "../../api/catalog-lists.ts";
+import { callOf } from "../../api/use-write.ts";
 import { describeHeld } from "../../format/holds.ts";
 import { formatCount } from "../../format/numbers.ts";
 import { useScope } from "../../frame/use-scope.ts";
@@ -8,10 +9,13 @@ import { Badge } from "../../ui/badge.tsx";
 import { TabLink, TabLinks } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/code-block.tsx";
 import { Page } from "../../ui/page.tsx";
+import { PageCode } from "../../ui/page-code.tsx";
 import { CustomerActions } from "./customer-actions.tsx";
 import { type Customer, customerQuery } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers/$customerId");
+
+const CUSTOMER_PATH = "/manage/v1/projects/{projectId}/{environment}/customers/{customerId}";
 
 const TABS = [
   { name: "Overview", to: "/projects/$projectId/$environment/customers/$customerId" },
@@ -34,7 +38,15 @@ export function CustomerPage() {
       title={customer.name ?? customer.customerId}
       heading={<Heading customer={customer} />}
       note={<Identity customer={customer} />}
-      actions={<CustomerActions customer={customer} />}
+      actions={
+        <>
+          <PageCode
+            json={{ label: "the customer", value: customer }}
+            call={callOf("get", CUSTOMER_PATH, { params: { path: params } })}
+          />
+          <CustomerActions customer={customer} />
+        </>
+      }
     >
       <StandingLine customer={customer} />
       <TabLinks label="Customer">

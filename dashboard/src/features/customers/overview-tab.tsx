@@ -8,7 +8,7 @@ import { formatTime } from "../../format/times.ts";
 import { useScope } from "../../frame/use-scope.ts";
 import { TextLink } from "../../ui/button.tsx";
 import { Callout } from "../../ui/callout.tsx";
-import { Disclosure, Json } from "../../ui/code-block.tsx";
+import { Disclosure } from "../../ui/code-block.tsx";
 import { lazyChart } from "../../ui/lazy.tsx";
 import { Card, Details } from "../../ui/page.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
@@ -125,7 +125,6 @@ function About({ customer }: { customer: Customer }) {
             })),
           ]}
         />
-        <Json label="the customer" value={customer} />
       </div>
     </Card>
   );
