@@ -82,7 +82,7 @@ test("an open menu does not move the page, and leaves no strip where the scrollb
   for (const [path, name] of [
     ["customers/ada", "More actions"],
     ["customers", "Choose columns"],
-  ]) {
+  ] as const) {
     await page.goto(`${service.url}/projects/1/test/${path}`);
     const button = page.getByRole("button", { name });
     await button.waitFor();
