@@ -294,12 +294,7 @@ function MadeLink({
 
 /** An email with the invitation, for the user to send. */
 function mailtoOf({ name, email }: Pick<Member, "name" | "email">, address: string): string {
-  const body = [
-    `Hello ${name},`,
-    "",
-    "Open this link to join our Purser workspace. It can be used once and expires in 7 days.",
-    "",
-    address,
-  ].join("\r\n");
+  const text = "Open this link to join our Purser workspace. It can be used once and expires in 7 days.";
+  const body = `Hello ${name},\r\n\r\n${text}\r\n\r\n${address}`;
   return `mailto:${encodeURIComponent(email)}?subject=${encodeURIComponent("Invitation to Purser")}&body=${encodeURIComponent(body)}`;
 }
