@@ -55,8 +55,9 @@ test.each(["light", "dark"] as const)(
         expect.stringMatching(/Top-up\s+\+40\s+140/),
         expect.stringMatching(/Plan credits\s+\+100\s+100/),
       ]);
-    await tabTo(page, page.getByRole("button", { name: "JSON" }));
+    await page.getByRole("button", { name: "Code" }).focus();
     await page.keyboard.press("Enter");
+    await page.getByRole("menuitem", { name: "JSON" }).press("Enter");
     await page.getByText('"seats": 3').waitFor();
     await expectAccessible(page);
   },

@@ -68,11 +68,40 @@ test("the bar and the backdrop of a dialog cover the window, and the page does n
   expect(await headingAt()).toBe(before);
 });
 
+test("an open menu does not move the page, and leaves no strip where the scrollbar was", async () => {
+  const { service } = await setupManage();
+  const page = await signIn(service.url, ADA);
+  await page.setViewportSize({ width: 1440, height: 500 });
+  // Only Base UI's scroll lock, which reserves the strip, sets styles on these elements.
+  const lookOf = () =>
+    page.evaluate(() => [
+      document.documentElement.style.cssText,
+      document.body.style.cssText,
+      document.querySelector("h1")?.getBoundingClientRect().x,
+    ]);
+  for (const [path, name] of [
+    ["customers/ada", "More actions"],
+    ["customers", "Choose columns"],
+  ] as const) {
+    await page.goto(`${service.url}/projects/1/test/${path}`);
+    const button = page.getByRole("button", { name });
+    await button.waitFor();
+    const before = await lookOf();
+    await button.click();
+    await page.getByRole("menu").waitFor();
+    // The lock is set after the menu is shown.
+    await page.waitForTimeout(200);
+    expect(await lookOf()).toEqual(before);
+    await expectAccessible(page);
+  }
+});
+
 test("dialogs do not move if the system asks for reduced motion", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, ADA);
   await page.emulateMedia({ reducedMotion: "reduce" });
   await page.getByRole("button", { name: "Add credits", exact: true }).click();
+  await page.getByRole("dialog").waitFor();
   const durations = await page
     .locator("[data-backdrop], [role=dialog]")
     .evaluateAll((elements) => elements.map((element) => getComputedStyle(element).transitionDuration));

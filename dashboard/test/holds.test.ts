@@ -92,6 +92,25 @@ test("the history shows how each hold ended, and links to its charge", async () 
   await page.waitForURL(`**/customers/ada/ledger?charge=${body["consumeId"]}`);
 });
 
+test("a denied extension of a hold is explained by its reason and the customer's current state", async () => {
+  const { service, manage, hold, extend } = await setupHolds();
+  const opened = await hold({ feature: "image.render", quantity: 2 });
+  const reply = await extend(String(opened.body["holdId"]), { quantity: 50 });
+  expect(reply.body).toMatchObject({ allowed: false, reason: "insufficient_credits" });
+  const requests = async () => ((await manage("GET", "requests")).body["items"] as unknown[]).length;
+  await expect.poll(requests).toBe(2);
+  for (const path of ["/projects/1/test/requests", `${ADA}/requests`]) {
+    const page = await signIn(service.url, path);
+    await page.getByRole("button", { name: "Why?" }).click();
+    const dialog = page.getByRole("dialog", { name: "Denied: not enough credits" });
+    await dialog.getByText("The extension cost more credits than the customer had.").waitFor();
+    await dialog.getByText(/^Denied extensions are not stored\./).waitFor();
+    await expect.poll(() => dialog.textContent()).toMatch(/PlanPro.*Balance80/);
+    await dialog.getByRole("link", { name: "Add credits" }).waitFor();
+    await expectAccessible(page);
+  }
+});
+
 test("a key that opened a hold shows it, and links to it", async () => {
   const { service, database, hold } = await setupHolds();
   const job = { feature: "image.render", quantity: 2, idempotencyKey: "job-1" };

@@ -160,6 +160,9 @@ test("Home names the customers who will run out of credits this week, and links 
   const [header, , line, rest] = readFileSync(await (await download).path(), "utf8").split("\r\n");
   expect(header).toMatch(/^Customer ID,Name,Email,Plan,Pool,Balance,Used per day,Days left,Empty,Renews$/);
   expect([line, rest]).toEqual([expect.stringMatching(/^fast,Fast Films,pay@/), ""]);
+  // A click beside the link opens the customer too.
+  await rows.filter({ hasText: "Fast Films" }).getByText("Empty in about 2 days").last().click();
+  await page.waitForURL("**/customers/fast");
 });
 
 test("a possible double charge is flagged on Home and on the customer's overview", async () => {

@@ -78,9 +78,12 @@ test("a reached limit is explained and leads to the plan by keyboard", async () 
     .waitFor();
   await page.getByText(/^Or wait until the limit resets on .* (UTC|CET|CEST)\.$/).waitFor();
   await expectAccessible(page);
-  await page.getByRole("button", { name: "JSON" }).focus();
+  await page.getByRole("button", { name: "Code" }).focus();
   await page.keyboard.press("Enter");
+  await page.getByRole("menuitem", { name: "JSON" }).press("Enter");
   await page.getByText('"reason": "limit_reached"').first().waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
   await page.getByRole("link", { name: "Open plan Pro" }).focus();
   await page.keyboard.press("Enter");
   await page.waitForURL("**/plans/pro");

@@ -225,3 +225,21 @@ function setVisible(page: Page, isVisible: boolean): Promise<void> {
     isVisible ? "visible" : "hidden",
   );
 }
+
+test("at 1024 pixels, the outcome and the reason of every request are in the window", async () => {
+  const managed = await setupManage();
+  const { service, manage, consume } = managed;
+  const customerId = "org_northlight_robotics_and_automation_gmbh";
+  await manage("PUT", `customers/${customerId}`, { body: { name: "Northlight Robotics and Automation" } });
+  await act(managed);
+  await consume({ ...RENDER, customerId, idempotencyKey: "render-2026-11-18-0000000001-final", quantity: 9 });
+  await logged(managed, 8);
+  const page = await signIn(service.url, REQUESTS, { width: 1024 });
+  await expect.poll(() => rowsOf(page).count()).toBe(8);
+  const table = page.getByRole("region", { name: "Requests" });
+  const [content, shown] = await table.evaluate(({ scrollWidth, clientWidth }) => [scrollWidth, clientWidth]);
+  expect(content).toBe(shown);
+  const why = await rowsOf(page).getByRole("link", { name: "Why?" }).first().boundingBox();
+  expect((why?.x ?? 1024) + (why?.width ?? 0)).toBeLessThan(1024);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(1024);
+});

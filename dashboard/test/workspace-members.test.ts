@@ -42,6 +42,12 @@ test("an invitation link is created by keyboard and grants its role", async () =
   await page.keyboard.press("Enter");
   const link = await page.evaluate(() => navigator.clipboard.readText());
   expect(link).toMatch(new RegExp(`^${service.url}/join#pur_link_`));
+  const mail = new URL(
+    (await made.getByRole("link", { name: "Open in email app" }).getAttribute("href")) ?? "",
+  );
+  expect([mail.protocol, decodeURIComponent(mail.pathname)]).toEqual(["mailto:", "vera@example.com"]);
+  expect(mail.searchParams.get("subject")).toBe("Invitation to Purser");
+  expect(mail.searchParams.get("body")).toContain(`\r\n${link}`);
   await tabTo(page, page.getByRole("button", { name: "Done" }));
   await page.keyboard.press("Enter");
   await row(page, "Vera Viewer").getByText("Invited").waitFor();

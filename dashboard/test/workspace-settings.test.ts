@@ -46,9 +46,11 @@ test("an empty field means no limit, and only changes are sent", async () => {
   const page = await signIn(service.url, PATH);
   await changeBox(page, "History window, in days", "30");
   await changeBox(page, "Requests per second", "5000");
-  await page.getByRole("button", { name: "API call" }).click();
+  await page.getByRole("button", { name: "Code" }).click();
+  await page.getByRole("menuitem", { name: "API call" }).click();
   const shown = await page.getByRole("region", { name: "the call" }).textContent();
   expect(shown).toContain(`-d '{"limits":{"historyDaysMax":30,"requestsPerSecondMax":5000}}'`);
+  await page.keyboard.press("Escape");
   await page.getByRole("button", { name: "Save workspace" }).click();
   await page.getByText("History window: No limit → 30 days").waitFor();
   await changeBox(page, "Requests per second", "");
@@ -183,7 +185,8 @@ test("system health shows its state and reasons", async () => {
 test.each(["light", "dark"] as const)("settings are accessible in %s", async (scheme) => {
   const { service } = await setupManage();
   const page = await signIn(service.url, PATH, { scheme });
-  await page.getByRole("button", { name: "API call" }).click();
+  await page.getByRole("button", { name: "Code" }).click();
+  await page.getByRole("menuitem", { name: "API call" }).click();
   await expectAccessible(page);
   for (const path of [HEALTH, PROFILE, PROJECTS]) {
     await page.goto(path);

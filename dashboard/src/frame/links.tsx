@@ -132,13 +132,13 @@ export function Outcome({
 }) {
   const { kind, name, why } = outcomeOf(request);
   return (
-    <span className="flex flex-wrap items-center gap-x-2 gap-y-0.5 md:flex-nowrap">
+    <span className="flex flex-wrap items-center gap-x-2 gap-y-0.5 xl:flex-nowrap">
       <Badge tone={TONES[kind]}>{name}</Badge>
       {request.isReplay && <Badge>Replay</Badge>}
       {why !== null && (
         <span
           title={request.code === null ? undefined : `${request.status} ${request.code}`}
-          className="max-md:min-w-28 max-md:whitespace-normal"
+          className="max-xl:min-w-28 max-xl:whitespace-normal"
         >
           {why}
         </span>

@@ -6,7 +6,7 @@ import { CodeBlock, curlOf } from "./code-block.tsx";
 import { Dialog } from "./dialog.tsx";
 import { Menu, MenuItem } from "./menu.tsx";
 
-/** A menu in the header of a page: its content as JSON, and the API call that reads it. */
+/** A menu in the header of a page or card: its content as JSON, and the API call that reads or saves it. */
 export function PageCode({
   json,
   call,

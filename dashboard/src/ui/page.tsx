@@ -21,13 +21,14 @@ export function Page({
   const guide = useContext(GuideContext);
   return (
     <div className="mx-auto flex w-full max-w-6xl flex-col gap-6 px-4 py-6 md:px-8">
-      <header className="flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
+      <header className="group/header flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
         <div className="min-w-0">
           <h1 className="text-page font-semibold tracking-tight wrap-anywhere">{heading}</h1>
           {note !== undefined && <div className="mt-0.5 max-w-prose text-muted">{note}</div>}
         </div>
         {(actions !== undefined || guide !== null) && (
-          <div className="flex flex-wrap items-center gap-2">
+          // Above tabs, on a line of their own on phones: otherwise the tabs would move with the number of buttons.
+          <div className="flex flex-wrap items-center gap-2 max-sm:gap-1.5 max-sm:group-has-[+nav]/header:w-full">
             {guide !== null && <GuideLink href={guide} />}
             {actions}
           </div>

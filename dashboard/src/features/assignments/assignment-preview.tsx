@@ -1,6 +1,6 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import type { Body, Scope } from "../../api/answer.ts";
-import { featureNamesQuery, type PlanSummary, poolsQuery } from "../../api/catalog-lists.ts";
+import type { PlanSummary } from "../../api/catalog-lists.ts";
 import { answerOf, api } from "../../api/client.ts";
 import { formatCount } from "../../format/numbers.ts";
 import { formatAllowance, joinList } from "../../format/terms.ts";
@@ -10,6 +10,7 @@ import { classNames } from "../../ui/class-names.ts";
 import { Time } from "../../ui/time.tsx";
 import type { Customer } from "../customers/queries.ts";
 import { usePlanTerms } from "../customers/use-plan-terms.ts";
+import { useLossNames } from "./bulk-losses.tsx";
 import { BULK_PATH } from "./bulk-plan.tsx";
 import { lossesOf } from "./plan-losses.ts";
 
@@ -148,15 +149,10 @@ function included({ latest }: PlanSummary, nameOf: (pool: string) => string): st
 /** Warns if the customer's current plan has more. */
 function Losses({ customer, plan }: Change) {
   const { plan: current, overrides } = customer;
-  const scope = useScope();
   const before = usePlanTerms(customer);
-  const { data: features } = useQuery(featureNamesQuery(scope));
-  const { data: pools = [] } = useQuery(poolsQuery(scope));
+  const names = useLossNames();
   if (current === null || current.key === plan.key || before === null || plan.latest === null) return null;
-  const losses = lossesOf({ before, after: plan.latest }, overrides, {
-    feature: (key) => features?.get(key) ?? key,
-    pool: (key) => (pools.length < 2 ? null : (pools.find((pool) => pool.key === key)?.name ?? key)),
-  });
+  const losses = lossesOf({ before, after: plan.latest }, overrides, names);
   if (losses.length === 0) return null;
   return (
     <Callout tone="warn" title={`${plan.name} has less than ${current.name}`}>

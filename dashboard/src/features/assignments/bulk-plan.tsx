@@ -11,6 +11,7 @@ import { useClock } from "../../ui/time.tsx";
 import type { BulkChange, Effect } from "../customers/bulk-change.ts";
 import { BulkDialog, type BulkDialogProps } from "../customers/bulk-dialog.tsx";
 import type { Customer } from "../customers/queries.ts";
+import { BulkLosses } from "./bulk-losses.tsx";
 import { type AssignmentForm, EMPTY_ASSIGNMENT, PlanFields } from "./plan-fields.tsx";
 
 export const BULK_PATH = "/manage/v1/projects/{projectId}/{environment}/bulk-assignments";
@@ -39,7 +40,9 @@ export function BulkPlanDialog({ customers, onChanged, onClose }: BulkDialogProp
     retry: false,
   });
   const effects = preview.data?.map((customer) => describeEffect(customer, nameOf)) ?? null;
-  const name = plans.find(({ key }) => key === form.plan)?.name ?? "plan";
+  const changing = effects?.filter(({ after }) => after !== null).map(({ customer }) => customer) ?? [];
+  const plan = plans.find(({ key }) => key === form.plan) ?? null;
+  const name = plan?.name ?? "plan";
   return (
     <BulkDialog
       title="Assign plan"
@@ -66,6 +69,7 @@ export function BulkPlanDialog({ customers, onChanged, onClose }: BulkDialogProp
           Checking the selected customers…
         </p>
       )}
+      {isReady && plan !== null && <BulkLosses customers={changing} plan={plan} />}
     </BulkDialog>
   );
 }

@@ -12,6 +12,7 @@ import { ApiCall, CodeBlock, Disclosure } from "../../ui/code-block.tsx";
 import { WriteDialog } from "../../ui/dialog.tsx";
 import { Checkbox, TextArea, TextField } from "../../ui/field.tsx";
 import { Card, Page } from "../../ui/page.tsx";
+import { PageCode } from "../../ui/page-code.tsx";
 import { saveFile } from "../../ui/save-file.ts";
 import { notify } from "../../ui/toast.tsx";
 import type { Reach } from "../plans/plan-parts.tsx";
@@ -27,7 +28,11 @@ export function CatalogFilePage() {
   const text = JSON.stringify(document, null, 2);
   const name = `catalog-${scope.projectId}-${scope.environment}.json`;
   return (
-    <Page title="Catalog file" note="Export and import the catalog as JSON.">
+    <Page
+      title="Catalog file"
+      note="Export and import the catalog as JSON."
+      actions={<PageCode call={callOf("get", CATALOG_PATH, { params: { path: scope } })} />}
+    >
       <Card
         title="Export"
         note="Latest plan versions, without drafts."
@@ -37,12 +42,9 @@ export function CatalogFilePage() {
           </Button>
         }
       >
-        <div className="flex flex-col gap-3">
-          <Disclosure title="Show JSON">
-            <CodeBlock label="the catalog" code={text} />
-          </Disclosure>
-          <ApiCall call={callOf("get", CATALOG_PATH, { params: { path: scope } })} />
-        </div>
+        <Disclosure title="Show JSON">
+          <CodeBlock label="the catalog" code={text} />
+        </Disclosure>
       </Card>
       <ApplyCatalog />
     </Page>

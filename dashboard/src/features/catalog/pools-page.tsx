@@ -83,7 +83,15 @@ function DrawnFrom({ pool }: { pool: Pool }) {
 }
 
 /** Creates a pool, or renames one; `pool` is null for a new one. */
-function PoolDialog({ pool, onClose }: { pool: Pool | null; onClose: () => void }) {
+export function PoolDialog({
+  pool,
+  onSaved,
+  onClose,
+}: {
+  pool: Pool | null;
+  onSaved?: (pool: Pool) => void;
+  onClose: () => void;
+}) {
   const scope = useScope();
   const { data: pools } = useSuspenseQuery(poolsQuery(scope));
   const { register, handleSubmit, control, setValue, formState } = useForm<Pool>({
@@ -96,8 +104,10 @@ function PoolDialog({ pool, onClose }: { pool: Pool | null; onClose: () => void 
     body: { name: name.trim() },
   });
   const save = useWrite("put", "/manage/v1/projects/{projectId}/{environment}/pools/{key}", {
-    onSuccess: async ({ name }) => {
+    onSuccess: async (saved) => {
+      const { name } = saved;
       await refreshCatalog();
+      onSaved?.(saved);
       notify(
         pool === null ? `Created pool ${name}` : "Renamed pool",
         pool === null ? undefined : `${pool.name} → ${name}`,
@@ -111,7 +121,11 @@ function PoolDialog({ pool, onClose }: { pool: Pool | null; onClose: () => void 
       write={save}
       request={requestOf({ ...values, key: values.key || "video" })}
       action={pool === null ? "Create pool" : "Rename pool"}
-      onSubmit={handleSubmit((wanted) => save.mutate(requestOf(wanted)))}
+      onSubmit={(event) => {
+        // React passes the event on to the form of the plan that opened the dialog.
+        event.stopPropagation();
+        return handleSubmit((wanted) => save.mutate(requestOf(wanted)))(event);
+      }}
       onClose={onClose}
     >
       <NameField

@@ -1,25 +1,21 @@
-import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
-import { getRouteApi, Outlet, useMatch } from "@tanstack/react-router";
-import { Fragment } from "react";
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { getRouteApi, Outlet } from "@tanstack/react-router";
 import { poolsQuery } from "../../api/catalog-lists.ts";
+import { callOf } from "../../api/use-write.ts";
 import { describeHeld } from "../../format/holds.ts";
 import { formatCount } from "../../format/numbers.ts";
-import { describeOverage } from "../../format/overage.ts";
 import { useScope } from "../../frame/use-scope.ts";
 import { Badge } from "../../ui/badge.tsx";
-import { TabLink, TabLinks, TextLink } from "../../ui/button.tsx";
+import { TabLink, TabLinks } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/code-block.tsx";
-import { Figure, Page } from "../../ui/page.tsx";
-import { Time } from "../../ui/time.tsx";
-import { PlanStanding } from "../assignments/plan-standing.tsx";
-import { findRenewal } from "../credits/grants.ts";
-import { knownGrantsQuery } from "../ledger/queries.ts";
+import { Page } from "../../ui/page.tsx";
+import { PageCode } from "../../ui/page-code.tsx";
 import { CustomerActions } from "./customer-actions.tsx";
-import { type Customer, customerQuery, planVersionQuery } from "./queries.ts";
+import { type Customer, customerQuery } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/customers/$customerId");
 
-const OVERVIEW = "/signed-in/projects/$projectId/$environment/customers/$customerId/";
+const CUSTOMER_PATH = "/manage/v1/projects/{projectId}/{environment}/customers/{customerId}";
 
 const TABS = [
   { name: "Overview", to: "/projects/$projectId/$environment/customers/$customerId" },
@@ -37,16 +33,22 @@ export function CustomerPage() {
   const { customerId } = route.useParams();
   const { data: customer } = useSuspenseQuery(customerQuery({ ...scope, customerId }));
   const params = { ...scope, customerId };
-  // The overview has the full figures. On the other tabs, the same facts are one line.
-  const isOverview = useMatch({ from: OVERVIEW, shouldThrow: false }) !== undefined;
   return (
     <Page
       title={customer.name ?? customer.customerId}
       heading={<Heading customer={customer} />}
       note={<Identity customer={customer} />}
-      actions={<CustomerActions customer={customer} />}
+      actions={
+        <>
+          <PageCode
+            json={{ label: "the customer", value: customer }}
+            call={callOf("get", CUSTOMER_PATH, { params: { path: params } })}
+          />
+          <CustomerActions customer={customer} />
+        </>
+      }
     >
-      {isOverview ? <CustomerStanding customer={customer} /> : <StandingLine customer={customer} />}
+      <StandingLine customer={customer} />
       <TabLinks label="Customer">
         {TABS.map(({ name, to }) => (
           <TabLink key={name} to={to} params={params} activeOptions={{ exact: name === "Overview" }}>
@@ -85,7 +87,7 @@ function Identity({ customer: { customerId, email, billingReference } }: { custo
   );
 }
 
-/** Balances, overage and plan in one line. */
+/** Balances, overage and plan in one line, the same height on every tab, so that the tabs do not move. */
 function StandingLine({ customer: { balances, plan } }: { customer: Customer }) {
   const { data: pools } = useSuspenseQuery(poolsQuery(useScope()));
   const nameOf = (key: string): string => pools.find((pool) => pool.key === key)?.name ?? key;
@@ -122,120 +124,5 @@ function StandingLine({ customer: { balances, plan } }: { customer: Customer }) 
         </div>
       ))}
     </dl>
-  );
-}
-
-type ActivePlan = NonNullable<Customer["plan"]>;
-
-/** Balances, overage and plan. */
-function CustomerStanding({ customer }: { customer: Customer }) {
-  const { customerId, balances, plan, nextPlan } = customer;
-  const { data: pools } = useSuspenseQuery(poolsQuery(useScope()));
-  const ofPool = (key: string): string =>
-    balances.length === 1 ? "" : ` (${pools.find((pool) => pool.key === key)?.name ?? key})`;
-  return (
-    <div className="grid grid-cols-2 gap-2 sm:grid-cols-[repeat(auto-fit,minmax(14rem,1fr))] sm:gap-4">
-      {balances.length === 0 && <Figure name="Balance" value="0" note="No credits yet" />}
-      {balances.map(({ pool, balance, held, overage }) => (
-        <Fragment key={pool}>
-          <Figure
-            name={`Balance${ofPool(pool)}`}
-            value={formatCount(balance)}
-            note={
-              <>
-                {plan === null ? (
-                  "Cannot be spent without a plan"
-                ) : (
-                  <BalanceNote
-                    plan={plan}
-                    nextStart={nextPlan?.startsAt ?? null}
-                    customerId={customerId}
-                    pool={pool}
-                    isEmpty={balance === 0}
-                  />
-                )}
-                {held > 0 && <HeldNote held={held} customerId={customerId} />}
-              </>
-            }
-          />
-          {overage !== null && (
-            <Figure
-              name={`Overage used${ofPool(pool)}`}
-              value={formatCount(overage.used)}
-              note={
-                <>
-                  {describeOverage(overage)}
-                  <div>To be invoiced. Not part of the balance.</div>
-                </>
-              }
-            />
-          )}
-        </Fragment>
-      ))}
-      <Figure name="Plan" value={plan?.name ?? "None"} note={<PlanNote customer={customer} />} />
-    </div>
-  );
-}
-
-function BalanceNote({
-  plan,
-  nextStart,
-  customerId,
-  pool,
-  isEmpty,
-}: {
-  plan: ActivePlan;
-  nextStart: string | null;
-  customerId: string;
-  pool: string;
-  isEmpty: boolean;
-}) {
-  const scope = useScope();
-  const { data: version } = useQuery(planVersionQuery(scope, plan));
-  const { data: known } = useQuery(knownGrantsQuery({ ...scope, customerId }));
-  const allowance = version?.allowances.find((each) => each.pool === pool);
-  const renewal = allowance === undefined ? null : findRenewal(allowance, known?.grants ?? []);
-  // A plan that ends before the renewal does not renew.
-  const ends = [plan.endsAt, nextStart].filter((end) => end !== null);
-  const now = isEmpty ? "No credits left." : "Available now.";
-  if (renewal === null || ends.some((end) => end <= renewal)) return now;
-  return (
-    <>
-      {now} Renews <Time at={renewal} as="day" />.
-    </>
-  );
-}
-
-function HeldNote({ held, customerId }: { held: number; customerId: string }) {
-  const scope = useScope();
-  return (
-    <div>
-      <TextLink
-        to="/projects/$projectId/$environment/customers/$customerId/holds"
-        params={{ ...scope, customerId }}
-      >
-        {describeHeld(held)}
-      </TextLink>
-    </div>
-  );
-}
-
-function PlanNote({ customer }: { customer: Customer }) {
-  const { overrides } = customer;
-  return (
-    <>
-      <PlanStanding customer={customer} />
-      {overrides !== null && (
-        <div>
-          Has overrides
-          {overrides.endsAt !== null && (
-            <>
-              {" until "}
-              <Time at={overrides.endsAt} as="day" />
-            </>
-          )}
-        </div>
-      )}
-    </>
   );
 }

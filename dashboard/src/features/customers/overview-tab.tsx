@@ -8,7 +8,7 @@ import { formatTime } from "../../format/times.ts";
 import { usePoolNames, useScope } from "../../frame/use-scope.ts";
 import { TextLink } from "../../ui/button.tsx";
 import { Callout } from "../../ui/callout.tsx";
-import { Disclosure, Json } from "../../ui/code-block.tsx";
+import { Disclosure } from "../../ui/code-block.tsx";
 import { lazyChart } from "../../ui/lazy.tsx";
 import { Card, Details } from "../../ui/page.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
@@ -18,6 +18,7 @@ import { findDuplicates } from "../ledger/ledger-duplicates.ts";
 import { type Entry, type Grant, knownGrantsQuery } from "../ledger/queries.ts";
 import { OverridesCard } from "../overrides/overrides-card.tsx";
 import { type BalancePoint, balanceHistory } from "./balance-history.ts";
+import { CustomerStanding } from "./customer-standing.tsx";
 import { OpenGrantsCard, PlanCard } from "./overview-cards.tsx";
 import {
   type Customer,
@@ -42,6 +43,9 @@ export function OverviewTab() {
     customer.balances.length === 0 ? [{ pool: "credits", balance: 0, held: 0 }] : customer.balances;
   return (
     <div className="grid items-start gap-6 xl:grid-cols-[2fr_1fr]">
+      <div className="xl:col-span-2">
+        <CustomerStanding customer={customer} />
+      </div>
       <div className="flex min-w-0 flex-col gap-6">
         <PossibleDuplicates entries={ledger.items} grants={grants} now={dataUpdatedAt} />
         {balances.map(({ pool, balance, held }, index) => (
@@ -121,7 +125,6 @@ function About({ customer }: { customer: Customer }) {
             })),
           ]}
         />
-        <Json label="the customer" value={customer} />
       </div>
     </Card>
   );

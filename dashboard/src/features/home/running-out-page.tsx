@@ -42,7 +42,7 @@ export function RunningOutPage() {
   return (
     <Page
       title="Running out"
-      note={`Customers without credits first, then by days until empty. ${FORECAST_ASSUMES}`}
+      heading="Customers"
       actions={
         <>
           {data.items.length > 0 && (
@@ -88,6 +88,9 @@ export function RunningOutPage() {
           </EmptyState>
         ) : (
           <>
+            <p className="border-b border-line px-4 py-2 text-caption text-muted">
+              Customers without credits first, then by days until empty.
+            </p>
             <Table
               label="Customers by days until empty"
               columns={columns}
@@ -103,6 +106,7 @@ export function RunningOutPage() {
               shown={Math.min(count, data.items.length)}
               what="customers"
             />
+            <p className="border-t border-line px-4 py-2 text-caption text-muted">{FORECAST_ASSUMES}</p>
           </>
         )}
       </Card>
@@ -157,6 +161,7 @@ function useColumns(items: readonly CustomerForecast[]): Column<CustomerForecast
   return [
     {
       name: "Customer",
+      isRowLink: true,
       isWide: true,
       cell: ({ customerId, customerName, customerEmail, pools: [pool] }) => (
         <>

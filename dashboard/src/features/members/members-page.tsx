@@ -1,5 +1,5 @@
 import { useSuspenseInfiniteQuery } from "@tanstack/react-query";
-import { KeyRound, Link2, Pencil, UserRoundMinus, UserRoundPlus } from "lucide-react";
+import { KeyRound, Link2, Mail, Pencil, UserRoundMinus, UserRoundPlus } from "lucide-react";
 import { useState } from "react";
 import { useForm } from "react-hook-form";
 import type { Answer, Body } from "../../api/answer.ts";
@@ -243,6 +243,7 @@ function MadeLink({
   onClose: () => void;
 }) {
   const isInvitation = member.status === "invited";
+  const address = `${window.location.origin}${link.path}`;
   return (
     <Dialog
       isOpen
@@ -251,7 +252,7 @@ function MadeLink({
       isSticky
       isWide
     >
-      <CodeBlock label="the link" code={`${window.location.origin}${link.path}`} />
+      <CodeBlock label="the link" code={address} />
       <Details
         items={[
           { name: "For", value: `${member.name}, ${member.email}, as ${nameOfRole(member.role)}` },
@@ -270,11 +271,30 @@ function MadeLink({
         Purser does not send email. Anyone with the link can log in as {member.name}. The link is shown only
         once.
       </Callout>
-      <DialogActions>
+      <DialogActions
+        note={
+          isInvitation && (
+            <a
+              href={mailtoOf(member, address)}
+              className="inline-flex items-center gap-1.5 font-medium text-accent underline-offset-2 hover:underline"
+            >
+              <Mail className="size-3.5" aria-hidden />
+              Open in email app
+            </a>
+          )
+        }
+      >
         <Button tone="primary" onClick={onClose}>
           Done
         </Button>
       </DialogActions>
     </Dialog>
   );
+}
+
+/** An email with the invitation, for the user to send. */
+function mailtoOf({ name, email }: Pick<Member, "name" | "email">, address: string): string {
+  const text = "Open this link to join our Purser workspace. It can be used once and expires in 7 days.";
+  const body = `Hello ${name},\r\n\r\n${text}\r\n\r\n${address}`;
+  return `mailto:${encodeURIComponent(email)}?subject=${encodeURIComponent("Invitation to Purser")}&body=${encodeURIComponent(body)}`;
 }

@@ -54,20 +54,20 @@ export function MonthEndPage() {
             json={data && { label: "the statement", value: data }}
             call={callOf("get", MONTH_PATH, { params: { path: { ...scope, month } } })}
           />
-          {data !== undefined && data.lines.length + data.overage.length > 0 && (
-            <>
-              <ButtonLink
-                to="/projects/$projectId/$environment/usage/exports"
-                params={scope}
-                search={{ kind: "ledger", month }}
-              >
-                Export ledger
-              </ButtonLink>
-              <Button icon={FileDown} onClick={() => save(data, scope.environment)}>
-                Download CSV
-              </Button>
-            </>
-          )}
+          <ButtonLink
+            to="/projects/$projectId/$environment/usage/exports"
+            params={scope}
+            search={{ kind: "ledger", month }}
+          >
+            Export ledger
+          </ButtonLink>
+          <Button
+            icon={FileDown}
+            isDisabled={data === undefined || data.lines.length + data.overage.length === 0}
+            onClick={() => data !== undefined && save(data, scope.environment)}
+          >
+            Download CSV
+          </Button>
         </>
       }
     >

@@ -1,5 +1,5 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
-import { Sparkles } from "lucide-react";
+import { Plus, Sparkles } from "lucide-react";
 import { useState } from "react";
 import { useFormContext, useWatch } from "react-hook-form";
 import {
@@ -12,12 +12,13 @@ import {
 } from "../../format/term-fields.ts";
 import { capitalize, formatCost, pluralOf } from "../../format/terms.ts";
 import { useScope } from "../../frame/use-scope.ts";
-import { ButtonLink } from "../../ui/button.tsx";
+import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Checkbox, Select, TextField } from "../../ui/field.tsx";
 import { Card, EmptyState } from "../../ui/page.tsx";
 import { matches } from "../catalog/list-filter.tsx";
+import { PoolDialog } from "../catalog/pools-page.tsx";
 import { type Feature, featuresQuery, poolsQuery } from "../catalog/queries.ts";
-import type { PlanValues } from "./plan-values.ts";
+import { emptyAllowance, type PlanValues } from "./plan-values.ts";
 
 const PERIODS = [
   { value: "day", label: "Daily" },
@@ -30,16 +31,36 @@ const PERIODS = [
 /** Credits per pool and period. */
 export function AllowanceFields() {
   const { data: pools } = useSuspenseQuery(poolsQuery(useScope()));
-  const { control } = useFormContext<PlanValues>();
+  const { control, setValue } = useFormContext<PlanValues>();
   const rows = useWatch({ control, name: "allowances" });
+  const [isCreating, setCreating] = useState(false);
   return (
-    <Card title="Credits" note="Renewed each period, starting when the plan is assigned.">
+    <Card
+      title="Credits"
+      note="Renewed each period, starting when the plan is assigned."
+      actions={
+        <Button tone="quiet" icon={Plus} onClick={() => setCreating(true)}>
+          Create pool
+        </Button>
+      }
+    >
       <div className="flex flex-col gap-4">
         {rows.map(({ pool }, index) => {
           const name = pools.find(({ key }) => key === pool)?.name ?? pool;
           return <AllowanceRow key={pool} index={index} name={rows.length > 1 ? name : null} />;
         })}
       </div>
+      {isCreating && (
+        <PoolDialog
+          pool={null}
+          onSaved={({ key }) =>
+            setValue("allowances", [...rows, { ...emptyAllowance(key), isGiven: true }], {
+              shouldDirty: true,
+            })
+          }
+          onClose={() => setCreating(false)}
+        />
+      )}
     </Card>
   );
 }

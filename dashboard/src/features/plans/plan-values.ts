@@ -22,6 +22,19 @@ export type PlanValues = {
   features: { feature: string; isIncluded: boolean; period: Period | "none"; quantity: number }[];
 };
 
+/** The row of a pool that the plan does not include yet. */
+export function emptyAllowance(pool: string): PlanValues["allowances"][number] {
+  return {
+    pool,
+    isGiven: false,
+    credits: 1_000,
+    period: "month",
+    rollover: 0,
+    overageKind: "none",
+    overage: OVERAGE_FIRST,
+  };
+}
+
 /** Starting point of an edit: the draft, or the latest version. */
 export function startOf({ name, draft, versions: [latest] }: Plan): DraftTerms {
   if (draft !== null) return termsOnly(draft);
@@ -44,16 +57,12 @@ export function toValues(
     name: terms.name,
     allowances: [...poolKeys].map((pool) => {
       const given = terms.allowances.find((allowance) => allowance.pool === pool);
-      const { credits, period, rollover, overage } = given ?? {
-        credits: 1_000,
-        period: "month",
-        rollover: 0,
-        overage: 0,
-      };
+      if (given === undefined) return emptyAllowance(pool);
+      const { credits, period, rollover, overage } = given;
       const overageKind = overage === null ? "unlimited" : overage === 0 ? "none" : "limited";
       return {
         pool,
-        isGiven: given !== undefined,
+        isGiven: true,
         credits,
         period,
         rollover,

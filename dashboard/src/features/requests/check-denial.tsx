@@ -16,11 +16,17 @@ import { Time } from "../../ui/time.tsx";
 import { DenialStep } from "./denial-now.tsx";
 import { type Customer, customerNowQuery, type LoggedRequest, planNowQuery } from "./queries.ts";
 
-/** "Why?" for a denied check. Checks are not stored, so the dialog shows the reason and the customer's current state. */
+/** What the API does not store when it is denied. */
+const NOT_STORED = {
+  check: { one: "Check", many: "Checks", the: "check" },
+  "holds/extend": { one: "Extension", many: "Denied extensions", the: "extension" },
+} as const;
+
+/** "Why?" for a denied check or extension of a hold. Neither is stored, so the dialog shows the reason and the customer's current state. */
 export function WhyCheckDenied({ request }: { request: Check }) {
   const [isOpen, setOpen] = useState(false);
   const { endpoint, reason } = request;
-  if (endpoint !== "check" || reason === null) return null;
+  if ((endpoint !== "check" && endpoint !== "holds/extend") || reason === null) return null;
   return (
     <>
       <button
@@ -36,11 +42,11 @@ export function WhyCheckDenied({ request }: { request: Check }) {
         title={`Denied: ${describeReason(reason).toLowerCase()}`}
         note={
           <>
-            Check at <Time at={request.recordedAt} as="second" />
+            {NOT_STORED[endpoint].one} at <Time at={request.recordedAt} as="second" />
           </>
         }
       >
-        <Explanation request={{ ...request, reason }} />
+        <Explanation request={{ ...request, endpoint, reason }} />
       </Dialog>
     </>
   );
@@ -50,7 +56,7 @@ type Check = Pick<
   LoggedRequest,
   "endpoint" | "reason" | "recordedAt" | "feature" | "customerId" | "customerName"
 >;
-type DeniedCheck = Check & { readonly reason: string };
+type DeniedCheck = Check & { readonly endpoint: keyof typeof NOT_STORED; readonly reason: string };
 
 function Explanation({ request }: { request: DeniedCheck }) {
   const { customerId, customerName } = request;
@@ -86,7 +92,8 @@ function Explanation({ request }: { request: DeniedCheck }) {
         ]}
       />
       <p className="text-caption text-muted">
-        Checks are not stored. The balance and limits at the time of the check are not known.
+        {NOT_STORED[request.endpoint].many} are not stored. The balance and limits at the time of the{" "}
+        {NOT_STORED[request.endpoint].the} are not known.
       </p>
       {isOperator && steps.length > 0 && (
         <div className="flex flex-wrap gap-2">
@@ -104,14 +111,15 @@ function Explanation({ request }: { request: DeniedCheck }) {
   );
 }
 
-function whyOf({ reason, feature }: DeniedCheck): string {
+function whyOf({ endpoint, reason, feature }: DeniedCheck): string {
+  const { the } = NOT_STORED[endpoint];
   switch (reason) {
     case "insufficient_credits":
-      return `${feature} cost more credits than the customer had.`;
+      return `${feature ?? `The ${the}`} cost more credits than the customer had.`;
     case "limit_reached":
-      return `The check would have exceeded the customer's limit for ${feature}.`;
+      return `The ${the} would have exceeded the customer's limit for ${feature ?? "the feature"}.`;
     case "feature_not_in_plan":
-      return `The customer's plan did not include ${feature}.`;
+      return `The customer's plan did not include ${feature ?? "the feature"}.`;
     case "customer_blocked":
       return "The customer was blocked. Every request for a blocked customer is denied.";
     case "no_active_plan":

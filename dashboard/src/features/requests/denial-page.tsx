@@ -12,8 +12,9 @@ import { formatZoned } from "../../format/times.ts";
 import { FeatureName, KeyLink, NamedCustomer } from "../../frame/links.tsx";
 import { useScope } from "../../frame/use-scope.ts";
 import { Button, ButtonLink, TextLink } from "../../ui/button.tsx";
-import { ApiCall, CodeBlock, Json } from "../../ui/code-block.tsx";
+import { CodeBlock } from "../../ui/code-block.tsx";
 import { Card, Details, Page } from "../../ui/page.tsx";
+import { PageCode } from "../../ui/page-code.tsx";
 import { Mono } from "../../ui/text.tsx";
 import { Time, useClock } from "../../ui/time.tsx";
 import { askedRows } from "./asked-rows.tsx";
@@ -39,7 +40,15 @@ export function DenialPage() {
           <Time at={denial.recordedAt} as="exact" />
         </>
       }
-      actions={<Back customerId={denial.customerId} />}
+      actions={
+        <>
+          <PageCode
+            json={{ label: "the denial", value: denial }}
+            call={callOf("get", DENIAL_PATH, { params: { path: { ...scope, denialId } } })}
+          />
+          <Back customerId={denial.customerId} />
+        </>
+      }
     >
       <div className="grid items-start gap-6 lg:grid-cols-[3fr_2fr]">
         <div className="flex min-w-0 flex-col gap-6">
@@ -50,13 +59,6 @@ export function DenialPage() {
       </div>
       <DenialGrants denial={denial} />
       <DenialCharges denial={denial} />
-      <div className="flex flex-col gap-3">
-        <Json label="the denial" value={denial} />
-        <ApiCall
-          title="API call"
-          call={callOf("get", DENIAL_PATH, { params: { path: { ...scope, denialId } } })}
-        />
-      </div>
     </Page>
   );
 }

@@ -9,9 +9,10 @@ import { Outcome } from "../../frame/links.tsx";
 import { useEventNames, useFeatureNames, useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { Button, ButtonLink, TextLink } from "../../ui/button.tsx";
 import { Callout } from "../../ui/callout.tsx";
-import { ApiCall, CodeBlock, CopyButton, Json } from "../../ui/code-block.tsx";
+import { CodeBlock, CopyButton } from "../../ui/code-block.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { Card, EmptyState, Page } from "../../ui/page.tsx";
+import { PageCode } from "../../ui/page-code.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { itemsOf } from "./compare-reuse.ts";
@@ -42,16 +43,17 @@ export function KeyPage() {
           ? describeKey(history, names)
           : "Idempotency key"
       }
-      actions={history !== null && <SendAgain history={history} />}
+      actions={
+        <>
+          <PageCode
+            json={history === null ? undefined : { label: "the key", value: history }}
+            call={callOf("get", KEY_PATH, { params: { path: { ...scope, idempotencyKey } } })}
+          />
+          {history !== null && <SendAgain history={history} />}
+        </>
+      }
     >
       {history === null ? <UnknownKey /> : <KeyDetails history={history} />}
-      <div className="flex flex-col gap-3">
-        {history !== null && <Json label="the key" value={history} />}
-        <ApiCall
-          title="API call"
-          call={callOf("get", KEY_PATH, { params: { path: { ...scope, idempotencyKey } } })}
-        />
-      </div>
     </Page>
   );
 }

@@ -88,7 +88,7 @@ export function RequestsTable({
     {
       name: "Duration",
       isNumber: true,
-      hidesBelow: "md",
+      hidesBelow: "xl",
       cell: ({ durationMs }) => `${durationMs.toLocaleString("en-US")} ms`,
     },
   ];

@@ -4,8 +4,9 @@ import type { Answer } from "../../api/answer.ts";
 import { formatBytes } from "../../format/numbers.ts";
 import { Button } from "../../ui/button.tsx";
 import { Callout, ProblemCallout } from "../../ui/callout.tsx";
-import { CodeBlock, Json } from "../../ui/code-block.tsx";
+import { CodeBlock } from "../../ui/code-block.tsx";
 import { Card, Details } from "../../ui/page.tsx";
+import { PageCode } from "../../ui/page-code.tsx";
 import { Time } from "../../ui/time.tsx";
 import { healthQuery } from "../workspace/queries.ts";
 
@@ -20,9 +21,12 @@ export function HealthCard() {
       title="System health"
       note="Covers the database and the service process that responded."
       actions={
-        <Button tone="quiet" icon={RotateCw} isBusy={isFetching} onClick={() => void refetch()}>
-          Refresh
-        </Button>
+        <>
+          <PageCode json={{ label: "the health data", value: health }} />
+          <Button tone="quiet" icon={RotateCw} isBusy={isFetching} onClick={() => void refetch()}>
+            Refresh
+          </Button>
+        </>
       }
     >
       <div className="flex flex-col gap-5">
@@ -55,7 +59,6 @@ export function HealthCard() {
             code={DOCTOR}
           />
         </div>
-        <Json label="the health data" value={health} />
       </div>
     </Card>
   );

@@ -7,9 +7,9 @@ import { countOf, formatBytes, formatCount } from "../../format/numbers.ts";
 import { useMayActAs } from "../../frame/use-scope.ts";
 import { Button } from "../../ui/button.tsx";
 import { ProblemCallout } from "../../ui/callout.tsx";
-import { ApiCall } from "../../ui/code-block.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { Card, Details } from "../../ui/page.tsx";
+import { PageCode } from "../../ui/page-code.tsx";
 import { notify } from "../../ui/toast.tsx";
 import { workspaceQuery } from "../workspace/queries.ts";
 
@@ -90,9 +90,9 @@ function Form({ workspace }: { workspace: Workspace }) {
         ))}
       </div>
       <ProblemCallout error={save.error} />
-      <ApiCall call={save.callOf({ body: changes })} />
       <div className="flex flex-wrap items-center justify-end gap-3">
         <span className="text-caption text-muted">Limits take effect within 5 seconds.</span>
+        <PageCode call={save.callOf({ body: changes })} />
         <Button type="submit" tone="primary" isBusy={save.isPending} isDisabled={isSame}>
           Save workspace
         </Button>

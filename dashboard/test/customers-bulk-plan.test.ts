@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import { setupManage } from "../../service/test/manage.ts";
+import { expectAccessible } from "./axe.ts";
+import { signIn } from "./browser.ts";
+
+test("a bulk change of plan shows what the customers on each plan lose", async () => {
+  const { service, manage, publish, assign } = await setupManage();
+  const allowance = (credits: number) => [
+    { pool: "credits", credits, period: "month", rollover: 0, overage: 0 } as const,
+  ];
+  const included = { feature: "hd.export", limit: null };
+  const hd = { name: "HD exports", unit: null, pool: "credits", cost: { credits: 2 } };
+  expect((await manage("PUT", "features/hd.export", { body: hd })).status).toBe(200);
+  await publish({ key: "big", name: "Big", allowances: allowance(900), features: [included] });
+  await publish({ key: "small", name: "Small", allowances: allowance(50), features: [] });
+  for (const id of ["org_1", "org_2", "org_3", "org_4", "org_5"]) await assign(id, "big");
+  await assign("org_5", "small");
+  const body = { features: { "hd.export": { included: false } } };
+  expect((await manage("PUT", "customers/org_4/overrides", { body })).status).toBe(200);
+  const page = await signIn(service.url, "/projects/1/test/customers?search=org");
+  await page.getByLabel("Select the 5 rows shown").click();
+  await page.getByRole("region", { name: "Selected customers" }).getByText("5 selected").waitFor();
+  await page
+    .getByRole("region", { name: "Selected customers" })
+    .getByRole("button", { name: "Assign plan" })
+    .click();
+  const dialog = page.getByRole("dialog", { name: "Assign plan" });
+  await dialog.getByLabel("Plan", { exact: true }).selectOption("Small");
+  await dialog.getByText("Small has less for 4 customers").waitFor();
+  const fewer = "50 credits a month instead of 900 credits a month.";
+  await dialog.getByText(`3 customers on Big: No longer included: HD exports. ${fewer}`).waitFor();
+  // An override excludes the feature, so this customer does not lose it.
+  await dialog.getByText(`1 customer on Big: ${fewer}`, { exact: true }).waitFor();
+  await expectAccessible(page);
+  await dialog.getByLabel("Plan", { exact: true }).selectOption("Big");
+  await dialog.getByText("1 of 5 selected customers will change.").waitFor();
+  expect(await dialog.getByText(/has less/).count()).toBe(0);
+});

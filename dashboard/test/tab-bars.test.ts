@@ -1,0 +1,53 @@
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { setupManage } from "../../service/test/manage.ts";
+import { signIn } from "./browser.ts";
+
+const NARROW = 390;
+
+/** Opens each tab of a tab bar, and returns how far down the page the bar is. */
+async function topsOf(page: Page, label: string, names: readonly string[]): Promise<number[]> {
+  const bar = page.getByRole("navigation", { name: label });
+  const tops: number[] = [];
+  for (const name of names) {
+    const tab = bar.getByRole("link", { name, exact: true });
+    await tab.click();
+    await expect.poll(() => tab.getAttribute("aria-current")).toBe("page");
+    await page.waitForLoadState("networkidle");
+    tops.push(await bar.evaluate((element) => element.getBoundingClientRect().y + scrollY));
+  }
+  return tops;
+}
+
+const ALIKE = [
+  { label: "Customers", path: "customers", tabs: ["All customers", "Running out"] },
+  { label: "Usage", path: "usage", tabs: ["Overview", "Events", "Monthly statement", "Exports"] },
+  {
+    label: "Customer",
+    path: "customers/ada",
+    tabs: ["Overview", "Ledger", "Grants", "Holds", "Usage", "Requests", "Plan history"],
+  },
+];
+
+test.each(ALIKE.flatMap((each) => [1440, NARROW].map((width) => ({ ...each, width }))))(
+  "the tabs of $label stay at the same height ($width px)",
+  async ({ label, path, tabs, width }) => {
+    const { service, consume } = await setupManage();
+    await consume({ customerId: "ada", feature: "image.render", idempotencyKey: "a" });
+    const page = await signIn(service.url, `/projects/1/test/${path}`, { width });
+    const tops = await topsOf(page, label, tabs);
+    expect(new Set(tops).size).toBe(1);
+  },
+);
+
+test("on a phone, the tabs of a customer are near the top and the last one can be reached", async () => {
+  const { service } = await setupManage();
+  const page = await signIn(service.url, "/projects/1/test/customers/ada", { width: NARROW });
+  const bar = page.getByRole("navigation", { name: "Customer" });
+  expect(await bar.evaluate((element) => element.getBoundingClientRect().y)).toBeLessThan(300);
+  await bar.getByRole("link", { name: "Plan history" }).click();
+  await page.waitForURL("**/customers/ada/plans");
+  const box = await bar.getByRole("link", { name: "Plan history" }).boundingBox();
+  expect(box).not.toBeNull();
+  expect((box?.x ?? 0) + (box?.width ?? NARROW + 1)).toBeLessThanOrEqual(NARROW);
+});
