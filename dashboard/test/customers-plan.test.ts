@@ -63,7 +63,7 @@ test("a plan's end is set, extended and shortened, and the plan is ended", async
   await page.getByText("Until 31 Jan 2999. Then every request is denied.").waitFor();
   await assign("On a date", "2998-01-31T12:00");
   await page.getByText("Pro would end earlier").waitFor();
-  await page.getByText("Pro ends on 31 Jan 2999, 12:00 now.").waitFor();
+  await page.getByText("Pro currently ends on 31 Jan 2999, 12:00.").waitFor();
   await expectAccessible(page);
   // The confirmation applies only to that end date.
   await page.getByLabel("Ends").selectOption("Never");
