@@ -3,8 +3,8 @@ import { join } from "node:path";
 import pg from "pg";
 
 const STORE = join(import.meta.dirname, "../src/store");
-/** A statement's name as the store writes it. Column names have aliases of one or two letters. */
-const NAME = /"([a-z_]{4,}\.[a-z_0-9]+)"/g;
+/** A statement's name as the store writes it: the first argument of a call. Column names have aliases of one or two letters. */
+const NAME = /\(\s*"([a-z_]{4,}\.[a-z_0-9]+)"/g;
 
 export const isCounting = process.env["EVERY_STATEMENT"] === "1";
 
