@@ -25,7 +25,7 @@ test("a renewal that is recorded late has one date in the grants, the ledger and
 test("a balance with one change says so in the singular", async () => {
   const { service } = await setupManage();
   const page = await signIn(service.url, ADA);
-  await page.getByRole("button", { name: "Latest 1 change as a table", exact: true }).waitFor();
+  await page.getByRole("button", { name: "Latest change as a table", exact: true }).waitFor();
 });
 
 test("the plan card names the default plan, and the form says what a reference does", async () => {

@@ -34,7 +34,7 @@ async function sendTraffic({ consume, check, record, manage }: Managed): Promise
   await expect.poll(total).toEqual({ ok: 5, denied: 3, failed: 4 });
 }
 
-test("requests are counted in figures, chart and table, by reason and by code", async () => {
+test("requests are counted in the figures, the chart and the table, by reason and by code", async () => {
   const managed = await setupManage();
   await sendTraffic(managed);
   await nameSeeds(managed);

@@ -54,7 +54,7 @@ function expectSound<State extends object>(model: Model<State>): void {
 }
 
 test.each(Object.entries(KEYS))(
-  "a key over several databases is charged once and stays usable: %s",
+  "a key used on several databases causes one charge and stays usable: %s",
   (_, options) => expectSound(claimModel(options)),
 );
 

@@ -19,7 +19,7 @@ const WAIT_MS = 800;
 /** Maximum number of queued lookups of new keys: enough for a process that starts while many projects send requests. */
 const FIRST_LOOKUPS_MAX = 2_048;
 const FIRST_LOOKUPS_PER_STATEMENT = 512;
-/** Two, so that one slow statement does not block the others, and fewer than the pool's connections. */
+/** Two: enough that one slow statement does not block the others, but fewer than the pool's connections. */
 const FIRST_STATEMENTS_AT_ONCE = 2;
 const KNOWN_MAX = 10_000;
 const UNKNOWN_MAX = 10_000;

@@ -165,7 +165,7 @@ export function decideAndTake(
   return { kind: "decided", ...verdict, items, change: draft.finish(now), planVersion, hold };
 }
 
-/** Denies an unknown customer if there is no default plan, because there is no wallet to decide on. */
+/** Denies an unknown customer if there is no default plan, because there is no wallet to base a decision on. */
 function denyUnknown(
   catalog: Catalog,
   features: readonly Feature[],

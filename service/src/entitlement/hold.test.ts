@@ -33,7 +33,7 @@ const AFTER_EXPIRY = "2026-01-01T12:15:00";
 const kindsOf = (entries: readonly Entry[]): unknown[] =>
   entries.map(({ kind, amount, balanceAfter }) => [kind, amount, balanceAfter]);
 
-test("a hold writes no entry, keeps the ledger's balance, and cannot be spent by others", () => {
+test("a hold writes no entry, leaves the ledger's balance, and sets aside credits that other requests cannot spend", () => {
   const customer = customerOn();
   const hold = customer.hold(NOON, { image: 6 });
   expect(customer.entries).toHaveLength(1);

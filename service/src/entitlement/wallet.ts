@@ -42,9 +42,9 @@ export type Wallet = {
 /**
  * - `cut`: an earlier end.
  * - `schedule`: a pending change.
- * - `manual`: a later call without a time set the current plan.
- * - `closed`: no other event with the same time applies. The plan ended immediately, or a later call without a time set the pending
- *   change.
+ * - `manual`: the current plan was set by a later call that had no time.
+ * - `closed`: no other event with the same time applies. The plan ended immediately, or the pending change was set by a later call
+ *   that had no time.
  */
 export type PlanEvent = "assign" | "cut" | "schedule" | "manual" | "closed";
 

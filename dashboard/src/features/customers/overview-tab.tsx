@@ -96,8 +96,12 @@ function PossibleDuplicates({
   const isCharge = latest.kind === "consume";
   return (
     <Callout tone="warn" title={isCharge ? "Possible double charge" : "Possible double top-up"}>
-      {countOf(duplicates.size, "entry looks like a repeat", "entries look like repeats")} of an earlier
-      entry. Most recent: <Time at={latest.recordedAt} />.{" "}
+      {countOf(
+        duplicates.size,
+        "entry looks like a repeat of an earlier entry",
+        "entries look like repeats of earlier entries",
+      )}
+      . Most recent: <Time at={latest.recordedAt} />.{" "}
       <TextLink
         to="/projects/$projectId/$environment/customers/$customerId/ledger"
         params={customerScope}
@@ -167,7 +171,13 @@ function BalanceCard({
               <BalanceChart points={points} />
             </Suspense>
           </div>
-          <Disclosure title={`Latest ${countOf(changes.length, "change")} as a table`}>
+          <Disclosure
+            title={
+              changes.length === 1
+                ? "Latest change as a table"
+                : `Latest ${changes.length} changes as a table`
+            }
+          >
             <div className="max-h-96 overflow-y-auto rounded-md border border-line">
               <Table
                 label={`${title}, as a table`}

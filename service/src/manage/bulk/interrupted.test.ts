@@ -38,7 +38,7 @@ const CHANGES: Readonly<Record<string, (managed: Managed) => Promise<unknown>>> 
 };
 
 test.each(Object.entries(CHANGES))(
-  "if %s is never recorded, its start stays in the collapsed audit log, even after a repetition",
+  "if %s is never recorded, its start stays in the collapsed audit log, even after the change is repeated",
   async (action, change) => {
     const managed = await setupThree();
     await loseEntries(managed, action);

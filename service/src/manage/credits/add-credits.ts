@@ -214,7 +214,7 @@ async function findUse(
 }
 
 /**
- * Describes an addition for the audit log, without reference and note. These are stored with the grant, where they can be erased.
+ * Describes an addition for the audit log, without its reference or note. These are stored with the grant, where they can be erased.
  */
 export function describeAddition(
   before: Pick<OpenWallet, "catalog" | "wallet" | "clock">,

@@ -62,7 +62,7 @@ type Steps = {
   readonly record: (done: Omit<UndoReport, "kind" | "customers" | "auditEntryId">) => Promise<string | null>;
 };
 
-/** Undoes the change of one customer, or of all customers of a bulk change. Safe to repeat. */
+/** Undoes the change to one customer, or to all customers in a bulk change. Safe to repeat. */
 export async function undoEntry(
   cell: Pool,
   context: Context,
@@ -77,7 +77,7 @@ export async function undoEntry(
       customerId,
       async (tx) => {
         const open = await openWallet(tx, context, customerId);
-        // The customer was erased since, and the ID may belong to another one.
+        // The customer has since been erased, and the ID may belong to another customer.
         if (open === null || open.customerNumber !== entry.customerNumber) return ERASED;
         const decided = await decideUndo(tx, open, entry);
         await decided.save?.(tx, isBulk ? bulk : context);

@@ -147,7 +147,7 @@ const READ_FOR_CHECK = statement(
 );
 
 /**
- * Reads wallets, catalog revisions and clock in one statement, because there are no locks to wait for first. The statement runs
+ * Reads wallets, catalog revisions and the clock in one statement, because there are no locks to wait for first. The statement runs
  * without `begin`, so it verifies by itself that the session's own backend responded.
  */
 export async function readForCheck(session: Session, names: readonly CustomerName[]): Promise<CheckFacts> {
@@ -185,7 +185,7 @@ function namesToParameters(names: readonly CustomerName[]): Parameter[] {
   ];
 }
 
-/** Holds that end more than a minute from now are not due for a check. */
+/** A check does not need holds that end more than a minute from now: they are not due yet. */
 function holdsReader(readWallet: () => Wallet, holds: string): () => Wallet {
   return () => ({ ...readWallet(), holds: decodeHolds(holds), holdsUntil: Number.POSITIVE_INFINITY });
 }
