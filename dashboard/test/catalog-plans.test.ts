@@ -165,7 +165,7 @@ test("an edit conflict on a plan names the other author and merges both edits", 
   const alert = page.getByRole("alert");
   await alert.getByText("The admin").waitFor();
   await expectAccessibleInBoth(page);
-  await tabTo(page, alert.getByRole("button", { name: "Reload" }));
+  await tabTo(page, alert.getByRole("button", { name: "Reload" }), "Shift+Tab");
   await page.keyboard.press("Enter");
   await expect.poll(() => page.getByLabel("video.render", { exact: true }).isChecked()).toBe(true);
   expect(await page.getByLabel("Credits", { exact: true }).inputValue()).toBe("300");
