@@ -63,7 +63,10 @@ test("a payment moves from the wrong customer, starting from its used reference"
   await page.getByRole("link", { name: "Ledger" }).click();
   await page.getByText("moved to").getByRole("link", { name: "Bob Studio" }).waitFor();
   await page.goto(`${managed.service.url}/workspace/audit?projectId=1&environment=test`);
-  await page.getByText(/moved 380 credits from Ada Films to Bob Studio/).first().waitFor();
+  await page
+    .getByText(/moved 380 credits from Ada Films to Bob Studio/)
+    .first()
+    .waitFor();
 });
 
 test("a grant moves by keyboard to a customer found by name or ID", async () => {
