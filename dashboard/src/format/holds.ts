@@ -11,7 +11,7 @@ export const HOLD_STATUS_NAMES = {
   charged: "Charged on expiry",
 } as const satisfies Record<HoldStatus, string>;
 
-/** What happens to the held credits when a hold expires. */
+/** Describes the effect of a hold's expiry on its credits. */
 export const ON_EXPIRY_NAMES = { release: "Released", charge: "Charged in full" } as const;
 
 /** Held credits are not part of the balance: "20 more are held". */

@@ -7,6 +7,7 @@ import type { Body } from "../../api/answer.ts";
 import { useWrite } from "../../api/use-write.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
 import { nameOfKey } from "../../format/terms.ts";
+import { SectionTabs } from "../../frame/section-tabs.tsx";
 import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button, TextLink } from "../../ui/button.tsx";
@@ -16,7 +17,6 @@ import { Card, EmptyState, Page } from "../../ui/page.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { notify } from "../../ui/toast.tsx";
-import { FeatureTabs } from "./feature-tabs.tsx";
 import { NAME_RULES, NameField } from "./key-fields.tsx";
 import { ListFilter, matches, NoMatches } from "./list-filter.tsx";
 import { type EventKey, eventKeysQuery, readEventKeySearch, refreshCatalog } from "./queries.ts";
@@ -82,7 +82,7 @@ export function EventKeysPage() {
       heading="Features"
       note="Keys for usage events. Events are counted, not charged."
     >
-      <FeatureTabs />
+      <SectionTabs section="Features" />
       {keys.length > 0 && (
         <ListFilter
           what="event keys"

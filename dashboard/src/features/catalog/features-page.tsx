@@ -3,6 +3,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { Plus, Sparkles } from "lucide-react";
 import { countOf } from "../../format/numbers.ts";
 import { capitalize, formatCost, joinList } from "../../format/terms.ts";
+import { SectionTabs } from "../../frame/section-tabs.tsx";
 import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { ButtonLink, TextLink } from "../../ui/button.tsx";
@@ -11,7 +12,6 @@ import { type Column, Table } from "../../ui/table.tsx";
 import { findOtherPrices } from "../plans/plan-terms.ts";
 import { FeatureDialog } from "./feature-dialog.tsx";
 import { CreateFeatureDialog } from "./feature-form.tsx";
-import { FeatureTabs } from "./feature-tabs.tsx";
 import { ARCHIVE_CHOICES, isShown, ListFilter, NoMatches } from "./list-filter.tsx";
 import { PromoteLink } from "./promote-link.tsx";
 import { type Feature, featuresQuery, plansQuery, poolsQuery, readFeatureSearch } from "./queries.ts";
@@ -36,7 +36,7 @@ export function FeaturesPage() {
       note="Actions your customers can take, and their cost."
       actions={mayEdit && <NewFeature tone="primary" />}
     >
-      <FeatureTabs />
+      <SectionTabs section="Features" />
       {features.length > 0 && (
         <ListFilter
           what="features"

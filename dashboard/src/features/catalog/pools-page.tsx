@@ -5,13 +5,13 @@ import { useForm, useWatch } from "react-hook-form";
 import { useWrite } from "../../api/use-write.ts";
 import { countOf } from "../../format/numbers.ts";
 import { keyOfName, nameOfKey } from "../../format/terms.ts";
+import { SectionTabs } from "../../frame/section-tabs.tsx";
 import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { Button } from "../../ui/button.tsx";
 import { WriteDialog } from "../../ui/dialog.tsx";
 import { Card, Page } from "../../ui/page.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { notify } from "../../ui/toast.tsx";
-import { FeatureTabs } from "./feature-tabs.tsx";
 import { KEY_RULES, KeyField, NAME_RULES, NameField } from "./key-fields.tsx";
 import { featuresQuery, type Pool, poolsQuery, refreshCatalog } from "./queries.ts";
 
@@ -64,7 +64,7 @@ export function PoolsPage() {
         )
       }
     >
-      <FeatureTabs />
+      <SectionTabs section="Features" />
       <Card flush>
         <Table label="Pools" columns={columns} rows={pools} keyOf={({ key }) => key} />
         <footer className="border-t border-line px-4 py-2 text-caption text-muted">

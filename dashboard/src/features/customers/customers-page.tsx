@@ -4,7 +4,7 @@ import { FileUp, Plus, SearchX, UsersRound } from "lucide-react";
 import { useEffect, useState } from "react";
 import { plansQuery, poolsQuery } from "../../api/catalog-lists.ts";
 import { countOf } from "../../format/numbers.ts";
-import { ListTabs } from "../../frame/list-tabs.tsx";
+import { SectionTabs } from "../../frame/section-tabs.tsx";
 import { useMayActAs, useScope } from "../../frame/use-scope.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { ProblemCallout } from "../../ui/callout.tsx";
@@ -43,7 +43,7 @@ export function CustomersPage() {
   const sort = filters.sort ?? "newest";
   return (
     <Page title="Customers" actions={<CustomersActions isCreating={filters.do === "create"} />}>
-      <ListTabs />
+      <SectionTabs section="Customers" />
       <Card flush>
         <CustomerFilterBar filters={filters} />
         {isOperator && (

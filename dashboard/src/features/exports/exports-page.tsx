@@ -4,6 +4,7 @@ import { type ExportOrder, pathOfExport } from "../../api/export-stream.ts";
 import { inEnvironment } from "../../format/environments.ts";
 import { type Clock, nameOfClock } from "../../format/times.ts";
 import { momentsOf, RANGE_OPTIONS, rangeOf } from "../../format/usage-range.ts";
+import { SectionTabs } from "../../frame/section-tabs.tsx";
 import { useScope } from "../../frame/use-scope.ts";
 import { Button } from "../../ui/button.tsx";
 import { Choices } from "../../ui/choices.tsx";
@@ -13,7 +14,6 @@ import { Card, Page } from "../../ui/page.tsx";
 import { useClock } from "../../ui/time.tsx";
 import { useTypedMoments } from "../../ui/usage/range-fields.tsx";
 import { lastMonths, monthAfter, nameOfMonth, thisMonth } from "../months/queries.ts";
-import { UsageTabs } from "../usage/usage-tabs.tsx";
 import { startExport } from "./export-jobs.ts";
 import { ExportList } from "./export-list.tsx";
 import { type ExportSearch, readExportSearch } from "./export-search.ts";
@@ -21,7 +21,7 @@ import { type ExportSearch, readExportSearch } from "./export-search.ts";
 export function ExportsPage() {
   return (
     <Page title="Exports" heading="Usage" note="Download your data as CSV or NDJSON.">
-      <UsageTabs />
+      <SectionTabs section="Usage" />
       <div className="grid items-start gap-6 lg:grid-cols-[2fr_3fr]">
         <ExportForm />
         <ExportList />

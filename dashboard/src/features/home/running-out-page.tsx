@@ -7,7 +7,7 @@ import { toCsv } from "../../format/csv.ts";
 import { FORECAST_ASSUMES } from "../../format/forecast.ts";
 import { formatCount } from "../../format/numbers.ts";
 import { NamedCustomer } from "../../frame/links.tsx";
-import { ListTabs } from "../../frame/list-tabs.tsx";
+import { SectionTabs } from "../../frame/section-tabs.tsx";
 import { usePoolNames, useScope } from "../../frame/use-scope.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Select } from "../../ui/field.tsx";
@@ -71,7 +71,7 @@ export function RunningOutPage() {
         </>
       }
     >
-      <ListTabs />
+      <SectionTabs section="Customers" />
       <Card flush>
         {data.items.length === 0 ? (
           <EmptyState

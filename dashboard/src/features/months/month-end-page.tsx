@@ -11,6 +11,7 @@ import {
 } from "lucide-react";
 import type { ReactNode } from "react";
 import { callOf } from "../../api/use-write.ts";
+import { SectionTabs } from "../../frame/section-tabs.tsx";
 import { useScope } from "../../frame/use-scope.ts";
 import { Button, ButtonLink, IconButton, TextLink } from "../../ui/button.tsx";
 import { ProblemCallout } from "../../ui/callout.tsx";
@@ -22,7 +23,6 @@ import { saveFile } from "../../ui/save-file.ts";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { Time } from "../../ui/time.tsx";
 import { WindowEdge } from "../../ui/usage/window-edge.tsx";
-import { UsageTabs } from "../usage/usage-tabs.tsx";
 import {
   lastMonth,
   lastMonths,
@@ -71,7 +71,7 @@ export function MonthEndPage() {
         </>
       }
     >
-      <UsageTabs />
+      <SectionTabs section="Usage" />
       <MonthPicker month={month} />
       <ProblemCallout error={error} onRetry={refetch} />
       {data === undefined && error === null && (

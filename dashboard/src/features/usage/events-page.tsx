@@ -6,6 +6,7 @@ import { formatCount } from "../../format/numbers.ts";
 import { momentsOf, rangeOf } from "../../format/usage-range.ts";
 import { CustomerFilter } from "../../frame/customer-picker.tsx";
 import { CustomerLink, EventName, NamedCustomer } from "../../frame/links.tsx";
+import { SectionTabs } from "../../frame/section-tabs.tsx";
 import { useEventNames, useScope } from "../../frame/use-scope.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Json } from "../../ui/code-block.tsx";
@@ -16,7 +17,6 @@ import { readClock, Time, useClock } from "../../ui/time.tsx";
 import { RangeFields } from "../../ui/usage/range-fields.tsx";
 import { WindowEdge } from "../../ui/usage/window-edge.tsx";
 import { type EventFilters, eventsQuery, readEventFilters, type UsageEvent } from "./queries.ts";
-import { UsageTabs } from "./usage-tabs.tsx";
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/usage/events");
 
@@ -44,7 +44,7 @@ export function EventsPage() {
         </ButtonLink>
       }
     >
-      <UsageTabs />
+      <SectionTabs section="Usage" />
       <Card flush>
         <EventFilterBar filters={filters} />
         {events.length === 0 && !pages.hasNextPage ? (

@@ -14,6 +14,7 @@ import {
   type UsageSettings,
 } from "../../format/usage-search.ts";
 import { useCustomerName } from "../../frame/customer-picker.tsx";
+import { SectionTabs } from "../../frame/section-tabs.tsx";
 import { useEventNames, useFeatureNames, usePoolNames, useScope } from "../../frame/use-scope.ts";
 import { Button, ButtonLink, LinkButton, TextLink } from "../../ui/button.tsx";
 import { ProblemCallout } from "../../ui/callout.tsx";
@@ -26,7 +27,6 @@ import { UsageLines } from "../../ui/usage/usage-lines.tsx";
 import { type Series, type UsageShown, useUsage } from "../../ui/usage/usage-series.ts";
 import { customerLines } from "./customer-lines.ts";
 import { metadataFieldsQuery, rankedQuery } from "./queries.ts";
-import { UsageTabs } from "./usage-tabs.tsx";
 
 const route = getRouteApi("/signed-in/projects/$projectId/$environment/usage");
 
@@ -68,7 +68,7 @@ export function UsagePage() {
         </>
       }
     >
-      <UsageTabs />
+      <SectionTabs section="Usage" />
       <UsageFilters
         search={search}
         settings={settings}
