@@ -42,7 +42,7 @@ const BYTES = {
   wal: "select pg_current_wal_lsn() - '0/0'::pg_lsn",
 };
 
-/** Each charge without a hold is one entry with one key, so these numbers must be equal. */
+/** Each charge without a hold is one entry with one key, so these numbers must be equal. An older commit has no holds. */
 const CHARGES = `
   select
     count(*) as entries,
@@ -51,7 +51,7 @@ const CHARGES = `
     (select count(*) from cell.keyed_requests where endpoint = 2) as keys
   from cell.ledger as l
   left join cell.keyed_requests as q on q.key_hash = l.key_hash and q.endpoint = 2
-  where l.kind = 2 and l.hold_number is null`;
+  where l.kind = 2 and to_jsonb(l) ->> 'hold_number' is null`;
 
 export type Load = { readonly call: CallName; readonly customers: number };
 

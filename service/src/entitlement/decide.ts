@@ -102,7 +102,7 @@ type Taken = { readonly entries: readonly Entry[]; readonly hold: Hold | null };
 
 /**
  * Decides whether a customer may use one or several features, and what they cost. All items are charged, or none. Each feature
- * may appear only once. Check and consume both call it; check discards the change. Depends on its arguments only.
+ * may appear only once. Depends on its arguments only.
  */
 export function decide(
   catalog: Catalog,
@@ -113,13 +113,23 @@ export function decide(
   return decideAndTake(catalog, known, requested, clock, chargeAll);
 }
 
+/** Decides like `decide`, but charges nothing. The positions are those before the request. */
+export function preview(
+  catalog: Catalog,
+  known: Wallet | null,
+  requested: readonly RequestedItem[],
+  clock: Instant,
+): Decision {
+  return decideAndTake(catalog, known, requested, clock, null);
+}
+
 /** Decides, and calls `take` if the request is allowed. */
 export function decideAndTake(
   catalog: Catalog,
   known: Wallet | null,
   requested: readonly RequestedItem[],
   clock: Instant,
-  take: (draft: Draft, items: readonly Priced[]) => Taken,
+  take: ((draft: Draft, items: readonly Priced[]) => Taken) | null,
 ): Decision {
   const features: Feature[] = [];
   for (const { feature: key } of requested) {
@@ -152,16 +162,15 @@ export function decideAndTake(
   }
   const planVersion = assignment?.version ?? null;
   const denial = findDenial(draft.wallet, priced);
-  if (denial !== null) {
+  const verdict = { allowed: denial === null, ...(denial ?? NO_DENIAL) };
+  if (denial !== null || take === null) {
     const items = priced.map((item) => toItem(item, item.before, null));
-    const change = draft.finish(now);
-    return { kind: "decided", allowed: false, ...denial, items, change, planVersion, hold: null };
+    return { kind: "decided", ...verdict, items, change: draft.finish(now), planVersion, hold: null };
   }
   const { entries, hold } = take(draft, priced);
   const items = priced.map((item, index) =>
     toItem(item, positionOf(draft.wallet, version, item, now), entries[index] ?? null),
   );
-  const verdict = { allowed: true, reason: null, deniedItem: null, affordableQuantity: null };
   return { kind: "decided", ...verdict, items, change: draft.finish(now), planVersion, hold };
 }
 
@@ -199,6 +208,8 @@ function sumOfPool(items: readonly Priced[], pool: Pool): number {
 }
 
 type Denial = { readonly reason: Reason; readonly deniedItem: number; readonly affordableQuantity: number };
+
+const NO_DENIAL = { reason: null, deniedItem: null, affordableQuantity: null };
 
 /** The first item that cannot be allowed after the items before it are charged. */
 function findDenial(wallet: Wallet, items: readonly Priced[]): Denial | null {
