@@ -28,7 +28,7 @@ test("a plan is created and published, and charges use its terms", async () => {
   await page.getByLabel("Credits", { exact: true }).fill("500");
   await page.getByLabel("Rollover periods").fill("2");
   await page.getByLabel("Audio mix", { exact: true }).check();
-  await page.getByLabel("Limit period for Audio mix").selectOption("a day");
+  await page.getByLabel("Limit period for Audio mix").selectOption("Per day");
   await page.getByLabel("Limit for Audio mix", { exact: true }).fill("300");
   const preview = page.getByRole("list", { name: "Changes" });
   expect(await preview.getByRole("listitem").allTextContents()).toEqual([

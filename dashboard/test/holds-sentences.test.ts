@@ -63,10 +63,10 @@ test("one sentence describes how a hold ended", () => {
     "Settled: 8 credits charged, 12 released.",
   );
   expect(describeResult({ ...settled, late: true, creditsUncovered: 5 })).toBe(
-    "Settled after it expired: 8 credits charged, 5 uncovered.",
+    "Settled after it expired: 8 credits charged, 5 not covered.",
   );
-  expect(describeResult({ ...HOLD, status: "released" })).toBe("Released: nothing charged.");
-  expect(describeResult({ ...HOLD, status: "expired" })).toMatch(/nothing charged\.$/);
+  expect(describeResult({ ...HOLD, status: "released" })).toBe("Released. Nothing was charged.");
+  expect(describeResult({ ...HOLD, status: "expired" })).toMatch(/Nothing was charged\.$/);
   expect(describeResult({ ...HOLD, status: "charged", creditsCharged: 20 })).toMatch(/20 credits charged\.$/);
 });
 
@@ -168,6 +168,6 @@ test("each manual release or reversal is one sentence in the audit log, includin
   );
   expect(describe("consume.reversed", after)).toBe("reversed a charge and returned 20 credits to ada");
   expect(describe("consume.reversed", { ...after, overageCredits: 5 })).toBe(
-    "reversed a charge and returned 20 credits to ada and undid 5 credits of overage",
+    "reversed a charge, returned 20 credits to ada and reversed 5 credits of overage",
   );
 });

@@ -76,7 +76,7 @@ test("the history shows how each hold ended, and links to its charge", async () 
   const rows = regionOf(page, "History").locator("tbody tr");
   await rows.first().waitFor();
   expect(await linesOf(rows)).toEqual([
-    expect.stringMatching(/× 30 \(5 held\) .*× 0 of 2,000 .*Settled \d+ uncovered$/),
+    expect.stringMatching(/× 30 \(5 held\) .*× 0 of 2,000 .*Settled \d+ not covered$/),
     expect.stringMatching(/× 4 .*40 0 40 Released$/),
     expect.stringMatching(/× 3 .*30 0 30 Expired$/),
     expect.stringMatching(/× 2 .*20 20 0 Charged on expiry$/),
@@ -131,7 +131,7 @@ test("a key that opened a hold shows it, and links to it", async () => {
     "expiresInSeconds Differs 900 different (not logged)",
     "onExpiry Differs release charge",
   ]);
-  expect(await page.getByRole("button", { name: "Resend 32 times" }).count()).toBe(0);
+  expect(await page.getByRole("button", { name: "Test retries" }).count()).toBe(0);
   await expectAccessible(page);
   await page.getByRole("link", { name: String(opened.body["holdId"]) }).click();
   await page.locator(`tr[aria-current]#hold-${opened.body["holdId"]}`).waitFor();

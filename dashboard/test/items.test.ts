@@ -77,7 +77,7 @@ test("one item is reversed, and the shown curl call names it", async () => {
   const page = await signIn(service.url, `${CUSTOMER}/ledger`);
   await page.getByRole("button", { name: "Reverse entry 3" }).click();
   const dialog = page.getByRole("dialog", { name: "Reverse charge" });
-  await dialog.getByText("The other items in the request stay charged.").waitFor();
+  await dialog.getByText("The other items in the request are not reversed.").waitFor();
   await dialog.getByLabel("Quantity to reverse").fill("1000");
   await dialog.getByRole("button", { name: "API call" }).click();
   const curl = (await page.getByRole("region", { name: "the call" }).textContent()) ?? "";
@@ -104,7 +104,7 @@ test("a denial lists the items, marks the denied one and includes the cost of th
   const page = await signIn(service.url, `/projects/1/test/denials/${newest?.denialId}`);
   await page
     .getByText(
-      "5,000 × text.generate and the items before it in the same pool cost 105 credits. Only 100 credits were left: 5 short.",
+      "5,000 × text.generate and the earlier items that use the same pool cost 105 credits. Only 100 credits were left. That is 5 credits short.",
     )
     .waitFor();
   const sum = page.getByRole("table", { name: "Calculation" }).getByRole("row");
@@ -130,7 +130,7 @@ test("the key of a charge shows all items, their reversals, and a reuse with oth
   await expect.poll(() => database.count("cell.request_log"), { interval: 50 }).toBe(2);
   const page = await signIn(service.url, "/projects/1/test/keys/chat-1");
   await page.getByText("Charged ada 36 credits for 3 items.").waitFor();
-  const charges = page.getByRole("region", { name: "Charges of the request" }).locator("tbody tr");
+  const charges = page.getByRole("region", { name: "Charges in this request" }).locator("tbody tr");
   expect(await linesOf(charges)).toEqual([
     "image.render 3 30 1 of 3",
     "text.generate 2,000 6 –",
@@ -143,7 +143,7 @@ test("the key of a charge shows all items, their reversals, and a reuse with oth
     "metadata none none",
   ]);
   // A test request has only one feature, so it cannot repeat this request.
-  expect(await page.getByRole("button", { name: "Resend 32 times" }).count()).toBe(0);
+  expect(await page.getByRole("button", { name: "Test retries" }).count()).toBe(0);
   await expectAccessible(page);
   await page.getByRole("link", { name: consumeId }).click();
   await entry(page, 2).waitFor();

@@ -7,7 +7,7 @@ import {
   describeEntryOverage,
   describeOverage,
   describeOverageLeft,
-  describeUndone,
+  describeReversedOverage,
   formatCharge,
   formatReturn,
   overageIn,
@@ -78,11 +78,13 @@ test.each([0, 500, null])("the editor keeps an overage of %s", (overage) => {
 test("a customer's overage is described separately from credits", () => {
   const limited = { credits: 1_500, used: 120, held: 0, remaining: 1_380 };
   expect(describeOverage(limited)).toBe("Limit in this period: 1,500. 1,380 left.");
-  expect(describeOverageLeft(limited)).toBe("After these credits: 1,380 credits of overage left.");
+  expect(describeOverageLeft(limited)).toBe("Then up to 1,380 credits of overage.");
   const unlimited = { credits: null, used: 120, held: 20, remaining: null };
   expect(describeOverage(unlimited)).toBe("In this period. No limit, 20 held.");
-  expect(describeOverageLeft(unlimited)).toBe("After these credits: unlimited overage.");
-  expect(describeOverageLeft({ ...limited, remaining: 0 })).toBe("No overage left after these credits.");
+  expect(describeOverageLeft(unlimited)).toBe("Then unlimited overage.");
+  expect(describeOverageLeft({ ...limited, remaining: 0 })).toBe(
+    "No overage is left once these credits are spent.",
+  );
 });
 
 test("charges and reversals name the overage", () => {
@@ -97,16 +99,16 @@ test("charges and reversals name the overage", () => {
     "1 credit and 2,000 in overage",
     "1 credit of overage",
     "10 credits returned",
-    "0 credits returned, 20 in overage undone",
+    "0 credits returned, 20 credits of overage reversed",
   ]);
   const entry = { kind: "consume", overage: 20, reversedQuantity: 0 };
   expect(describeEntryOverage(entry)).toBe("20 credits, to be invoiced");
   expect(describeEntryOverage({ ...entry, reversedQuantity: 1 })).toBe("20 credits before the reversal");
   expect(describeEntryOverage({ ...entry, kind: "reverse", reversedQuantity: null })).toBe(
-    "20 credits undone",
+    "20 credits reversed",
   );
-  expect(describeUndone(0)).toBeNull();
-  expect(describeUndone(20)).toMatch(/^20 credits of overage will be undone\./);
+  expect(describeReversedOverage(0)).toBeNull();
+  expect(describeReversedOverage(20)).toMatch(/^20 credits of overage will be reversed\./);
 });
 
 test("a key's sentence includes the overage of its charges", () => {
@@ -129,7 +131,7 @@ test("a key's sentence includes the overage of its charges", () => {
   );
   const reversed = { feature: "image.render", quantity: 2, creditsReturned: 0, overageCredits: 20 };
   expect(describeKey({ ...story, endpoint: "consume/reverse", answer: { items: [reversed] } }, NAMES)).toBe(
-    "Reversed 2 × Image and returned 0 credits to ada. Undid 20 credits of overage.",
+    "Reversed 2 × Image, returned 0 credits to ada and reversed 20 credits of overage.",
   );
 });
 
@@ -149,7 +151,7 @@ test("the sentences about a hold include its overage", () => {
   );
   expect(describeResult(hold)).toBe("Settled: 20 credits and 3 in overage charged.");
   expect(describeResult({ ...hold, status: "charged", creditsCharged: 0 })).toBe(
-    "Expired without a settlement: 3 credits of overage charged.",
+    "Expired without being settled: 3 credits of overage charged.",
   );
 });
 

@@ -7,7 +7,7 @@ import { signIn } from "./browser.ts";
 
 const HERE = "/projects/1/test";
 
-test("overage is published with a plan, used, shown separately from the balance, and undone by a reversal", async () => {
+test("overage is published with a plan, used, shown separately from the balance, and removed by a reversal", async () => {
   const managed = await setupManage();
   const { service, manage, consume } = managed;
   const { hold } = openHolds(managed);
@@ -45,7 +45,7 @@ test("overage is published with a plan, used, shown separately from the balance,
   await page.goto(`${HERE}/customers/ada`);
   await page.getByText("Limit in this period: 60. 30 left, 10 held.").waitFor();
   await page.getByText("To be invoiced. Not part of the balance.").waitFor();
-  await page.getByText("After these credits: 30 credits of overage left.").waitFor();
+  await page.getByText("Then up to 30 credits of overage.").waitFor();
   await expectAccessibleInBoth(page);
 
   await page.getByRole("link", { name: "Holds", exact: true }).click();
@@ -67,18 +67,18 @@ test("overage is published with a plan, used, shown separately from the balance,
     .first()
     .click();
   const dialog = page.getByRole("dialog", { name: "Reverse charge" });
-  await dialog.getByText("20 credits of overage will be undone.").waitFor();
+  await dialog.getByText("20 credits of overage will be reversed.").waitFor();
   await dialog.getByLabel("Quantity to reverse").fill("2");
   await dialog.getByRole("button", { name: "Reverse 20 credits of overage in test" }).waitFor();
   await dialog.getByLabel("Quantity to reverse").fill("3");
   await dialog.getByRole("button", { name: "Reverse 10 credits and 20 in overage in test" }).waitFor();
   await dialog.getByLabel("Quantity to reverse").fill("2");
-  await dialog.getByText("20 credits of overage will be undone.").waitFor();
+  await dialog.getByText("20 credits of overage will be reversed.").waitFor();
   await dialog.getByRole("button", { name: "Reverse 20 credits of overage in test" }).click();
-  await page.getByText("0 credits returned, 20 in overage undone. Balance 0").waitFor();
-  await page.getByText("20 overage undone", { exact: true }).waitFor();
+  await page.getByText("0 credits returned, 20 credits of overage reversed. Balance 0").waitFor();
+  await page.getByText("20 overage reversed", { exact: true }).waitFor();
   await page.goto(`${HERE}/keys/over`);
-  await page.getByText("2 of 12, 0 credits returned, 20 in overage undone").waitFor();
+  await page.getByText("2 of 12, 0 credits returned, 20 credits of overage reversed").waitFor();
   await page.goto(`${HERE}/customers/ada`);
   await page.getByText("Limit in this period: 60. 50 left, 10 held.").waitFor();
   expect((await manage("GET", "customers/ada")).body["balances"]).toEqual([
@@ -98,7 +98,7 @@ test("overage is published with a plan, used, shown separately from the balance,
   await page.goto("/workspace/audit");
   await page.getByText("released a hold of 10 credits of overage for ada").waitFor();
   await page
-    .getByText("reversed a charge and returned 0 credits to ada and undid 20 credits of overage")
+    .getByText("reversed a charge, returned 0 credits to ada and reversed 20 credits of overage")
     .waitFor();
 });
 
@@ -127,7 +127,9 @@ test("the explanation of a denial includes the remaining overage", async () => {
   const [denial] = body["items"] as { denialId: string }[];
   const page = await signIn(service.url, `${HERE}/denials/${denial?.denialId}`);
   await page
-    .getByText("5 × image.render cost 50 credits. 0 credits were left, plus 40 in overage: 10 short.")
+    .getByText(
+      "5 × image.render cost 50 credits. Only 40 credits of overage were left. That is 10 credits short.",
+    )
     .waitFor();
   const sum = page.getByRole("table", { name: "Calculation" });
   expect(await sum.getByRole("cell").allTextContents()).toEqual(["50", "0", "40", "10"]);

@@ -16,7 +16,7 @@ async function denialPath({ manage }: Managed): Promise<string> {
   return `/projects/1/test/denials/${newest?.denialId}`;
 }
 
-test("a denial is explained, resolved by a top-up, and then allowed", async () => {
+test("a denial is explained, and the same request is allowed after a top-up", async () => {
   const managed = await setupManage();
   const { consume, manage } = managed;
   const render = (quantity: number, idempotencyKey: string) =>
@@ -29,7 +29,9 @@ test("a denial is explained, resolved by a top-up, and then allowed", async () =
   const page = await signIn(managed.service.url, REQUESTS);
   await page.getByRole("link", { name: "Why?" }).click();
   await page.getByRole("heading", { name: "Denied: not enough credits" }).waitFor();
-  await page.getByText("3 × image.render cost 30 credits. Only 10 credits were left: 20 short.").waitFor();
+  await page
+    .getByText("3 × image.render cost 30 credits. Only 10 credits were left. That is 20 credits short.")
+    .waitFor();
   const sum = page.getByRole("table", { name: "Calculation" });
   expect(await sum.getByRole("cell").allTextContents()).toEqual(["30", "10", "20"]);
   const charges = page.getByRole("region", { name: "Charges before the denial" }).locator("tbody tr");
@@ -55,7 +57,7 @@ test("a denial is explained, resolved by a top-up, and then allowed", async () =
   expect((await render(3, "job-4")).body).toMatchObject({ allowed: true, balance: 0 });
 });
 
-test("a reached limit is explained and leads to the plan by keyboard", async () => {
+test("a denial for a reached limit is explained, and the link to the plan works with the keyboard", async () => {
   const managed = await setupManage();
   const { consume } = managed;
   await nameSeeds(managed);
@@ -76,7 +78,7 @@ test("a reached limit is explained and leads to the plan by keyboard", async () 
   await page
     .getByText("Pro allows at most 5 exports a day. 4 were used, and the request asked for 2 more.")
     .waitFor();
-  await page.getByText(/^Or wait until the limit resets on .* (UTC|CET|CEST)\.$/).waitFor();
+  await page.getByText(/^You can wait until the limit resets on .* (UTC|CET|CEST)\.$/).waitFor();
   await expectAccessible(page);
   await page.getByRole("button", { name: "Code" }).focus();
   await page.keyboard.press("Enter");
@@ -97,7 +99,7 @@ test("a viewer sees the explanation without actions", async () => {
   const credentials = await addMember(service.url, tokens.owner, "viewer");
   const page = await signIn(service.url, await denialPath(managed), { credentials });
   await page
-    .getByText("11 × Product image cost 110 credits. Only 100 credits were left: 10 short.")
+    .getByText("11 × Product image cost 110 credits. Only 100 credits were left. That is 10 credits short.")
     .waitFor();
   expect(await page.getByRole("link", { name: /Add credits|Assign/ }).count()).toBe(0);
   await page.goto("/projects/1/test/keys/a");

@@ -98,7 +98,7 @@ test("32 identical requests are one charge and 31 replays, and sending again giv
   expect((await manage("GET", "customers/ada")).body).toMatchObject({ balances: [{ balance: 90 }] });
   await dialog.getByRole("link", { name: `Open ${key}` }).click();
   await page.getByText("Charged Ada Films 10 credits for 1 × Product image.").waitFor();
-  await page.getByRole("button", { name: "Resend 32 times" }).click();
+  await page.getByRole("button", { name: "Test retries" }).click();
   await page.getByRole("button", { name: "Send 32 requests in Test" }).click();
   await page.getByText("32 replays", { exact: true }).first().waitFor();
   await page.getByText("Nothing was charged.").waitFor();

@@ -49,12 +49,12 @@ const nameOf = NAMES.feature;
 
 test("a denial for missing credits shows cost, balance, shortfall and renewal", () => {
   expect(whyDenied(DENIAL, format)).toEqual([
-    "5 × image.render cost 50 credits. Only 12 credits were left: 38 short.",
+    "5 × image.render cost 50 credits. Only 12 credits were left. That is 38 credits short.",
     "Plan credits renew on 2026-12-01.",
   ]);
   const one = { ...DENIAL, quantity: 1, balance: 1, shortfall: 49, pool: "gpu", resetsAt: null };
   expect(whyDenied(one, format)).toEqual([
-    "1 × image.render costs 50 credits. Only 1 credit was left in the gpu pool: 49 short.",
+    "1 × image.render costs 50 credits. Only 1 credit was left in the gpu pool. That is 49 credits short.",
     "The plan does not renew credits in this pool.",
   ]);
   expect(sumOf(DENIAL)).toEqual([
@@ -70,7 +70,7 @@ test("a denial takes the remaining overage into account", () => {
   const now = { ...position, allowed: false, reason: "insufficient_credits" };
   const denial: NamedDenial = { ...DENIAL, ...position, now };
   expect(whyDenied(denial, format)[0]).toBe(
-    "5 × image.render cost 50 credits. Only 12 credits were left, plus 20 in overage: 18 short.",
+    "5 × image.render cost 50 credits. Only 12 credits and 20 credits of overage were left. That is 18 credits short.",
   );
   expect(sumOf(denial).map(({ name, value }) => [name, value])).toEqual([
     ["Required", 50],
@@ -79,13 +79,18 @@ test("a denial takes the remaining overage into account", () => {
     ["Shortfall", 18],
   ]);
   expect(describeNow(denial, nameOf)).toEqual([
-    "The same request would still be denied. It needs 50 credits; only 12 are left, plus 20 in overage: 18 short.",
+    "The same request would still be denied. It needs 50 credits. Only 12 credits and 20 credits of overage are left. That is 18 credits short.",
   ]);
   expect(nextStepsOf(denial)[0]).toEqual({ kind: "add-credits", missing: 18 });
   const usedUp = { ...denial, overage: { credits: 500, remaining: 0 }, shortfall: 38 };
-  expect(whyDenied(usedUp, format)[0]).toMatch(/ Only 12 credits were left, with no overage: 38 short\.$/);
+  expect(whyDenied(usedUp, format)[0]).toMatch(
+    / Only 12 credits and no overage were left\. That is 38 credits short\.$/,
+  );
   expect(whyDenied({ ...usedUp, balance: 0, shortfall: 50 }, format)[0]).toMatch(
-    / 0 credits were left, with no overage: 50 short\.$/,
+    / No credits and no overage were left\. That is 50 credits short\.$/,
+  );
+  expect(whyDenied({ ...denial, balance: 0, shortfall: 30 }, format)[0]).toMatch(
+    / Only 20 credits of overage were left\. That is 30 credits short\.$/,
   );
   expect([formatOverageLeft(overage), formatOverageLeft(usedUp.overage)]).toEqual([
     "20 of 500 left",
@@ -96,7 +101,7 @@ test("a denial takes the remaining overage into account", () => {
     "The same request would be allowed now. It would cost 50 credits, 38 of them overage; the balance is 12.",
   );
   expect(describeNow({ ...denial, now: { ...raised, balance: 0, shortfall: null } }, nameOf)[0]).toMatch(
-    / It would cost 50 credits, all of it overage; the balance is 0\.$/,
+    / It would cost 50 credits, all of them overage; the balance is 0\.$/,
   );
   const lost = { ...denial, overage: null, shortfall: null };
   expect(whyDenied(lost, format).slice(0, 2)).toEqual([
@@ -114,10 +119,10 @@ const ITEMS = [
 test("the required credits of a denied item include the items before it", () => {
   const denial = { ...DENIAL, items: ITEMS };
   expect(whyDenied(denial, format)[0]).toBe(
-    "5 × image.render and the items before it in the same pool cost 50 credits. Only 12 credits were left: 38 short.",
+    "5 × image.render and the earlier items that use the same pool cost 50 credits. Only 12 credits were left. That is 38 credits short.",
   );
   expect(sumOf(denial)[0]).toMatchObject({ name: "Required, including earlier items", value: 50 });
-  expect(describeRequired(denial)).toBe("50 credits, including earlier items from the same pool");
+  expect(describeRequired(denial)).toBe("50 credits, including earlier items that use the same pool");
   const first = { ...denial, items: ITEMS.toReversed() };
   expect(whyDenied(first, format)).toEqual(whyDenied(DENIAL, format));
   expect([sumOf(first), describeRequired(first)]).toEqual([sumOf(DENIAL), "50 credits"]);
@@ -146,12 +151,14 @@ test("a request with items can now be denied because of another item", () => {
 test("a denial for a reached limit shows the allowed, used, requested and excess quantities", () => {
   const denial = { ...DENIAL, reason: "limit_reached", quantity: 2, limit: LIMIT };
   expect(whyDenied(denial, format)).toEqual([
-    "Pro allows at most 5 × image.render a day. 4 were used, and the request asked for 2 more.",
+    "Pro limits image.render to 5 a day. 4 were used, and the request asked for 2 more.",
     "The limit resets on 2026-11-16.",
   ]);
   expect(sumOf(denial).map(({ value }) => value)).toEqual([5, 4, 2, 1]);
   const [used] = whyDenied({ ...denial, limit: { ...LIMIT, used: 5 } }, format);
-  expect(used).toBe("Pro allows at most 5 × image.render a day. All 5 were used.");
+  expect(used).toBe("Pro limits image.render to 5 a day. All 5 were used.");
+  const [one] = whyDenied({ ...denial, limit: { ...LIMIT, quantity: 1, used: 1 } }, format);
+  expect(one).toBe("Pro limits image.render to 1 a day. That one had already been used.");
   const counted = { ...denial, unit: "image", limit: { ...LIMIT, used: 5 } };
   expect(whyDenied(counted, format)[0]).toBe("Pro allows at most 5 images a day. All 5 were used.");
   expect(whyDenied({ ...counted, limitPeriod: null }, format)[0]).toMatch(
@@ -173,14 +180,14 @@ test.for([
 
 test("a denial under an override names the override instead of the plan", () => {
   const denial = { ...DENIAL, isOverridden: true };
-  expect(whyDenied(denial, format)[1]).toBe("An override for this customer sets the price.");
+  expect(whyDenied(denial, format)[1]).toBe("An override for this customer sets the cost.");
   const limited = {
     ...denial,
     ...{ reason: "limit_reached", limit: LIMIT, quantity: 2 },
     now: { ...POSITION, allowed: false, reason: "limit_reached" },
   };
   expect(whyDenied(limited, format)[0]).toBe(
-    "An override for this customer allows at most 5 × image.render a day. 4 were used, and the request asked for 2 more.",
+    "An override for this customer limits image.render to 5 a day. 4 were used, and the request asked for 2 more.",
   );
   expect(nextStepsOf(limited)).toEqual([{ kind: "edit-overrides" }]);
   expect(nextStepsOf({ ...limited, reason: "insufficient_credits" })[0]).toEqual({ kind: "assign-plan" });
@@ -199,14 +206,14 @@ test("the current outcome is explained, even for a missing feature or an erased 
     "The same request would be allowed now.",
   );
   expect(describeNow(DENIAL, nameOf)).toEqual([
-    "The same request would still be denied. It needs 50 credits; only 12 are left: 38 short.",
+    "The same request would still be denied. It needs 50 credits. Only 12 credits are left. That is 38 credits short.",
   ]);
   const dearer = {
     ...{ ...POSITION, allowed: false, reason: "insufficient_credits" },
     ...{ creditsRequired: 100, shortfall: 88 },
   };
   expect(describeNow({ ...DENIAL, now: dearer }, nameOf)).toEqual([
-    "The same request would still be denied. It needs 100 credits now; only 12 are left: 88 short.",
+    "The same request would still be denied. It needs 100 credits now. Only 12 credits are left. That is 88 credits short.",
   ]);
   const blocked = { ...now, allowed: false, reason: "customer_blocked" };
   expect(describeNow({ ...DENIAL, now: blocked }, nameOf)).toEqual([
@@ -231,10 +238,12 @@ test("next steps follow the current state, not the past denial", () => {
   expect(kinds(nowFor(null))).toEqual([]);
   expect(kinds({ ...DENIAL, now: null })).toEqual(["define-feature"]);
   expect(kinds({ ...DENIAL, customerId: null, now: null })).toEqual([]);
-  expect(describeWait(DENIAL, format)).toBe("Or wait until plan credits renew on 2026-12-01.");
-  expect(describeWait(nowFor("limit_reached"), format)).toBe("Or wait until the limit resets on 2026-11-16.");
+  expect(describeWait(DENIAL, format)).toBe("You can wait until plan credits renew on 2026-12-01.");
+  expect(describeWait(nowFor("limit_reached"), format)).toBe(
+    "You can wait until the limit resets on 2026-11-16.",
+  );
   expect(describeWait({ ...nowFor("limit_reached"), quantity: 51 }, format)).toMatch(
-    /^Waiting does not help/,
+    /^Waiting will not help/,
   );
   expect(describeWait(nowFor("customer_blocked"), format)).toBe(null);
 });

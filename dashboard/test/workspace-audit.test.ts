@@ -265,7 +265,7 @@ test("a viewer can read the audit log", async () => {
   const { service, tokens } = await setupManage();
   const credentials = await addMember(service.url, tokens.owner, "viewer");
   const page = await signIn(service.url, PATH, { credentials });
-  await page.getByText("Token The owner's invited viewer@example.com as viewer").waitFor();
+  await page.getByText("Token The owner's invited viewer@example.com as a viewer").waitFor();
 });
 
 test.each(["light", "dark"] as const)("the audit log is accessible in %s", async (scheme) => {

@@ -36,7 +36,7 @@ test("an invitation link is created by keyboard and grants its role", async () =
   await page.keyboard.press("Enter");
   const made = page.getByRole("dialog", { name: "Invitation for Vera Viewer" });
   await made.waitFor();
-  await expect.poll(() => made.textContent()).toContain("vera@example.com, as Operator");
+  await expect.poll(() => made.textContent()).toContain("vera@example.com, as an operator");
   expect(await made.textContent()).toContain("Purser does not send email");
   await made.getByRole("button", { name: "Copy the link" }).focus();
   await page.keyboard.press("Enter");

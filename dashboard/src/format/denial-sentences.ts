@@ -1,7 +1,7 @@
 import { countOf, formatCount } from "./numbers.ts";
-import { plusOverage } from "./overage.ts";
+import { nameLeft } from "./overage.ts";
 import { describeReason } from "./request-sentences.ts";
-import { formatLimit, type Period } from "./terms.ts";
+import { capitalize, formatLimit, formatSpan, type Period } from "./terms.ts";
 
 type Limit = { readonly quantity: number; readonly used: number; readonly resetsAt: string | null } | null;
 
@@ -30,7 +30,7 @@ export type Denial = Position & {
   /** Null if the limit's period is no longer known. */
   readonly limitPeriod: Period | null;
   readonly plan: { readonly name: string } | null;
-  /** Whether the customer's overrides set the price, the limit or the exclusion. */
+  /** Whether the customer's overrides set the cost, the limit or the exclusion. */
   readonly isOverridden: boolean;
   readonly now: (Position & { readonly allowed: boolean }) | null;
 };
@@ -58,7 +58,7 @@ export function whyDenied(denial: NamedDenial, format: FormatTime): string[] {
     case "insufficient_credits":
       return [
         creditsSentence(denial),
-        ...(isOverridden ? [`${OVERRIDE} sets the price.`] : []),
+        ...(isOverridden ? [`${OVERRIDE} sets the cost.`] : []),
         ...lostOverage(denial),
         creditsReset(denial, format),
       ];
@@ -80,22 +80,21 @@ export function whyDenied(denial: NamedDenial, format: FormatTime): string[] {
 }
 
 function creditsSentence(denial: Denial): string {
-  const { feature, quantity, creditsRequired, balance, pool, overage } = denial;
+  const { feature, quantity, creditsRequired, pool } = denial;
   const isLater = hasItemsBefore(denial, feature);
-  const asked = `${formatCount(quantity)} × ${feature}${isLater ? " and the items before it in the same pool" : ""}`;
+  const asked = `${formatCount(quantity)} × ${feature}${isLater ? " and the earlier items that use the same pool" : ""}`;
   const where = pool === "credits" ? "" : ` in the ${pool} pool`;
   const cost = quantity === 1 && !isLater ? "costs" : "cost";
-  return `${asked} ${cost} ${countOf(creditsRequired, "credit")}. ${describeLeft(balance)}${where}${plusOverage(overage)}${shortBy(denial)}.`;
+  return `${asked} ${cost} ${countOf(creditsRequired, "credit")}. ${describeLeft(denial, "was", where)}`;
 }
 
-/** "Only 20 credits were left". */
-function describeLeft(balance: number): string {
-  const left = `${countOf(balance, "credit")} ${balance === 1 ? "was" : "were"} left`;
-  return balance === 0 ? left : `Only ${left}`;
-}
-
-function shortBy({ shortfall }: Position): string {
-  return shortfall === null ? "" : `: ${formatCount(shortfall)} short`;
+/** "Only 20 credits were left in the gpu pool. That is 10 credits short." */
+function describeLeft({ balance, overage, shortfall }: Position, one: "was" | "is", where = ""): string {
+  const left = nameLeft(balance, overage);
+  const isOne = left === "only 1 credit" || left === "only 1 credit of overage";
+  const verb = isOne ? one : one === "was" ? "were" : "are";
+  const short = shortfall === null ? "" : ` That is ${countOf(shortfall, "credit")} short.`;
+  return `${capitalize(left)} ${verb} left${where}.${short}`;
 }
 
 function lostOverage({ shortfall }: Position): string[] {
@@ -110,9 +109,12 @@ function creditsReset({ resetsAt }: Position, format: FormatTime): string {
 
 function limitSentence({ limit, limitPeriod, feature, unit, quantity }: NamedDenial, ofPlan: string): string {
   const { quantity: most = 0, used = 0 } = limit ?? {};
-  const allowed = `${ofPlan} allows ${formatLimit({ quantity: most, period: limitPeriod }, unit, feature)}.`;
+  const allowed =
+    unit === null
+      ? `${ofPlan} limits ${feature} to ${formatCount(most)} ${formatSpan(limitPeriod)}.`
+      : `${ofPlan} allows ${formatLimit({ quantity: most, period: limitPeriod }, unit)}.`;
   if (most > 0 && used >= most)
-    return `${allowed} ${most === 1 ? "It was" : `All ${formatCount(most)} were`} used.`;
+    return `${allowed} ${most === 1 ? "That one had already been" : `All ${formatCount(most)} were`} used.`;
   const were = used === 1 ? "1 was used" : `${formatCount(used)} were used`;
   return `${allowed} ${were}, and the request asked for ${formatCount(quantity)} more.`;
 }
@@ -129,9 +131,11 @@ function hasItemsBefore({ items }: Items, feature: string): boolean {
   return items !== null && items[0]?.feature !== feature;
 }
 
-/** "36 credits, including earlier items from the same pool". */
+/** "36 credits, including earlier items that use the same pool". */
 export function describeRequired(denial: Items & { feature: string; creditsRequired: number }): string {
-  const before = hasItemsBefore(denial, denial.feature) ? ", including earlier items from the same pool" : "";
+  const before = hasItemsBefore(denial, denial.feature)
+    ? ", including earlier items that use the same pool"
+    : "";
   return `${countOf(denial.creditsRequired, "credit")}${before}`;
 }
 
@@ -194,9 +198,7 @@ export function describeNow(denial: Denial, nameOf: (feature: string) => string)
     case "insufficient_credits": {
       const needs = countOf(now.creditsRequired, "credit");
       const by = now.creditsRequired === creditsRequired ? "" : " now";
-      return [
-        `The same request ${still}. It needs ${needs}${by}; ${areLeft(now.balance)}${plusOverage(now.overage)}${shortBy(now)}.`,
-      ];
+      return [`The same request ${still}. It needs ${needs}${by}. ${describeLeft(now, "is")}`];
     }
     case "limit_reached":
       return [
@@ -220,12 +222,8 @@ function describeStill(
 /** After the credits that a request costs: ", 5 of them overage". */
 function describeOverageIn(overage: number, creditsRequired: number): string {
   if (overage === 0) return "";
-  return overage === creditsRequired ? ", all of it overage" : `, ${formatCount(overage)} of them overage`;
-}
-
-function areLeft(count: number): string {
-  if (count === 0) return "0 are left";
-  return count === 1 ? "only 1 is left" : `only ${formatCount(count)} are left`;
+  if (overage === creditsRequired) return overage === 1 ? ", as overage" : ", all of them overage";
+  return `, ${formatCount(overage)} of them overage`;
 }
 
 export type NextStep =
@@ -272,11 +270,11 @@ export function nextStepsOf({
 export function describeWait({ now, items, quantity }: Denial, format: FormatTime): string | null {
   if (now === null || now.allowed) return null;
   if (now.reason === "insufficient_credits" && now.resetsAt !== null) {
-    return `Or wait until plan credits renew on ${format(now.resetsAt)}.`;
+    return `You can wait until plan credits renew on ${format(now.resetsAt)}.`;
   }
   const { limit } = now;
   if (now.reason !== "limit_reached" || limit === null || limit.resetsAt === null) return null;
   return items === null && quantity > limit.quantity
-    ? "Waiting does not help: the request asks for more than the whole limit."
-    : `Or wait until the limit resets on ${format(limit.resetsAt)}.`;
+    ? "Waiting will not help: the requested quantity is larger than the limit."
+    : `You can wait until the limit resets on ${format(limit.resetsAt)}.`;
 }

@@ -56,7 +56,7 @@ type Ended = {
   readonly creditsUncovered: number;
 };
 
-/** "Settled: 8 credits charged, 12 released." */
+/** "Settled: 8 credits charged, 12 released, 5 not covered." */
 export function describeResult({
   status,
   late,
@@ -70,14 +70,14 @@ export function describeResult({
     case "open":
       return "The hold is open.";
     case "released":
-      return "Released: nothing charged.";
+      return "Released. Nothing was charged.";
     case "expired":
-      return "Expired without a settlement: nothing charged.";
+      return "Expired without being settled. Nothing was charged.";
     case "charged":
-      return `Expired without a settlement: ${charged} charged.`;
+      return `Expired without being settled: ${charged} charged.`;
     case "settled": {
       const released = creditsReleased === 0 ? "" : `, ${formatCount(creditsReleased)} released`;
-      const uncovered = creditsUncovered === 0 ? "" : `, ${formatCount(creditsUncovered)} uncovered`;
+      const uncovered = creditsUncovered === 0 ? "" : `, ${formatCount(creditsUncovered)} not covered`;
       return `Settled${late ? " after it expired" : ""}: ${charged} charged${released}${uncovered}.`;
     }
   }

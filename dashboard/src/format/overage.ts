@@ -1,4 +1,5 @@
 import { countOf, formatCount } from "./numbers.ts";
+import { nameOverage } from "./terms.ts";
 
 // Overage is usage after all credits are spent, which is invoiced later. It is never part of a balance.
 
@@ -18,23 +19,23 @@ type Entry = {
   readonly reversedQuantity: number | null;
 };
 
-/** "20 credits, to be invoiced", "20 credits undone". */
+/** "20 credits, to be invoiced", "20 credits reversed". */
 export function describeEntryOverage({ kind, overage, reversedQuantity }: Entry): string {
   const credits = countOf(overage, "credit");
-  if (kind === "reverse") return `${credits} undone`;
+  if (kind === "reverse") return `${credits} reversed`;
   return reversedQuantity === 0 ? `${credits}, to be invoiced` : `${credits} before the reversal`;
 }
 
-/** "10 credits returned", "10 credits returned, 20 in overage undone". */
+/** "10 credits returned", "10 credits returned, 20 credits of overage reversed". */
 export function formatReturn({ credits, overage }: Parts): string {
   const returned = `${countOf(credits, "credit")} returned`;
-  return overage === 0 ? returned : `${returned}, ${formatCount(overage)} in overage undone`;
+  return overage === 0 ? returned : `${returned}, ${countOf(overage, "credit")} of overage reversed`;
 }
 
-/** The overage that a reversal will undo. Null without overage. */
-export function describeUndone(overage: number): string | null {
+/** The overage that will be reversed with the charge. Null without overage. */
+export function describeReversedOverage(overage: number): string | null {
   if (overage === 0) return null;
-  return `${countOf(overage, "credit")} of overage will be undone. If it is already invoiced, issue a credit note.`;
+  return `${countOf(overage, "credit")} of overage will be reversed. If you have already invoiced this overage, issue a credit note.`;
 }
 
 type Position = {
@@ -52,11 +53,10 @@ export function describeOverage({ credits, held, remaining }: Position): string 
   return `${of} ${left}${held === 0 ? "" : `, ${formatCount(held)} held`}.`;
 }
 
-/** Below the credits that are left: "After these credits: 360 credits of overage left." */
+/** Below the credits that are left: "Then up to 360 credits of overage." */
 export function describeOverageLeft({ remaining }: Position): string {
-  if (remaining === 0) return "No overage left after these credits.";
-  const left = remaining === null ? "unlimited overage" : `${countOf(remaining, "credit")} of overage left`;
-  return `After these credits: ${left}.`;
+  if (remaining === 0) return "No overage is left once these credits are spent.";
+  return `Then ${nameOverage(remaining)}.`;
 }
 
 type Left = Pick<Position, "credits" | "remaining">;
@@ -67,12 +67,16 @@ export function formatOverageLeft({ credits, remaining }: Left): string {
   return `${formatCount(remaining)} of ${formatCount(credits)} left`;
 }
 
-/** After the credits that are left: ", plus 20 in overage", ", with no overage". Empty if none is allowed. */
-export function plusOverage(overage: Left | null): string {
-  if (overage === null) return "";
-  const { remaining } = overage;
-  if (remaining === 0) return ", with no overage";
-  return `, plus ${remaining === null ? "unlimited" : `${formatCount(remaining)} in`} overage`;
+/**
+ * Credits and overage that a denied request could use: "only 12 credits and 20 credits of overage", "only 40 credits of overage",
+ * "no credits". A null overage is not mentioned.
+ */
+export function nameLeft(credits: number, overage: Left | null): string {
+  const remaining = overage === null ? 0 : overage.remaining;
+  const more = remaining === null ? "unlimited overage" : `${countOf(remaining, "credit")} of overage`;
+  const some = [...(credits === 0 ? [] : [countOf(credits, "credit")]), ...(remaining === 0 ? [] : [more])];
+  if (some.length === 0) return overage === null ? "no credits" : "no credits and no overage";
+  return `only ${some.join(" and ")}${overage !== null && remaining === 0 ? " and no overage" : ""}`;
 }
 
 type Answer = Readonly<Record<string, unknown>>;

@@ -161,8 +161,11 @@ export function describeKey(story: Story, names: Names): string {
   if (reversed !== null) {
     const { feature, quantity, creditsReturned } = reversed;
     const overage = overageIn(answer);
-    const undone = overage === 0 ? "" : ` Undid ${formatCharge({ credits: 0, overage })}.`;
-    return `Reversed ${formatCount(quantity)} × ${names.feature(feature)} and returned ${countOf(creditsReturned, "credit")} to ${who}.${undone}`;
+    const asked = `${formatCount(quantity)} × ${names.feature(feature)}`;
+    const returned = `returned ${countOf(creditsReturned, "credit")} to ${who}`;
+    return overage === 0
+      ? `Reversed ${asked} and ${returned}.`
+      : `Reversed ${asked}, ${returned} and reversed ${formatCharge({ credits: 0, overage })}.`;
   }
   if (charge !== null) {
     const asked =

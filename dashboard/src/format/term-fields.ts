@@ -10,11 +10,11 @@ export const OVERAGES = [
 
 export const LIMITS = [
   { value: "none", label: "No limit" },
-  { value: "day", label: "a day" },
-  { value: "week", label: "a week" },
-  { value: "month", label: "a month" },
-  { value: "year", label: "a year" },
-  { value: "once", label: "in total" },
+  { value: "day", label: "Per day" },
+  { value: "week", label: "Per week" },
+  { value: "month", label: "Per month" },
+  { value: "year", label: "Per year" },
+  { value: "once", label: "In total" },
 ];
 
 export const CREDITS_MAX = 1_000_000_000_000;

@@ -64,16 +64,14 @@ export function formatPeriodCredits({ credits, period }: Pick<Allowance, "credit
     : `${countOf(credits, "credit")} a ${period}`;
 }
 
-/** "at most 20 exports a day". Without a unit, `feature` says what is counted: "at most 20 × HD export a day". */
+/** "at most 20 exports a day". Without a unit: "at most 20 a day". */
 export function formatLimit(
   limit: { readonly quantity: number; readonly period: Period | null } | null,
   unit: string | null,
-  feature: string | null = null,
 ): string {
   if (limit === null) return "no limit";
   const { quantity, period } = limit;
-  const bare = `${formatCount(quantity)}${feature === null ? "" : ` × ${feature}`}`;
-  const count = unit === null ? bare : countOf(quantity, unit, pluralOf(unit));
+  const count = unit === null ? formatCount(quantity) : countOf(quantity, unit, pluralOf(unit));
   return `at most ${count} ${formatSpan(period)}`;
 }
 
@@ -87,6 +85,11 @@ export function formatSpan(period: Period | null): string {
 export function pluralOf(unit: string): string {
   if (/[A-Z0-9s]$/.test(unit)) return unit;
   return /[^aeiou]y$/.test(unit) ? `${unit.slice(0, -1)}ies` : `${unit}s`;
+}
+
+/** "a viewer", "an admin". */
+export function withArticle(noun: string): string {
+  return `${/^[aeiou]/.test(noun) ? "an" : "a"} ${noun}`;
 }
 
 /** "Free, Pro and Scale". */

@@ -1,5 +1,6 @@
 import { countOf } from "../../format/numbers.ts";
 import { formatCharge } from "../../format/overage.ts";
+import { withArticle } from "../../format/terms.ts";
 import { countIn, type Entry, isRecord, listIn, textIn } from "./entry.ts";
 
 /** Part of a sentence that follows the actor's name. */
@@ -21,6 +22,7 @@ const planOf = ({ subject: key }: Entry): Piece => plan(key);
 const featureOf = ({ subject: key }: Entry): Piece => ({ kind: "feature", text: key });
 /** A pool or event key by the name in the entry. */
 const named = ({ after, subject: key }: Entry): Piece => strong(textIn(after, "name") ?? key);
+const changedIn = ({ after }: Entry): Piece => strong(countOf(countIn(after, "changed") ?? 0, "customer"));
 const isNew = ({ before }: Entry): boolean => before === null;
 
 /** Sentence for each audited action. */
@@ -40,11 +42,11 @@ const SENTENCES: Readonly<Record<string, Describe>> = {
     ...reasonOf(entry),
   ],
   "consume.reversed": (entry) => [
-    "reversed a charge and returned ",
+    overageOf(entry) === 0 ? "reversed a charge and returned " : "reversed a charge, returned ",
     ...creditsOf(entry),
     " to ",
     CUSTOMER,
-    ...undone(entry),
+    ...reversedOverage(entry),
     ...reasonOf(entry),
   ],
   "hold.released": (entry) => [
@@ -67,26 +69,15 @@ const SENTENCES: Readonly<Record<string, Describe>> = {
     isRecord(after) && after["overrides"] === null ? "removed the overrides for " : "set overrides for ",
     CUSTOMER,
   ],
-  "plan.assigned_in_bulk": (entry) => [
-    "assigned plan ",
-    planOf(entry),
-    " to ",
-    strong(countOf(countIn(entry.after, "changed") ?? 0, "customer")),
-  ],
+  "plan.assigned_in_bulk": (entry) => ["assigned plan ", planOf(entry), " to ", changedIn(entry)],
   "credits.added_in_bulk": (entry) => [
     "added ",
     ...creditsOf(entry),
-    " each to ",
-    strong(countOf(countIn(entry.after, "changed") ?? 0, "customer")),
+    countIn(entry.after, "changed") === 1 ? " to " : " to each of ",
+    changedIn(entry),
   ],
-  "customers.blocked_in_bulk": (entry) => [
-    "blocked ",
-    strong(countOf(countIn(entry.after, "changed") ?? 0, "customer")),
-  ],
-  "customers.unblocked_in_bulk": (entry) => [
-    "unblocked ",
-    strong(countOf(countIn(entry.after, "changed") ?? 0, "customer")),
-  ],
+  "customers.blocked_in_bulk": (entry) => ["blocked ", changedIn(entry)],
+  "customers.unblocked_in_bulk": (entry) => ["unblocked ", changedIn(entry)],
   "change.undone": (entry) => [
     "undid a bulk change for ",
     strong(countOf(countIn(entry.after, "undone") ?? 0, "customer")),
@@ -104,9 +95,9 @@ const SENTENCES: Readonly<Record<string, Describe>> = {
   "grants.exported": (entry) => exported(entry, "grants"),
   "audit.exported": (entry) => exported(entry, "the audit log"),
   "request.tried": (entry) => [
-    "sent test request ",
+    `sent ${countOf(countIn(entry.after, "times") ?? 1, "test request")} for `,
     featureOf(entry),
-    ` ${countOf(countIn(entry.after, "times") ?? 1, "time")} for `,
+    " as ",
     CUSTOMER,
   ],
   "feature.defined": (entry) => [isNew(entry) ? "created feature " : "edited feature ", featureOf(entry)],
@@ -139,7 +130,7 @@ const SENTENCES: Readonly<Record<string, Describe>> = {
   "member.invited": (entry) => [
     "invited ",
     subject(entry),
-    ` as ${textIn(entry.after, "role") ?? "a member"}`,
+    ` as ${withArticle(textIn(entry.after, "role") ?? "member")}`,
   ],
   "member.invited_again": (entry) => ["created a new invitation link for ", subject(entry)],
   "member.joined": () => ["accepted the invitation"],
@@ -148,11 +139,11 @@ const SENTENCES: Readonly<Record<string, Describe>> = {
     after?.["everywhere"] === true ? "logged out everywhere" : "logged out",
     ...fromAddress(after),
   ],
-  "member.session_ended": ({ after }) => ["ended one of their sessions", ...fromAddress(after)],
+  "member.session_ended": ({ after }) => ["ended one of their sessions", ...requestedFrom(after)],
   "member.other_sessions_ended": ({ after }) => [
     "ended ",
     strong(countOf(countIn(after, "ended") ?? 0, "other session")),
-    ...fromAddress(after),
+    ...requestedFrom(after),
   ],
   "member.sign_in_failed": (entry) => [
     "rejected ",
@@ -229,9 +220,9 @@ function overageOf({ after }: Entry): number {
   return countIn(after, "overageCredits") ?? 0;
 }
 
-function undone(entry: Entry): (Piece | string)[] {
+function reversedOverage(entry: Entry): (Piece | string)[] {
   const overage = overageOf(entry);
-  return overage === 0 ? [] : [" and undid ", strong(formatCharge({ credits: 0, overage }))];
+  return overage === 0 ? [] : [" and reversed ", strong(formatCharge({ credits: 0, overage }))];
 }
 
 /** Null unless only the end of the plan has changed. */
@@ -268,6 +259,12 @@ function roleChange(entry: Entry): (Piece | string)[] | null {
 function fromAddress(after: Entry["after"]): (Piece | string)[] {
   const address = textIn(after, "address");
   return address === null ? [] : [" from ", strong(address)];
+}
+
+/** The address of the caller, not of the sessions that ended. */
+function requestedFrom(after: Entry["after"]): (Piece | string)[] {
+  const from = fromAddress(after);
+  return from.length === 0 ? [] : [" (request", ...from, ")"];
 }
 
 function attemptsOf({ after }: Entry, noun: string): Piece {

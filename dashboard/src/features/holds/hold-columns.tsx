@@ -26,7 +26,7 @@ export function openColumns({ names, onRelease }: HoldContext): Column<HoldLine>
       cell: ({ hold }) => <Time at={hold.openedAt} as="ago" />,
     },
     {
-      name: "For",
+      name: "Features",
       isWide: true,
       cell: ({ hold }) => (
         <>
@@ -80,7 +80,7 @@ export function endedColumns({ customerScope, names }: HoldContext): Column<Hold
       ),
     },
     {
-      name: "For",
+      name: "Features",
       isWide: true,
       cell: ({ hold, by }) => (
         <>
@@ -203,7 +203,7 @@ function State({ line: { hold, by } }: { line: HoldLine }) {
   return (
     <span className="flex flex-wrap items-center gap-1 md:flex-col md:items-start">
       <Badge tone={TONES[status]}>{late ? "Settled late" : HOLD_STATUS_NAMES[status]}</Badge>
-      {creditsUncovered > 0 && <Badge tone="bad">{formatCount(creditsUncovered)} uncovered</Badge>}
+      {creditsUncovered > 0 && <Badge tone="bad">{formatCount(creditsUncovered)} not covered</Badge>}
       {by !== null && (
         <span className="text-caption text-muted">
           by <ActorName actor={by} />

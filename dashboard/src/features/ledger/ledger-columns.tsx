@@ -182,7 +182,7 @@ function Change({ entry: { kind, amount, overage, balanceAfter } }: { entry: Ent
       >
         {formatChange(amount)}
       </span>
-      <OverageNote credits={overage} suffix={kind === "reverse" ? " undone" : ""} />
+      <OverageNote credits={overage} suffix={kind === "reverse" ? " reversed" : ""} />
       <div className="text-caption text-muted md:hidden">balance {formatCount(balanceAfter)}</div>
     </>
   );

@@ -57,7 +57,7 @@ function itemsOf({ entry, by }: LedgerLine, { customerScope }: LedgerContext): I
         },
     entry.memberId === null ? null : { name: "Member", value: entry.memberId },
     plan === null ? null : { name: "Plan", value: <PlanName plan={plan} context={customerScope} /> },
-    entry.overrides === null ? null : { name: "Overrides", value: `Number ${formatCount(entry.overrides)}` },
+    entry.overrides === null ? null : { name: "Overrides", value: `Version ${formatCount(entry.overrides)}` },
     idempotencyKey === null
       ? null
       : {
@@ -72,7 +72,7 @@ function itemsOf({ entry, by }: LedgerLine, { customerScope }: LedgerContext): I
     consumeId === null ? null : { name: "Charge", value: <Copyable text={consumeId} /> },
     entry.holdId === null ? null : { name: "Hold", value: <Copyable text={entry.holdId} /> },
     entry.overage === 0 ? null : { name: "Overage", value: describeEntryOverage(entry) },
-    entry.uncovered === 0 ? null : { name: "Uncovered", value: formatCount(entry.uncovered) },
+    entry.uncovered === 0 ? null : { name: "Not covered", value: formatCount(entry.uncovered) },
     reverses === null
       ? null
       : {

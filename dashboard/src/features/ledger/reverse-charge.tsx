@@ -8,7 +8,7 @@ import { refresh, useWrite } from "../../api/use-write.ts";
 import { randomHex } from "../../format/hex.ts";
 import { GRANT_NAMES } from "../../format/ledger.ts";
 import { countOf, formatChange, formatCount } from "../../format/numbers.ts";
-import { describeUndone, formatCharge, formatReturn } from "../../format/overage.ts";
+import { describeReversedOverage, formatCharge, formatReturn } from "../../format/overage.ts";
 import { useFeatureNames } from "../../frame/use-scope.ts";
 import { Button } from "../../ui/button.tsx";
 import { Callout, ProblemCallout } from "../../ui/callout.tsx";
@@ -51,7 +51,7 @@ export function ReverseButton({
             {formatCharge({ credits: -entry.amount, overage: entry.overage })}{" "}
             {entry.overage - entry.amount === 1 ? "was" : "were"} charged for {name} ×{" "}
             {formatCount(entry.quantity ?? 1)} on <Time at={entry.effectiveAt} />.
-            {entry.item !== null && " The other items in the request stay charged."}
+            {entry.item !== null && " The other items in the request are not reversed."}
           </>
         }
       >
@@ -116,7 +116,7 @@ function Reversing({ customerScope, entry, all, onDone }: Props & { all: Reversa
         <Pending error={part.error} />
       ) : (
         <>
-          <ReversalReturns preview={preview} undone={describeUndone(preview.overageCredits)} />
+          <ReversalReturns preview={preview} overage={describeReversedOverage(preview.overageCredits)} />
           <BalanceChange
             pool={preview.pool}
             before={preview.balanceBefore}
@@ -200,17 +200,19 @@ function leftOf({ kind, quantity, reversedQuantity }: Entry): number {
 
 type Return = ReversalPreview["returns"][number];
 
-/** Credits returned per grant, and whether they can be spent. `undone` describes the overage, if there is any. */
+/** Credits returned per grant, and whether they can be spent. `overage` describes the reversed overage, if there is any. */
 function ReversalReturns({
   preview: { returns },
-  undone,
+  overage,
 }: {
   preview: ReversalPreview;
-  undone: string | null;
+  overage: string | null;
 }) {
   if (returns.length === 0)
     return (
-      <p>{undone ?? "This charge was free. Reversing it only reduces the usage counted toward the limit."}</p>
+      <p>
+        {overage ?? "This charge was free. Reversing it only reduces the usage counted toward the limit."}
+      </p>
     );
   const lost = returns.reduce((sum, { credits, spendable }) => sum + credits - spendable, 0);
   return (
@@ -229,10 +231,10 @@ function ReversalReturns({
           </li>
         ))}
       </ul>
-      {undone !== null && <p>{undone}</p>}
+      {overage !== null && <p>{overage}</p>}
       {lost > 0 && (
         <Callout tone="warn">
-          {countOf(lost, "credit")} cannot be spent now. Add credits instead if needed.
+          {formatCount(lost)} of these credits cannot be spent now. To compensate the customer, add credits.
         </Callout>
       )}
     </div>
@@ -263,7 +265,7 @@ function describeRest({ spendable, credits, rest }: Return): string | null {
     case "lowered":
       return "A new plan version has lowered the allowance, so not all of these credits are returned.";
     case "waiting":
-      return `The plan has ended. When it resumes, ${what} ${isOne ? "becomes" : "become"} available.`;
+      return `The customer is no longer on this plan. If the plan resumes, ${what} ${isOne ? "becomes" : "become"} available.`;
     default:
       return null;
   }

@@ -21,7 +21,7 @@ import { type Column, PagedTable } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { membersQuery } from "../workspace/queries.ts";
 import { EditMemberDialog, LINK_NAMES, RemoveMemberDialog } from "./member-changes.tsx";
-import { isLastOwner, type Member, nameOfRole, ROLES, roleChoices } from "./roles.ts";
+import { describeRole, isLastOwner, type Member, nameOfRole, ROLES, roleChoices } from "./roles.ts";
 
 type Open = { readonly action: MemberAction; readonly member: Member };
 
@@ -255,7 +255,7 @@ function MadeLink({
       <CodeBlock label="the link" code={address} />
       <Details
         items={[
-          { name: "For", value: `${member.name}, ${member.email}, as ${nameOfRole(member.role)}` },
+          { name: "For", value: `${member.name}, ${member.email}, as ${describeRole(member.role)}` },
           {
             name: "Valid until",
             value: (

@@ -1,5 +1,6 @@
 import type { Item } from "../../api/answer.ts";
 import { mayActAs, type Role } from "../../api/session.ts";
+import { withArticle } from "../../format/terms.ts";
 import type { Choice } from "../../ui/choices.tsx";
 
 /** Each role also has the permissions of the roles before it. */
@@ -16,8 +17,7 @@ export function nameOfRole(wanted: Role): string {
 
 /** The role with its article: "a viewer", "an admin". */
 export function describeRole(wanted: Role): string {
-  const name = nameOfRole(wanted).toLowerCase();
-  return `${/^[aeiou]/.test(name) ? "an" : "a"} ${name}`;
+  return withArticle(nameOfRole(wanted).toLowerCase());
 }
 
 /** Roles to assign. Members cannot assign a role above their own. */

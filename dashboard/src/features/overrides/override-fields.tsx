@@ -89,7 +89,7 @@ export function FeatureOverride({
                 { value: "plan", label: `As in the plan: ${formatLimit(planned?.limit ?? null, unit)}` },
                 ...LIMITS.map(({ value, label }) => ({
                   value,
-                  label: value === "none" ? label : `Custom limit, ${label}`,
+                  label: value === "none" ? label : `Custom limit ${label.toLowerCase()}`,
                 })),
               ]}
               {...register(`${path}.limitPeriod`)}

@@ -78,7 +78,7 @@ function Explanation({ request }: { request: DeniedCheck }) {
       <p className="text-section">
         {whyOf({ ...request, feature: request.feature && nameOf(request.feature) })}
       </p>
-      <h3 className="text-form font-medium">Now</h3>
+      <h3 className="text-form font-medium">Current state</h3>
       <Details
         items={[
           {
@@ -145,7 +145,7 @@ function stateOf(
   ];
 }
 
-/** The feature's price and limit in the customer's plan. */
+/** The feature's cost and limit in the customer's plan. */
 function Price({ request: { feature: key }, customer }: { request: DeniedCheck; customer: Customer | null }) {
   const scope = useScope();
   const plan = customer?.plan ?? null;

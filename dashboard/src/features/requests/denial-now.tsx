@@ -25,7 +25,7 @@ export function DenialNow({ denial }: { denial: Denial }) {
   const wait = describeWait(denial, (at) => formatZoned(at, clock));
   const isAllowed = denial.now?.allowed === true;
   return (
-    <Card title="Now">
+    <Card title="Current outcome">
       <div className="flex flex-col gap-4">
         <Callout tone={isAllowed ? "good" : "warn"} {...(first === undefined ? {} : { title: first })}>
           {others.map((sentence) => (

@@ -88,12 +88,15 @@ function Back({ customerId }: { customerId: string | null }) {
       to="/projects/$projectId/$environment/customers/$customerId/requests"
       params={{ ...scope, customerId }}
     >
-      Requests of this customer
+      This customer's requests
     </ButtonLink>
   );
 }
 
-/** The denial with features and the pool by name, and the unit of the feature, for sentences. The default pool keeps its key and is not named. */
+/**
+ * The denial with display names of its features and pool, and with the unit of the denied feature. The default pool keeps its key,
+ * because sentences do not name it.
+ */
 function useNamed(denial: Denial): Denial & NamedDenial {
   const scope = useScope();
   const { data: features = [] } = useQuery(featuresQuery(scope));
@@ -208,10 +211,10 @@ function Plan({ plan: { key, name, version } }: { plan: NonNullable<Denial["plan
 
 function Overrides({ number, customerId }: { number: number; customerId: string | null }) {
   const scope = useScope();
-  if (customerId === null) return `Override set ${number}`;
+  if (customerId === null) return `Version ${number}`;
   return (
     <>
-      Override set {number}{" "}
+      Version {number}{" "}
       <TextLink
         to="/projects/$projectId/$environment/customers/$customerId"
         params={{ ...scope, customerId }}

@@ -106,9 +106,9 @@ function reversalItems({ endpoint, answer }: KeyHistory): Item[] {
   const { feature, quantity, creditsReturned } = reversed;
   const overage = overageIn(answer);
   return [
-    { name: "Reversed by this key", value: <Amounts items={[{ feature, quantity }]} /> },
+    { name: "Reversed with this key", value: <Amounts items={[{ feature, quantity }]} /> },
     { name: "Returned", value: countOf(creditsReturned, "credit") },
-    ...(overage === 0 ? [] : [{ name: "Overage", value: `${countOf(overage, "credit")} undone` }]),
+    ...(overage === 0 ? [] : [{ name: "Overage", value: `${countOf(overage, "credit")} reversed` }]),
   ];
 }
 
@@ -164,7 +164,7 @@ function Charges({ charges }: { charges: readonly Charge[] }) {
   return (
     <div className="overflow-hidden rounded-md border border-line">
       <Table
-        label="Charges of the request"
+        label="Charges in this request"
         columns={CHARGE_COLUMNS}
         rows={charges}
         keyOf={({ feature }) => feature}
@@ -207,7 +207,7 @@ function holdItems({ hold, customerId }: KeyHistory): Item[] {
         ]),
     ...(hold.creditsUncovered === 0
       ? []
-      : [{ name: "Uncovered", value: countOf(hold.creditsUncovered, "credit") }]),
+      : [{ name: "Not covered", value: countOf(hold.creditsUncovered, "credit") }]),
     ...(consumeId === null
       ? []
       : [{ name: "Ledger entry", value: <LedgerLink customerId={customerId} consumeId={consumeId} /> }]),

@@ -86,7 +86,7 @@ function KeyDetails({ history }: { history: KeyHistory }) {
   );
 }
 
-/** Offers to resend a consume request. Test requests cannot have items, a member or metadata, so such requests are excluded. */
+/** Sends a consume request several times again. Test requests cannot have items, a member or metadata, so such requests are excluded. */
 function SendAgain({ history }: { history: KeyHistory }) {
   const isOperator = useMayActAs("operator");
   const [isOpen, setOpen] = useState(false);
@@ -103,7 +103,7 @@ function SendAgain({ history }: { history: KeyHistory }) {
   return (
     <>
       <Button icon={Send} onClick={() => setOpen(true)}>
-        Resend 32 times
+        Test retries
       </Button>
       {isOpen && <TestRequestDialog start={start} onClose={() => setOpen(false)} />}
     </>

@@ -1,0 +1,24 @@
+import { expect, test } from "vitest";
+import { describeAction } from "../src/features/audit/sentences.ts";
+
+function sentence(action: string, after: object, subject = "x"): string {
+  const entry = { action, subject, before: {}, after };
+  const pieces = describeAction(entry as unknown as Parameters<typeof describeAction>[0]);
+  return pieces.map(({ kind, text }) => (kind === "customer" ? "ada" : text)).join("");
+}
+
+test.for([
+  ["credits.added_in_bulk", { credits: 500, changed: 1 }, "added 500 credits to 1 customer"],
+  ["credits.added_in_bulk", { credits: 500, changed: 12 }, "added 500 credits to each of 12 customers"],
+  ["request.tried", { times: 1 }, "sent 1 test request for x as ada"],
+  ["request.tried", { times: 32 }, "sent 32 test requests for x as ada"],
+  ["member.invited", { role: "viewer" }, "invited x as a viewer"],
+  ["member.invited", { role: "admin" }, "invited x as an admin"],
+  [
+    "member.session_ended",
+    { address: "203.0.113.7" },
+    "ended one of their sessions (request from 203.0.113.7)",
+  ],
+] as const)("%s with %o is one sentence in the audit log", ([action, after, expected]) => {
+  expect(sentence(action, after)).toBe(expected);
+});
