@@ -25,7 +25,7 @@ test("overrides are added, edited and removed, one by one and all at once", asyn
   const exports = page.getByRole("group", { name: "export" });
   // A row that changes nothing cannot be saved.
   expect(await save.isDisabled()).toBe(true);
-  await exports.getByLabel("Limit", { exact: true }).selectOption("Custom limit, a day");
+  await exports.getByLabel("Limit", { exact: true }).selectOption("Custom limit per day");
   await exports.getByLabel("Limit quantity").fill("50");
   await add("Feature: video.render");
   const video = page.getByRole("group", { name: "video.render" });
@@ -34,7 +34,7 @@ test("overrides are added, edited and removed, one by one and all at once", asyn
   await add("Allowance: Credits");
   const credits = page.getByRole("group", { name: "Credits" });
   await credits.getByLabel("Credits a month").fill("5000");
-  await page.getByLabel("Overrides end").selectOption("On a date");
+  await page.getByLabel("Overrides end").selectOption("On a specific date");
   await page.getByLabel("End date", { exact: true }).fill("2998-01-31T12:00");
   await expectAccessibleInBoth(page);
   await save.click();
@@ -86,7 +86,7 @@ test("a denial under an override explains the override and leads to it", async (
   const { body: denials } = await manage("GET", "customers/ada/denials");
   const [denial] = denials["items"] as { denialId: string }[];
   const page = await signIn(service.url, `/projects/1/test/denials/${denial?.denialId}`);
-  await page.getByText("An override for this customer allows at most 0 × export a day.").waitFor();
+  await page.getByText("An override for this customer limits export to 0 a day.").waitFor();
   await expectAccessible(page);
   await page.getByRole("link", { name: "Edit overrides" }).click();
   await page.getByRole("dialog", { name: "Overrides for ada" }).waitFor();

@@ -76,13 +76,13 @@ test("a plan starts at a chosen time, and an end before the start is explained",
   const { service, read } = await setup();
   const page = await signIn(service.url, ADA);
   await choosePlan(page, "Basic");
-  await page.getByLabel("Starts").selectOption("On a date");
+  await page.getByLabel("Starts").selectOption("On a specific date");
   const schedule = page.getByRole("button", { name: "Schedule Basic in test" });
   await page.getByLabel("Start date", { exact: true }).fill("2020-01-01T00:00");
   await page.getByText("Choose a time in the future.").waitFor();
   expect(await schedule.isDisabled()).toBe(true);
   await page.getByLabel("Start date", { exact: true }).fill("2998-01-01T00:00");
-  await page.getByLabel("Ends").selectOption("On a date");
+  await page.getByLabel("Ends").selectOption("On a specific date");
   await page.getByLabel("End date", { exact: true }).fill("2997-01-01T00:00");
   await schedule.click();
   await page.getByText("The end is too early").waitFor();

@@ -58,17 +58,17 @@ test("a plan's end is set, extended and shortened, and the plan is ended", async
   await manage("DELETE", "customers/ada/plan");
   await manage("POST", "customers/ada/plan", { body: { plan: "pro", endsAt: "2998-01-31T12:00:00Z" } });
   await page.reload();
-  await assign("On a date", "2999-01-31T12:00");
+  await assign("On a specific date", "2999-01-31T12:00");
   await page.getByText("New end date").waitFor();
   await page.getByText("Until 31 Jan 2999. Then every request is denied.").waitFor();
-  await assign("On a date", "2998-01-31T12:00");
+  await assign("On a specific date", "2998-01-31T12:00");
   await page.getByText("Pro would end earlier").waitFor();
   await page.getByText("Pro currently ends on 31 Jan 2999, 12:00.").waitFor();
   await expectAccessible(page);
   // The confirmation applies only to that end date.
   await page.getByLabel("Ends").selectOption("Never");
   await page.getByText("Pro would end earlier").waitFor({ state: "hidden" });
-  await page.getByLabel("Ends").selectOption("On a date");
+  await page.getByLabel("Ends").selectOption("On a specific date");
   await page.getByRole("button", { name: "End earlier" }).click();
   await page.getByText("Until 31 Jan 2998. Then every request is denied.").waitFor();
 

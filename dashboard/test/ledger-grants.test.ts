@@ -53,7 +53,7 @@ test("a grant is revoked by keyboard, and spent credits are not affected", async
   await consume({ customerId: "ada", feature: "image.render", quantity: 12, idempotencyKey: "k1" });
   const page = await signIn(service.url, `${CUSTOMER}/grants`, { scheme: "dark" });
   await rowOf(page, "Plan credits").getByText("Spent", { exact: true }).waitFor();
-  await rowOf(page, PAYMENT).getByText("Spent next").waitFor();
+  await rowOf(page, PAYMENT).getByText("Used next").waitFor();
   await expectAccessible(page);
   await page.getByRole("button", { name: "Revoke grant 2" }).focus();
   await page.keyboard.press("Enter");

@@ -144,7 +144,7 @@ test("a viewer can read the ledger and grants but cannot change them", async () 
   await rowOf(page, "render-1").waitFor();
   expect(await page.getByRole("button", { name: /Reverse/ }).count()).toBe(0);
   await page.getByRole("link", { name: "Grants" }).click();
-  await rowOf(page, "Spent next").waitFor();
+  await rowOf(page, "Used next").waitFor();
   expect(await page.getByRole("button", { name: /Revoke/ }).count()).toBe(0);
 });
 

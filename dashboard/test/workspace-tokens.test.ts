@@ -103,7 +103,7 @@ test("a token for one environment cannot be an owner, and an expiry in the past 
   expect(await page.getByRole("radio", { name: "Owner" }).count()).toBe(0);
   expect(await page.getByRole("radio", { name: "Admin" }).isChecked()).toBe(true);
   await page.getByLabel("Name").fill("Yesterday's");
-  await page.getByLabel("Expires").selectOption("On a date");
+  await page.getByLabel("Expires").selectOption("On a specific date");
   await page.getByLabel("Last day (UTC)").fill("2020-01-01");
   // Disable browser validation.
   await page.evaluate(() => document.querySelector("form")?.setAttribute("novalidate", ""));

@@ -175,7 +175,7 @@ export function RevokeKeyDialog({
   const revoke = useWrite("post", "/manage/v1/projects/{projectId}/{environment}/api-keys/{id}/revoke", {
     onSuccess: async () => {
       await refresh("api-keys");
-      notify(`Revoked ${name}`, `${shown}: active → revoked`);
+      notify(`Revoked ${name}`, `Requests with ${shown} are rejected within 5 seconds.`);
       onClose();
     },
   });

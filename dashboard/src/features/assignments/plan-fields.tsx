@@ -90,7 +90,7 @@ function StartFields({ register, form, current }: Form & { current: Customer["pl
         options={[
           { value: "now", label: "Now" },
           ...(periodEnd === null ? [] : [periodEndOption(formatDay(periodEnd, clock))]),
-          { value: "at", label: "On a date" },
+          { value: "at", label: "On a specific date" },
         ]}
         {...register("starting")}
       />
@@ -128,7 +128,7 @@ function EndFields({ register, form, current }: Form & { current: Customer["plan
                 { value: "none", label: "Never" },
               ]),
           ...(periodEndsAt === null ? [] : [periodEndOption(formatDay(periodEndsAt, clock))]),
-          { value: "at", label: "On a date" },
+          { value: "at", label: "On a specific date" },
         ]}
         {...register("ending")}
       />

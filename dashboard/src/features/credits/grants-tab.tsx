@@ -143,7 +143,7 @@ function grantColumns({ customerScope, mayRevoke, changes, next, now }: GrantCon
       cell: ({ grant }) => {
         const state = stateOfGrant(grant, changes, now);
         return next.has(grant.grant) ? (
-          <Badge tone="accent">Spent next</Badge>
+          <Badge tone="accent">Used next</Badge>
         ) : (
           <Badge tone={TONES[state]}>{GRANT_STATE_NAMES[state]}</Badge>
         );

@@ -49,7 +49,7 @@ export function BulkBlockDialog({
       title={`${verb} customers`}
       action={verb}
       past={`${verb}ed`}
-      same={`already ${isBlocked ? "blocked" : "unblocked"}`}
+      same={`had already been ${isBlocked ? "blocked" : "unblocked"}`}
       tone={isBlocked ? "danger" : "primary"}
       change={(ids, signal) => answerOf(api.POST(BLOCKS_PATH, { ...requestOf(ids), signal }))}
       effects={effects}
@@ -109,7 +109,7 @@ export function BulkCreditsDialog({ customers, ...dialog }: BulkDialogProps) {
       title="Add credits"
       action={body === null ? "Add credits to" : `Add ${countOf(body.credits, "credit")} to`}
       past={`Added ${countOf(body?.credits ?? 0, "credit")} to`}
-      same="already got these credits. To add them again, even after an undo, enter a different reference"
+      same="had already received these credits. To add them again, even after an undo, enter a different reference"
       change={async (ids, signal) => {
         if (body === null) throw new Error("the form is incomplete");
         const named = await nameChange(body, form.expiry, openedAt);

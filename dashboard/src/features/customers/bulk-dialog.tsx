@@ -227,7 +227,7 @@ function Result({
           title={changed === 0 ? "Nothing changed" : `${past} ${count}`}
         >
           {unchanged > 0 && `${countOf(unchanged, "customer")} ${same}. `}
-          {refused.length > 0 && `${countOf(refused.length, "customer")} not changed. `}
+          {refused.length > 0 && `${countOf(refused.length, "customer")} could not be changed. `}
           {auditEntryId !== null && <LaterNote />}
         </Callout>
         {refused.length > 0 && (
@@ -258,7 +258,7 @@ function LaterNote() {
   const { projectId, environment } = useScope();
   return (
     <>
-      You can undo it later in the{" "}
+      You can undo the change later in the{" "}
       <TextLink to="/workspace/audit" search={{ projectId: Number(projectId), environment }}>
         audit log
       </TextLink>

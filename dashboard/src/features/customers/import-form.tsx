@@ -84,8 +84,8 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
             <ImportReportView report={run.data} />
             {run.data.failed > 0 && run.data.rows > run.data.failed && (
               <Callout tone="warn" title={`Keep the import name: ${run.variables.name}`}>
-                After you correct the skipped rows, import the file with this name again. With another name,
-                the credits of all other rows would be added twice.
+                After you correct the skipped rows, import the file again under this import name. Under a
+                different name, the credits in all other rows would be added a second time.
               </Callout>
             )}
           </>
@@ -129,8 +129,8 @@ customer_43,Initech,free,,,,,,`;
 const COLUMN_NOTES = [
   ["anchor", "the renewal day. Default: the time of the import"],
   ["allowanceRemaining", "the remaining part of the plan’s allowance. Empty: the full allowance"],
-  ["credits", "added to the allowance"],
-  ["kind", "purchase, manual or promotion. Default: manual"],
+  ["credits", "credits granted in addition to the allowance"],
+  ["kind", "purchase, manual (shown as Goodwill) or promotion. Default: manual"],
   ["pool", "the pool for this row. Default: credits"],
 ] as const;
 

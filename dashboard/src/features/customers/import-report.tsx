@@ -53,8 +53,8 @@ export function ImportReportView({ report }: { report: ImportReport }) {
       {credits.length > 0 && <CreditsTable isDryRun={isDryRun} credits={credits} />}
       {outcome === "stopped" && (
         <Callout tone="warn" title="The file could not be read completely">
-          Reading stopped at the last row listed below. Later rows were not checked, and the customer in the
-          rows just before that row is skipped.
+          Purser stopped reading at the last row listed below. It did not check later rows, and it skipped the
+          customer whose rows come immediately before that row.
         </Callout>
       )}
       {errors.length > 0 && (

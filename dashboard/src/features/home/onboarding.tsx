@@ -86,7 +86,7 @@ function Features({ setup: { features } }: StepProps) {
       <p>
         {features > 0
           ? `The catalog has ${countOf(features, "feature")}.`
-          : "A feature is what customers pay for, with its cost in credits."}
+          : "A feature is something customers pay for. Each feature has a cost in credits."}
       </p>
       <ButtonLink to="/projects/$projectId/$environment/features" params={scope}>
         Go to Features
@@ -142,7 +142,9 @@ function ApiKeys({ setup: { hasApiKey } }: StepProps) {
   const scope = useScope();
   return (
     <Step title="Create an API key" isDone={hasApiKey}>
-      <p>{hasApiKey ? "Your backend can send requests." : "Your backend sends it with every request."}</p>
+      <p>
+        {hasApiKey ? "Your backend can send requests." : "Your backend sends the key with every request."}
+      </p>
       <ButtonLink to="/projects/$projectId/$environment/api-keys" params={scope}>
         Go to API keys
       </ButtonLink>
@@ -180,9 +182,9 @@ function FirstChargeStep({ setup, onCharged }: StepProps & { onCharged: () => vo
         {hasCharge
           ? "Customers are being charged."
           : chargeable === null
-            ? "Needs a feature that a plan includes."
+            ? "Requires a feature that is included in a plan."
             : environment === "live"
-              ? "Your backend sends it. Test requests are not available in Live."
+              ? "Your backend makes the first charge. Test requests are not available in Live."
               : "Purser allows or denies the request. Only allowed requests are charged."}
       </p>
       {chargeable !== null && environment === "test" && isFirst && (

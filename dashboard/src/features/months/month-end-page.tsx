@@ -78,7 +78,7 @@ export function MonthEndPage() {
         <Card
           flush
           title={nameOfMonth(month)}
-          note="Adding up the credits of every customer. In a large project, this takes several seconds."
+          note="Adding up the credits of every customer. In a large project, this can take several seconds."
         >
           <SkeletonRows rows={5} />
         </Card>

@@ -105,7 +105,7 @@ export function OverridesDialog({ customer, onClose }: { customer: Customer; onC
               label="Overrides end"
               options={[
                 { value: "never", label: "Never" },
-                { value: "at", label: "On a date" },
+                { value: "at", label: "On a specific date" },
               ]}
               {...register("ending")}
             />

@@ -102,7 +102,11 @@ function AllowanceRow({ index, name }: { index: number; name: string | null }) {
             <TextField
               label="Rollover periods"
               labelSuffix={of}
-              hint={row.rollover === 0 ? "0 means unused credits expire." : `In ${pluralOf(row.period)}.`}
+              hint={
+                row.rollover === 0
+                  ? "0 means unused credits expire."
+                  : `How many ${pluralOf(row.period)} unused credits are kept.`
+              }
               type="number"
               step={1}
               error={wrong?.rollover?.message}
@@ -124,8 +128,8 @@ function AllowanceRow({ index, name }: { index: number; name: string | null }) {
 
 const OVERAGE_HINTS = {
   none: "Requests are denied when no credits are left.",
-  limited: "Applies after all credits are spent. You invoice it.",
-  unlimited: "Applies after all credits are spent. You invoice it.",
+  limited: "Used after all credits are spent. You invoice customers for it.",
+  unlimited: "Used after all credits are spent. You invoice customers for it.",
 } as const satisfies Record<OverageKind, string>;
 
 /** Usage after all credits are spent. `of` names the pool. */

@@ -169,7 +169,7 @@ function NotInLive({ onClose }: { onClose: () => void }) {
   const { projectId } = useScope();
   return (
     <Dialog isOpen onClose={onClose} title="Available only in Test">
-      <Callout tone="warn">Test requests charge real credits, so they are not available in Live.</Callout>
+      <Callout tone="warn">In Live, test requests would charge real customers.</Callout>
       <DialogActions>
         <ButtonLink
           tone="primary"

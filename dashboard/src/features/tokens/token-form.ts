@@ -18,7 +18,7 @@ export const LASTING = [
   { value: "30", label: "In 30 days" },
   { value: "90", label: "In 90 days" },
   { value: "365", label: "In a year" },
-  { value: "day", label: "On a date" },
+  { value: "day", label: "On a specific date" },
   { value: "", label: "Never" },
 ];
 

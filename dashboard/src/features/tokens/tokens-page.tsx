@@ -250,7 +250,7 @@ function RevokeTokenDialog({ token, onClose }: { token: Token; onClose: () => vo
   const revoke = useWrite("post", "/manage/v1/tokens/{id}/revoke", {
     onSuccess: async () => {
       await refresh("tokens");
-      notify(`Revoked ${name}`, `pur_mgmt_…${lastFour}: valid → revoked`);
+      notify(`Revoked ${name}`, `Requests with pur_mgmt_…${lastFour} are now rejected.`);
       onClose();
     },
   });

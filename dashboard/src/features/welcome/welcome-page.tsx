@@ -124,7 +124,7 @@ function ProjectForm() {
     <form className="flex flex-col gap-6" onSubmit={handleSubmit((wanted) => begin.mutate(wanted))}>
       <TextField
         label="Project name"
-        hint="Your product. You can rename it later."
+        hint="Usually your product's name. You can rename the project later."
         required
         pattern=".*\S.*"
         maxLength={120}
