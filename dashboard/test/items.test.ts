@@ -119,7 +119,7 @@ test("a denial lists the items, marks the denied one and includes the cost of th
     "image.render × 9",
     "text.generate × 5,000 Denied",
   ]);
-  await request.getByText("105 credits, including earlier items from the same pool").waitFor();
+  await request.getByText("105 credits, including earlier items that use the same pool").waitFor();
   await expectAccessible(page);
 });
 
@@ -160,7 +160,7 @@ test("the key of a denial shows the items of the request", async () => {
     "image.render × 9",
     "text.generate × 5,000 Denied",
   ]);
-  await result.getByText("105 credits, including earlier items from the same pool").waitFor();
+  await result.getByText("105 credits, including earlier items that use the same pool").waitFor();
   await expectAccessible(page);
 });
 
