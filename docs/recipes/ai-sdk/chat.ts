@@ -1,4 +1,4 @@
-// Streams a model's answer with the AI SDK, and charges the customer for each token. Copy it together with ../clients/purser.ts.
+// Streams an AI model's response with the AI SDK, and charges the customer for each token. Copy it together with ../clients/purser.ts.
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { streamText } from "ai";
 import { makeKey, stream } from "../clients/purser.ts";

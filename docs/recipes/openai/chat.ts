@@ -1,4 +1,4 @@
-// Streams a model's answer with the openai package, and charges the customer for each token. Copy it together with ../clients/purser.ts.
+// Streams an AI model's response with the openai package, and charges the customer for each token. Copy it together with ../clients/purser.ts.
 import OpenAI from "openai";
 import { makeKey, stream } from "../clients/purser.ts";
 
