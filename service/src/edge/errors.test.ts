@@ -13,7 +13,7 @@ const UNDEFINED_PATHS = [
   "/../etc",
 ];
 
-test.each(UNDEFINED_PATHS)("the unknown path %s gives a 404 problem", async (path) => {
+test.each(UNDEFINED_PATHS)("the unknown path %s returns a 404 problem", async (path) => {
   const { service } = await setup();
   for (const method of ["GET", "POST"]) {
     const reply = await fetch(service.url + path, { method });
@@ -49,7 +49,7 @@ test("HEAD gets 405 too, without a body", async () => {
 });
 
 test.each(["/v1/%zz", "/%c0%af", "/v1/events%"])(
-  "the malformed path %s gives a 400 problem",
+  "the malformed path %s returns a 4xx problem",
   async (path) => {
     const { service } = await setup();
     const reply = await fetch(service.url + path, { method: "POST" });

@@ -111,7 +111,7 @@ export function toProblem(
     case "upgrade_unfinished":
       return new Problem("upgrade_unfinished", {
         detail:
-          "Holds, and requests with `items` or `memberId`, are not available until the upgrade of Purser is finished with " +
+          "Holds, and requests with `items` or `memberId`, are not available until the Purser upgrade is finished with " +
           "`purser migrate --finish`. " +
           "Nothing was executed.",
       });

@@ -100,9 +100,10 @@ const scopeQuery = {
 };
 
 const DESCRIPTION =
-  "Newest first, with the state before and after each change. `from` is inclusive, `to` exclusive. With a filter by actor or " +
-  "action, a page may hold fewer than `limit` items or none: continue while there is a `nextCursor`. IP addresses and browsers " +
-  "of logins are shown only to admins and owners.";
+  "Newest first, with the state before and after each change. `from` is inclusive, `to` exclusive. If you filter by actor or " +
+  "action, a page can contain fewer than `limit` items, or none. Continue as long as the response has a `nextCursor`. IP addresses " +
+  "and browsers of logins are shown only to admins and owners.";
+
 export function auditOperations(parts: ManageParts): Operation[] {
   return [
     operation({

@@ -113,19 +113,20 @@ function explainReuse(
 ): Pick<CreditsRefusal, "detail" | "extra"> {
   if (usedBy === null)
     return {
-      detail: "This reference was used for another customer, amount, kind or pool. Nothing was added.",
+      detail:
+        "This reference was already used for another customer, amount, kind or pool. Nothing was added.",
     };
   const { customerId, grant } = usedBy;
   if (customerId === null)
-    return { detail: "This reference was used for a customer who was erased. Nothing was added." };
+    return { detail: "This reference was already used for a customer who was erased. Nothing was added." };
   const extra = { usedByCustomer: customerId, usedByGrant: grant };
   if (customerId === asked)
     return {
-      detail: `This reference was used for another amount, kind or pool: grant ${grant} of this customer. Nothing was added.`,
+      detail: `This reference was already used for another amount, kind or pool: grant ${grant} of this customer. Nothing was added.`,
       extra,
     };
   return {
-    detail: `This reference was used for customer \`${customerId}\` (grant ${grant}). Nothing was added.`,
+    detail: `This reference was already used for customer \`${customerId}\` (grant ${grant}). Nothing was added.`,
     extra,
   };
 }

@@ -191,7 +191,7 @@ test("a denied request with items is listed and explained with all of them", asy
   const explained = await explain();
   expect(explained).toMatchObject({ ...facts, deniedItem: 1, items });
   expect(explained["sentences"]).toContain(
-    "The request needed 102 credits for 14000 × text.generate and the items before it in the same pool. 100 were left.",
+    "The request needed 102 credits for 14000 × text.generate and the earlier items that use the same pool. Only 100 credits were left.",
   );
   expect(explained["now"]).toMatchObject({ allowed: false, feature: "text.generate", creditsRequired: 102 });
   await topUp("ada", 2);

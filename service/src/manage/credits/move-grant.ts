@@ -203,7 +203,7 @@ async function describeEarlier(
     return { kind: "moved_elsewhere", to: found };
   }
   const made = await findGrantRecord(tx, to, toGrant);
-  assert(made !== null, "a move names the grant that it created");
+  assert(made !== null, "a move refers to the grant that it created");
   const now = (open: OpenWallet): Balances => {
     const balance = balanceIn(open, grant);
     return { balanceBefore: balance, balanceAfter: balance };
@@ -224,7 +224,10 @@ export function movedReference(reference: string | null): string | null {
   return `${base.slice(0, REFERENCE_MAX - suffix.length)}${suffix}`;
 }
 
-/** Writes both wallets. Each customer's audit log gets an entry. It stores the other customer's number and displays it as an ID. */
+/**
+ * Writes both wallets, and an audit log entry for each customer. The entry stores the other customer's number, which is shown as that
+ * customer's ID.
+ */
 async function saveMove(
   tx: Tx,
   context: Context,
@@ -251,7 +254,7 @@ async function saveMove(
     {
       ...to,
       change: decided.to,
-      // The price stays with the payment's own grant, so that a sum of prices counts it once.
+      // The price stays on the original grant, so that a sum of prices counts it once.
       annotation: { grant: { number, origin: { reference, price: null, note } } },
       audits: [
         {

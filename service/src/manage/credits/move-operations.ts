@@ -102,7 +102,7 @@ function moving({ cellOf }: ManageParts): Operation {
     description:
       "For credits that were added to the wrong customer. Revokes the remaining credits of the grant, and adds the same credits to the " +
       "other customer, with the same kind, pool and expiry. Either both happen or neither does. Credits that are spent or held do not move. " +
-      "Safe to repeat: a grant moves once. Allowances cannot move. The price stays with the old grant.",
+      "Safe to repeat: a grant moves once. Allowances cannot be moved. The price stays on the original grant.",
     params: moveParams,
     body: MoveBody,
     answer: Type.Object({
@@ -197,7 +197,7 @@ function countLeft(outcome: MoveOutcome, granted: number): Pick<MovePreview, "cr
   return { credits: 0, spent: granted - outcome.held, held: outcome.held };
 }
 
-/** Explains why a grant cannot move. The call and its preview share this function. */
+/** Explains why a grant cannot be moved. The call and its preview share this function. */
 function toProblem(outcome: MoveRefusal, { to }: MoveInput): Problem {
   switch (outcome.kind) {
     case "customer_not_found":
@@ -208,7 +208,7 @@ function toProblem(outcome: MoveRefusal, { to }: MoveInput): Problem {
       return new Problem("unknown_key", { detail: `There is no customer \`${to}\` in this environment.` });
     case "allowance":
       return new Problem("grant_not_movable", {
-        detail: "Allowances belong to the customer's plan and cannot move to another customer.",
+        detail: "Allowances belong to the customer's plan and cannot be moved to another customer.",
       });
     case "moved_elsewhere": {
       const whom = outcome.to === null ? "a customer who was erased" : `customer \`${outcome.to}\``;

@@ -90,7 +90,7 @@ test("the error for a used reference names the other customer only within the hi
     status: 409,
     body: {
       ...{ code: "reference_reused", usedByCustomer: "ada", usedByGrant: 2 },
-      detail: "This reference was used for customer `ada` (grant 2). Nothing was added.",
+      detail: "This reference was already used for customer `ada` (grant 2). Nothing was added.",
     },
   });
   expect((await reuse("ada", { credits: 1 })).body).toMatchObject({

@@ -9,7 +9,7 @@ import { walletTransaction } from "../wallet-transaction.ts";
 
 export type BlockOutcome = { kind: "changed" | "unchanged" | "customer_not_found" };
 
-/** Blocks a customer, who is then denied everything but keeps plan and credits, or unblocks them. */
+/** Blocks or unblocks a customer. All checks, charges and new holds for a blocked customer are denied, but plan and credits stay. */
 export function blockCustomer(
   cell: Pool,
   context: Context,

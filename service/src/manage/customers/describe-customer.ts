@@ -25,7 +25,8 @@ export const Customer = Type.Object({
   metadata: nullable(Type.Record(Type.String(), Type.Unknown())),
   createdAt: timeField,
   isBlocked: Type.Boolean({
-    description: "A blocked customer is denied everything but keeps plan and credits.",
+    description:
+      "If true, all checks, charges and new holds for this customer are denied. The customer keeps the plan and credits.",
   }),
   plan: nullable(
     Type.Object({

@@ -54,9 +54,9 @@ export function customerOperations({ cellOf }: ManageParts): Operation[] {
       noun: NOUN,
       summary: "List and search customers",
       description:
-        "`search` matches part of the ID, name, email or billing reference, ignoring case. A text of one or two characters matches only " +
-        "the beginning. With a filter by plan, balance or block, a page may hold fewer than `limit` items or none: continue while there " +
-        "is a `nextCursor`, with the same `sort`.",
+        "`search` matches part of the ID, name, email or billing reference, ignoring case. A search term of one or two characters matches " +
+        "only at the beginning. If you filter by plan, balance or blocked status, a page can contain fewer than `limit` items, or none. " +
+        "Continue with the same `sort` as long as the response has a `nextCursor`.",
       params: Type.Object(environmentParams),
       query: strictObject({
         ...pageQuery,
@@ -83,8 +83,9 @@ export function customerOperations({ cellOf }: ManageParts): Operation[] {
               "use the total of all pools as of the last change to each wallet, without renewals that have become due since then, and list the newest " +
               `${COMPARED_MAX} customers. ` +
               "`balance` returns one page with the lowest current balances in any pool. It requires `balanceBelow`, and cannot be " +
-              "combined with `search` or `cursor`. It compares the stored balances of the same customers and computes those of the " +
-              "lowest 5,000; with several pools, of the 1,000 most recently active customers.",
+              "combined with `search` or `cursor`. It computes the current balances of up to 1,000 customers with open holds, and of " +
+              "the 5,000 with the lowest stored balances among the same newest customers. With several pools, it uses the 1,000 most " +
+              "recently active of the newest customers instead of the 5,000.",
           }),
         ),
       }),

@@ -46,7 +46,9 @@ test("overrides are shown with the customer, the charge, the denial and in the a
   expect((await manage("GET", `denials/${denial?.denialId}`)).body).toMatchObject({
     overrides: 1,
     isOverridden: true,
-    sentences: expect.arrayContaining(["The customer's overrides (number 1) allow 3 × image.render a day."]),
+    sentences: expect.arrayContaining([
+      "The customer's overrides (number 1) allow a quantity of at most 3 a day for image.render.",
+    ]),
   });
   const { body: audit } = await manage("GET", "audit?limit=1");
   expect(audit["items"]).toMatchObject([

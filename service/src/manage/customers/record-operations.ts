@@ -37,8 +37,8 @@ function ledger({ control, cellOf }: ManageParts): Operation {
     summary: "List a customer's ledger",
     description:
       "Every change to the balance, newest first. The sum of all amounts in a pool is its balance. Expiries and allowances that fell " +
-      "due since the last request are written with the next one. With a filter, a page may hold fewer than `limit` items or none: " +
-      "continue while there is a `nextCursor`. Entries older than the workspace's history window are hidden, as are " +
+      "due since the last request are written with the next one. With a filter, a page can contain fewer than `limit` items, or " +
+      "none. Continue as long as the response has a `nextCursor`. Entries older than the workspace's history window are hidden, as are " +
       "entries up to the end of a month whose ledger was taken offline (detached); `broughtForward` has their sum.",
     params: customerParams,
     query: strictObject({

@@ -169,7 +169,7 @@ test("a plan ends once, and purchased credits are kept", async () => {
   expect((await end()).body).toMatchObject({ outcome: "no_assignment" });
 });
 
-test("a blocked customer is denied everything until unblocked", async () => {
+test("requests for a blocked customer are denied until the customer is unblocked", async () => {
   const { manage, check } = await setupManage();
   const block = (blocked: boolean) => manage("PUT", "customers/ada/block", { body: { blocked } });
   const reason = async () => (await check({ customerId: "ada", feature: "image.render" })).body["reason"];

@@ -56,9 +56,9 @@ const filterQuery = {
 const EventPage = Type.Object({ ...pageOf(UsageEvent).properties, ...windowAnswer });
 
 const DESCRIPTION =
-  "Ordered by `occurredAt`, newest first. `from` is inclusive, `to` exclusive. With a filter by event key, member or metadata, a page may hold " +
-  "fewer than `limit` items or none: continue while there is a `nextCursor`. Events before the workspace's history window are not " +
-  "shown.";
+  "Ordered by `occurredAt`, newest first. `from` is inclusive, `to` exclusive. If you filter by event key, member or metadata, a page " +
+  "can contain fewer than `limit` items, or none. Continue as long as the response has a `nextCursor`. Events before the workspace's " +
+  "history window are not shown.";
 
 export function eventOperations(parts: ManageParts): Operation[] {
   return [list(parts), ofCustomer(parts), read(parts)];

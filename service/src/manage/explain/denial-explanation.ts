@@ -44,7 +44,7 @@ export const DenialExplanation = Type.Object({
     description: "For display. Do not parse them.",
     examples: [
       [
-        "The request needed 50 credits for 5 × image.generate. 12 were left, and 20 of 500 credits of overage.",
+        "The request needed 50 credits for 5 × image.generate. Only 12 credits were left, plus 20 of the 500 credits of overage.",
         "Plan credits reset on 1 December 2026 00:00 UTC.",
       ],
     ],
@@ -69,7 +69,7 @@ export const DenialExplanation = Type.Object({
   overrides: shownOverrides,
   isOverridden: Type.Boolean({
     description:
-      "True if those overrides set the price or limit that denied the request, or exclude the feature.",
+      "True if those overrides set the cost or limit that denied the request, or exclude the feature.",
   }),
   pool: Type.String({ examples: ["credits"] }),
   creditsRequired: Type.Integer({
@@ -78,7 +78,7 @@ export const DenialExplanation = Type.Object({
   }),
   balance: Type.Integer({ description: "The balance of the pool.", examples: [12] }),
   overage: overageOf(
-    "Overage of the pool at that moment. Null if none was allowed, or if the response of the key is no longer stored.",
+    "Overage of the pool at that moment. Null if none was allowed, or if the key's response is no longer stored.",
   ),
   shortfall: shortfallOf(
     "Credits that neither the balance nor overage covered. Null for other reasons, or if the overage is no longer known.",
@@ -103,7 +103,7 @@ export const DenialExplanation = Type.Object({
       }),
       {
         description:
-          "Grants with credits at that moment, in all pools, without credits that holds had set aside. Null if the ledger or the holds have too many entries to compute them, or some entries are detached.",
+          "Grants in all pools that had credits at that moment, excluding credits set aside by holds. Null if there are too many ledger or hold entries to compute this, or if some of them are detached.",
       },
     ),
   ),
@@ -153,15 +153,15 @@ function whyDenied(facts: Facts): string[] {
   switch (reason) {
     case "insufficient_credits": {
       const where = pool === "credits" ? "" : ` in the ${pool} pool`;
-      const before = (facts.deniedItem ?? 0) > 0 ? " and the items before it in the same pool" : "";
+      const before = (facts.deniedItem ?? 0) > 0 ? " and the earlier items that use the same pool" : "";
       const needed = `The request needed ${credits(facts.creditsRequired)} for ${facts.quantity} × ${feature}${before}.`;
-      const rest = `${left(facts.balance)}${where}${overage(facts)}.`;
-      const price = isOverridden ? [`${own} set the price.`] : [];
-      return [`${needed} ${rest}`, ...price, resetSentence(facts.resetsAt)];
+      const rest = `${facts.balance === 0 ? "No" : "Only"} ${left(facts.balance, "was")}${where}${overage(facts)}.`;
+      const cost = isOverridden ? [`${own} set the cost.`] : [];
+      return [`${needed} ${rest}`, ...cost, resetSentence(facts.resetsAt)];
     }
     case "limit_reached": {
       const { limit } = facts;
-      const allows = `${isOverridden ? `${own} allow` : `${planName} allows`} ${limit?.quantity ?? 0} × ${feature} ${spanOf(facts.limitPeriod)}.`;
+      const allows = `${isOverridden ? `${own} allow` : `${planName} allows`} a quantity of at most ${limit?.quantity ?? 0} ${spanOf(facts.limitPeriod)} for ${feature}.`;
       const used = `${were(limit?.used ?? 0)} used, and the request needed ${facts.quantity} more.`;
       const resetsAt = limit?.resetsAt ?? null;
       const reset =
@@ -171,7 +171,9 @@ function whyDenied(facts: Facts): string[] {
     case "feature_not_in_plan":
       return isOverridden ? [`${own} exclude ${feature}.`] : [`${planName} does not include ${feature}.`];
     case "customer_blocked":
-      return ["The customer was blocked. A blocked customer is denied everything."];
+      return [
+        "The customer was blocked. All checks, charges and new holds for a blocked customer are denied.",
+      ];
     case "no_active_plan":
       return ["The customer had no plan. Credits can only be used with a plan."];
     case "customer_not_found":
@@ -191,16 +193,19 @@ function whatNow({ now, creditsRequired }: Facts): string[] {
   if (now.allowed) return ["The same request would be allowed now."];
   if (now.reason !== "insufficient_credits")
     return [`The same request would still be denied now (${now.reason}).`];
-  const price =
+  const cost =
     now.creditsRequired === creditsRequired ? "" : ` it would need ${credits(now.creditsRequired)}, and`;
-  return [`The same request would still be denied now:${price} ${isLeft(now.balance)}${overage(now)}.`];
+  return [
+    `The same request would still be denied now:${cost} ${now.balance === 0 ? "no" : "only"} ${left(now.balance, "is")}${overage(now)}.`,
+  ];
 }
 
-/** The remaining overage, stated after the credits. Empty if overage was not allowed, is unlimited, or is not known. */
-function overage({ overage: position }: Pick<DenialExplanation, "overage">): string {
+/** The remaining overage, for use after the remaining credits. Empty if overage was not allowed, is unlimited, or is not known. */
+function overage({ balance, overage: position }: Pick<DenialExplanation, "balance" | "overage">): string {
   if (position === null || position.credits === null) return "";
   const { credits: allowed, remaining } = position;
-  return `, and ${remaining === 0 ? "none of the" : `${remaining} of`} ${credits(allowed)} of overage`;
+  const some = balance === 0 ? `and only ${remaining}` : `plus ${remaining}`;
+  return `, ${remaining === 0 ? "and none" : some} of the ${credits(allowed)} of overage`;
 }
 
 function resetSentence(resetsAt: string | null): string {
@@ -213,12 +218,11 @@ function credits(count: number): string {
   return count === 1 ? "1 credit" : `${count} credits`;
 }
 
-function left(count: number): string {
-  return count === 1 ? "1 was left" : `${count} were left`;
-}
-
-function isLeft(count: number): string {
-  return count === 1 ? "1 credit is left" : `${count} credits are left`;
+/** "12 credits were left", or "credits were left" for 0, after "no". */
+function left(count: number, verb: "was" | "is"): string {
+  if (count === 1) return `1 credit ${verb} left`;
+  const many = `credits ${verb === "was" ? "were" : "are"} left`;
+  return count === 0 ? many : `${count} ${many}`;
 }
 
 function were(count: number): string {

@@ -52,11 +52,11 @@ test("a denial for lack of credits shows the numbers, grants and earlier charges
   });
   const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)/.exec(String(explained["resetsAt"])) ?? [];
   expect(explained.sentences).toEqual([
-    "The request needed 50 credits for 5 × image.render. 14 were left.",
+    "The request needed 50 credits for 5 × image.render. Only 14 credits were left.",
     expect.stringMatching(
       new RegExp(`^Plan credits reset on ${Number(day)} [A-Z][a-z]+ ${year} \\d\\d:\\d\\d UTC\\.$`),
     ),
-    "The same request would still be denied now: 14 credits are left.",
+    "The same request would still be denied now: only 14 credits are left.",
   ]);
   expect(Number(month)).toBeGreaterThan(0);
 });
@@ -87,7 +87,7 @@ test("after a price change, the explanation shows what the same request would co
   const { sentences, creditsRequired, plan } = await explain(managed);
   expect([creditsRequired, plan]).toMatchObject([110, { version: 1 }]);
   expect(sentences.at(-1)).toBe(
-    "The same request would still be denied now: it would need 220 credits, and 100 credits are left.",
+    "The same request would still be denied now: it would need 220 credits, and only 100 credits are left.",
   );
 });
 
@@ -107,7 +107,7 @@ test("a reached limit shows its use and when it resets", async () => {
   });
   expect(explained["resetsAt"]).not.toBe((explained["limit"] as Record<string, unknown>)["resetsAt"]);
   expect(explained.sentences).toEqual([
-    "Plan Pro, version 1, allows 5 × export a day.",
+    "Plan Pro, version 1, allows a quantity of at most 5 a day for export.",
     "4 were used, and the request needed 2 more.",
     expect.stringMatching(/^The limit resets on .+ UTC\.$/),
     "The same request would still be denied now (limit_reached).",
@@ -126,7 +126,7 @@ test("a missing feature and a blocked customer are explained", async () => {
   expect(blocked).toMatchObject({ reason: "customer_blocked", now: { reason: "customer_blocked" } });
   await blockCustomer(managed.cell, managed.context, { customerId: ADA, isBlocked: false });
   expect((await explain(managed)).sentences).toEqual([
-    "The customer was blocked. A blocked customer is denied everything.",
+    "The customer was blocked. All checks, charges and new holds for a blocked customer are denied.",
     "The same request would be allowed now.",
   ]);
 });
@@ -174,8 +174,8 @@ test("a denial shows the overage that was left, and the shortfall counts it", as
     chargesBefore: [{ credits: 100, overageCredits: 20, reversedOverageCredits: 0 }],
   });
   expect([explained.sentences[0], explained.sentences.at(-1)]).toEqual([
-    "The request needed 50 credits for 5 × image.render. 0 were left, and 20 of 50 credits of overage.",
-    "The same request would still be denied now: 0 credits are left, and 20 of 50 credits of overage.",
+    "The request needed 50 credits for 5 × image.render. No credits were left, and only 20 of the 50 credits of overage.",
+    "The same request would still be denied now: no credits are left, and only 20 of the 50 credits of overage.",
   ]);
   // Adding exactly the shortfall makes the request possible.
   await managed.topUp("ada", 29);
@@ -192,7 +192,7 @@ test("a denial shows the overage that was left, and the shortfall counts it", as
   await ask(managed, "image.render");
   const usedUp = await explain(managed);
   expect(usedUp).toMatchObject({ overage: { used: 40, remaining: 0 }, shortfall: 10 });
-  expect(usedUp.sentences[0]).toMatch(/ 0 were left, and none of the 50 credits of overage\.$/);
+  expect(usedUp.sentences[0]).toMatch(/ No credits were left, and none of the 50 credits of overage\.$/);
   // Later changes to the plan do not change the explained denial, only the result of checking it now.
   await publish(null);
   expect(await explain(managed)).toMatchObject({

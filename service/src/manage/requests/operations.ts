@@ -46,7 +46,7 @@ function list({ control, cellOf }: ManageParts): Operation {
     summary: "List the latest requests",
     description:
       "Newest first. To follow new requests, send the last `latestCursor` as `after`: you get everything written since. With filters or a " +
-      "history window, a page may hold fewer than `limit` items or none: continue while there is a " +
+      "history window, a page can contain fewer than `limit` items, or none. Continue as long as the response has a " +
       `\`nextCursor\`. ${ABOUT_THE_LOG}`,
     params: Type.Object(environmentParams),
     query: strictObject({
@@ -147,8 +147,8 @@ function ofCustomer({ control, cellOf }: ManageParts): Operation {
     summary: "List a customer's requests",
     description:
       "Newest first: all charges and denials, and the checks, usage events, errors and replays from the last 7 days in the request log. " +
-      "Older usage events and events sent in batches are not listed. With filters, a page may hold fewer than `limit` items or none: " +
-      "continue while there is a `nextCursor`.",
+      "Older usage events and events sent in batches are not listed. With filters, a page can contain fewer than `limit` items, or none. " +
+      "Continue as long as the response has a `nextCursor`.",
     params: customerParams,
     query: strictObject({
       ...pageQuery,

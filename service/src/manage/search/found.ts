@@ -42,8 +42,8 @@ export const Found = Type.Object({
     }),
     {
       description:
-        "Customers whose ID, name, email or billing reference contains the search text (case-insensitive), best matches first. A text " +
-        "of one or two characters matches only the beginning.",
+        "Customers whose ID, name, email or billing reference contains the search text (case-insensitive), best matches first. A search " +
+        "term of one or two characters matches only at the beginning.",
     },
   ),
   grants: Type.Array(

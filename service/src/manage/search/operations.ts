@@ -40,7 +40,7 @@ import { Found } from "./found.ts";
 const NOUN = "Search";
 
 const DESCRIPTION =
-  "Finds customers by part of their ID, name, email or billing reference (one or two characters match only the beginning); grants by reference, such as a payment ID; idempotency " +
+  "Finds customers by part of their ID, name, email or billing reference (one or two characters match only at the beginning); grants by reference, such as a payment ID; idempotency " +
   "keys; charges, denials, holds and usage events by ID; plans and features by the beginning of their key or part of their name. Returns at most 10 of each kind.";
 
 const query = strictObject({

@@ -7,7 +7,7 @@ const RANKINGS = ["usage/customers?source=events", "usage?source=events&groupBy=
 test.each([
   ["a ranking", "usage_customer_days"],
   ["the total after it", "usage_buckets"],
-])("a timeout in %s gives a 400 for the range", async (_, table) => {
+])("a timeout in %s returns a 400 for the range", async (_, table) => {
   const managed = await setupManage();
   const { database, manage, record } = managed;
   await record({ customerId: "ada", event: "e", quantity: 2 });

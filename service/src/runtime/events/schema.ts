@@ -133,7 +133,7 @@ export const BatchAnswer = Type.Object(
                 examples: [
                   {
                     type: "/docs/errors/timestamp_out_of_range",
-                    title: "The timestamp is too far from now",
+                    title: "The timestamp is too far in the past or future",
                     status: 422,
                     detail:
                       "`timestamp` must be between 2026-10-10T10:00:00.000Z and 2026-11-14T10:05:00.000Z.",

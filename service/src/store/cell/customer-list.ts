@@ -41,7 +41,7 @@ export type CustomerSlice = {
   readonly next: Position | null;
 };
 
-/** One page of customers in order. With a `search` that matches very many, it may hold fewer than `limit` and not be the last. */
+/** One page of customers in order. With a `search` that matches very many, it may contain fewer than `limit` and not be the last. */
 export async function listCustomerRecords(
   tx: Tx,
   page: NumbersPage,

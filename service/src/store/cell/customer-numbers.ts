@@ -35,7 +35,7 @@ export type FoundNumbers = {
 
 /**
  * The customers of one page, in order. `search` matches part of the ID, name, email or billing reference. If it matches very many
- * customers, a page may hold fewer than `limit` and not be the last.
+ * customers, a page may contain fewer than `limit` and not be the last.
  */
 export async function findNumbers(tx: Tx, page: NumbersPage, search: string | null): Promise<FoundNumbers> {
   if (search === null) return cut(await scan(tx, page, page.limit + 1, null), page.limit);

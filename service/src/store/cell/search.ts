@@ -123,7 +123,7 @@ const FIND_CUSTOMERS = { prefix: findCustomers(false), part: findCustomers(true)
 
 /**
  * First the customer with exactly this ID, then those whose ID, name, email or billing reference starts with it, then those that
- * contain it, ignoring case. A text of one or two characters matches only the beginning.
+ * contain it, ignoring case. A search term of one or two characters matches only at the beginning.
  */
 export async function findCustomersByText(
   tx: Tx,
