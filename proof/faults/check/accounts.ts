@@ -134,7 +134,7 @@ export function checkFold({ customerId, wallet, balance, ...rows }: Account, cat
 /** Rules that the fold of `purser verify` does not check: it adds up repeated parts, and allows an entry that moves nothing. */
 function findFlaw({ kind, amount, parts, usage }: Entry): string | null {
   for (const list of [parts, usage?.overage ?? []])
-    if (new Set(list.map(({ grant }) => grant)).size < list.length) return "names a grant twice in its parts";
+    if (new Set(list.map(({ grant }) => grant)).size < list.length) return "lists a grant twice in its parts";
   return amount === 0 && (kind === "expire" || kind === "revoke") ? "moves no credits" : null;
 }
 

@@ -62,7 +62,7 @@ const MUTATIONS: readonly Mutation[] = [
   {
     bug: "a grant row is missing",
     invariant: "I4",
-    says: /names grant 4, which does not exist/,
+    says: /refers to grant 4, which does not exist/,
     mutate: (run) => remove(run.grants, (grant) => ofRich(grant) && grant.number === 4),
   },
   {

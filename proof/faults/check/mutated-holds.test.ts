@@ -92,7 +92,7 @@ const MUTATIONS: readonly Mutation[] = [
   {
     bug: "a wallet has set aside other credits than its holds",
     invariant: "I4",
-    says: /customer_7: grant 1 has 31 held in the wallet, 30 according to its holds/,
+    says: /customer_7: grant 1 has 31 held credits in the wallet, 30 according to its holds/,
     mutate: (run) => rewriteWallet(run, openingOf(run, "hold-open"), /(\[1,1,1,\w+,)30\]/, "$131]"),
   },
   {

@@ -142,13 +142,13 @@ const MUTATIONS: readonly Mutation[] = [
   {
     bug: "the wallet counts less overage than was used",
     invariant: "I4",
-    says: /customer_8: grant 1 has \d+ overage used in the wallet, \d+ according to its ledger/,
+    says: /customer_8: grant 1 has a used overage of \d+ in the wallet, \d+ according to its ledger/,
     mutate: (run) => rewriteWallet(run, entryOf(run, "beyond"), /(\[1,\d+,1,\d+,null,)\d+/, "$11"),
   },
   {
     bug: "the wallet counts less overage than is held",
     invariant: "I4",
-    says: /customer_8: grant 1 has 1 overage held in the wallet, \d+ according to its holds/,
+    says: /customer_8: grant 1 has a held overage of 1 in the wallet, \d+ according to its holds/,
     mutate: (run) => rewriteWallet(run, entryOf(run, "beyond"), /(\[1,\d+,1,\d+,null,\d+,)\d+/, "$11"),
   },
   {

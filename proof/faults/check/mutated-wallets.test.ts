@@ -86,9 +86,9 @@ const MUTATIONS: readonly Mutation[] = [
     mutate: (run) => change(run.ledger, isOf("image"), () => ({ parts: "1:-3.5" })),
   },
   {
-    bug: "an entry names a grant twice",
+    bug: "an entry lists a grant twice",
     invariant: "I4",
-    says: /consume 4 names a grant twice in its parts/,
+    says: /consume 4 lists a grant twice in its parts/,
     mutate: (run) => change(run.ledger, isOf("image"), () => ({ parts: "1:-10,1:-20" })),
   },
   {

@@ -5,21 +5,22 @@ import type { Entry, EntryKind } from "./entry.ts";
 import type { GrantFacts } from "./revoke-grant.ts";
 import { type Assignment, type Grant, heldOf, type PausedPlan, type Wallet } from "./wallet.ts";
 
-/** A grant that holds credits, including grants merged into it, with the sums of its ledger entries. */
+/** A grant and the grants merged into it, with the sums of their ledger entries. */
 type Slot = {
   readonly head: GrantFacts;
   /** When the customer left the plan of the grant, if that plan can resume. */
   readonly leftAt: Instant | null;
-  /** The credits of all grants in the slot, and of those that are not revoked. */
+  /** Credits of all grants in the slot. */
   credits: number;
+  /** Credits of the grants in the slot that are not revoked. */
   creditsOwned: number;
-  /** The credits that remain and those that are held. */
+  /** Remaining credits, including held credits. */
   total: number;
   /** The sum of `grant` entries. For an allowance, only the first entry counts: later ones resume or adjust it. */
   given: number;
   /** Credits charged or revoked, minus credits reversed. */
   used: number;
-  /** Credits taken when the plan was left, and since then. They return when the plan resumes. */
+  /** Credits removed when the customer left the plan, or after that. They return when the plan resumes. */
   away: number;
   /** Credits reversed since the last charge. */
   back: number;
@@ -50,15 +51,16 @@ export class FoldedGrants {
   add({ kind, pool, parts, effectiveAt, hold }: Entry): string | null {
     for (const { grant, amount } of parts) {
       const slot = this.#slots.get(grant);
-      if (slot === undefined) return `names grant ${grant}, which does not exist`;
-      if (slot.head.pool !== pool) return `names grant ${grant}, which belongs to pool ${slot.head.pool}`;
-      if (slot.total + amount < 0) return `takes ${-amount} from grant ${grant}, which holds ${slot.total}`;
+      if (slot === undefined) return `refers to grant ${grant}, which does not exist`;
+      if (slot.head.pool !== pool) return `refers to grant ${grant}, which belongs to pool ${slot.head.pool}`;
+      if (slot.total + amount < 0)
+        return `takes ${-amount} from grant ${grant}, which has only ${slot.total}`;
       move(slot, { kind, amount, at: effectiveAt, isOfHold: hold !== null });
     }
     return null;
   }
 
-  /** Checks that rows are numbered without a gap, merged grants match their slot, and the ledger granted each row's credits. */
+  /** Checks that rows are numbered without a gap, merged grants match their slot, and credits match the `grant` entries. */
   compareRows({ grantCount }: Wallet): string | null {
     for (const [index, row] of this.#rows.entries()) {
       const { number, slot: slotNumber } = row;
@@ -72,13 +74,13 @@ export class FoldedGrants {
       if (!matchesSlot || isMergedAllowance)
         return `grant ${number} differs from grant ${slotNumber} in pool, kind or expiry`;
       if (given !== credits)
-        return `grant ${slotNumber} has ${credits} credits, but its ledger granted ${given}`;
+        return `grant ${slotNumber} has ${credits} credits, but its grant entries add up to ${given}`;
     }
     if (this.#rows.length === grantCount) return null;
     return `the wallet counts ${grantCount} grants, but ${this.#rows.length} exist`;
   }
 
-  /** Checks that the wallet holds exactly the grants that the ledger left open, in burn order. */
+  /** Checks that the wallet lists exactly the grants that are open according to the ledger, in burn order. */
   compareOpen(wallet: Wallet): string | null {
     const { grants } = wallet;
     for (const [index, grant] of grants.entries()) {
@@ -92,20 +94,20 @@ export class FoldedGrants {
       const head = this.#slots.get(number)?.head;
       const isExpiry = kind === "allowance" || head?.expiresAt === expiresAt;
       if (head?.pool !== pool || head.kind !== kind || !isExpiry)
-        return `grant ${number} is held with a different pool, kind or expiry`;
+        return `the held credits of grant ${number} differ from the grant in pool, kind or expiry`;
     }
     const open = new Set(grants.map(({ number }) => number));
-    if (open.size < grants.length) return "the wallet holds a grant twice";
+    if (open.size < grants.length) return "the wallet lists a grant twice";
     for (const [number, { total }] of this.#slots) {
       if (total !== heldOf(wallet, number) && !open.has(number))
-        return `grant ${number} has ${total} according to its ledger, but the wallet does not hold it`;
+        return `grant ${number} has ${total} according to its ledger, but the wallet does not list it`;
     }
     return null;
   }
 
   #findFlaw({ number, pool, kind, remaining, expiresAt }: Grant, held: number): string | null {
     const slot = this.#slots.get(number);
-    if (slot === undefined) return `the wallet holds grant ${number}, which does not exist`;
+    if (slot === undefined) return `the wallet lists grant ${number}, which does not exist`;
     const { head, total, creditsOwned } = slot;
     if (remaining + held !== total)
       return `grant ${number} has ${remaining + held} in the wallet, ${total} according to its ledger`;
@@ -116,7 +118,7 @@ export class FoldedGrants {
         : `grant ${number} has a different pool or kind in the wallet`;
     if (head.kind !== kind || head.pool !== pool || head.expiresAt !== expiresAt)
       return `grant ${number} has a different pool, kind or expiry in the wallet`;
-    if (remaining === 0) return `grant ${number} is spent, but still held`;
+    if (remaining === 0) return `grant ${number} has no credits left, but the wallet still lists it`;
     if (remaining > creditsOwned)
       return `grant ${number} has ${remaining}, but all except ${creditsOwned} were revoked`;
     return null;
@@ -149,7 +151,7 @@ export class FoldedGrants {
       // Revoking an allowance of a paused plan writes no entry: its credits are not in the balance.
       const isExplained = usedInWallet === used || (isRevoked && usedInWallet > used);
       if (!isExplained)
-        return `grant ${number} has ${usedInWallet} used in the wallet, ${used} according to its ledger`;
+        return `grant ${number} has ${usedInWallet} used credits in the wallet, ${used} according to its ledger`;
     }
     return null;
   }
@@ -159,13 +161,13 @@ export class FoldedGrants {
       const slot = this.#slots.get(number);
       const isSound = kind === "allowance" && slot?.head.kind === kind && slot.head.pool === pool;
       if (slot === undefined || !isSound || open.has(number))
-        return `grant ${number} is kept for a paused plan, but is not an allowance of it`;
-      // A version change at the very moment the plan is left may reduce the current allowance: `away` is then only an
-      // upper bound, and `#compareUsed` checks the rest.
+        return `grant ${number} is kept for a paused plan, but is not one of its allowances`;
+      // A version change at the very moment the customer leaves the plan may reduce the current allowance: `away` is
+      // then only an upper bound, and `#compareUsed` checks the rest.
       const isCurrent = assignment.allowances.some(({ grant }) => grant === number);
       if (slot.head.isRevoked && remaining === 0) continue;
       if (isCurrent ? remaining > slot.away : remaining !== slot.away)
-        return `grant ${number} is kept for a paused plan with ${remaining}, but its ledger took ${slot.away}`;
+        return `grant ${number} is kept for a paused plan with ${remaining} credits, but its ledger removed ${slot.away}`;
     }
     return null;
   }

@@ -27,7 +27,7 @@ export class FoldedHolds {
   add({ kind, usage, hold: number, sequence }: Entry): string | null {
     if (number === null || kind !== "consume" || usage === null) return null;
     const folded = this.#holds.get(number);
-    if (folded === undefined) return `names hold ${number}, which does not exist`;
+    if (folded === undefined) return `refers to hold ${number}, which does not exist`;
     const { hold, end } = folded;
     if (end === null || !CHARGING.has(end.kind) || end.sequence < sequence)
       return `settles hold ${number}, which was not settled`;
@@ -66,7 +66,7 @@ export class FoldedHolds {
       const own = parts.filter((part) => part.grant === grant);
       const [inWallet, inHolds] = [heldOf(wallet, grant), sumOf(own)];
       if (inWallet !== inHolds)
-        return `grant ${grant} has ${inWallet} held in the wallet, ${inHolds} according to its holds`;
+        return `grant ${grant} has ${inWallet} held credits in the wallet, ${inHolds} according to its holds`;
       if (findHeld(wallet, grant)?.revoked !== sumOf(own.filter(({ isRevoked }) => isRevoked)))
         return `grant ${grant} has different revoked credits in the wallet and in its holds`;
     }

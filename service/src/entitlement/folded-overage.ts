@@ -33,10 +33,10 @@ export class FoldedOverage {
     for (const { grant, overageUsed, overageHeld } of plans.flatMap(({ allowances }) => allowances)) {
       const used = this.#used.get(grant) ?? 0;
       if (overageUsed !== used)
-        return `grant ${grant} has ${overageUsed} overage used in the wallet, ${used} according to its ledger`;
+        return `grant ${grant} has a used overage of ${overageUsed} in the wallet, ${used} according to its ledger`;
       const inHolds = sumOf(held.filter((part) => part.grant === grant));
       if (overageHeld !== inHolds)
-        return `grant ${grant} has ${overageHeld} overage held in the wallet, ${inHolds} according to its holds`;
+        return `grant ${grant} has a held overage of ${overageHeld} in the wallet, ${inHolds} according to its holds`;
     }
     return null;
   }

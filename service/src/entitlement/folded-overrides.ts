@@ -48,12 +48,12 @@ export class FoldedOverrides {
     return flaw ?? this.#count(entry, usage);
   }
 
-  /** Checks that a charge names the overrides in force at its time, if they change its feature. */
+  /** Checks that a charge refers to the overrides in force at its time, if they change its feature. */
   #judge({ effectiveAt }: Entry, usage: Usage): string | null {
     const { overrides: number, feature } = usage;
     if (number !== null) {
       const isNamed = this.#isInForce(number, effectiveAt) && this.termsOf(usage) !== null;
-      return isNamed ? null : `names overrides ${number}, which did not apply`;
+      return isNamed ? null : `refers to overrides ${number}, which did not apply`;
     }
     // Overrides set in the same millisecond as the charge may be older or newer than it, so they are not required.
     for (let next = this.#rows[this.#newest + 1]; next !== undefined; next = this.#rows[this.#newest + 1]) {
@@ -63,7 +63,7 @@ export class FoldedOverrides {
     const row = this.#rows[this.#newest];
     const isOlder = row !== undefined && row.effectiveAt < effectiveAt && isAhead(row.endsAt, effectiveAt);
     const isIgnored = isOlder && findOverride(row, feature) !== null;
-    return isIgnored ? `does not name overrides ${row.number}, which applied` : null;
+    return isIgnored ? `does not refer to overrides ${row.number}, which applied` : null;
   }
 
   #isInForce(number: number, at: Instant): boolean {

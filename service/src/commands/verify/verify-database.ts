@@ -130,12 +130,12 @@ function findFlaw(row: WalletRow): string | null {
   if (wallet === null) return null;
   if (hasLaterEntries) return `the wallet is at entry ${wallet.sequence}, but its ledger has later entries`;
   if (lastGrant !== wallet.grantCount)
-    return `the wallet counts ${wallet.grantCount} grants, but the last one is ${lastGrant}`;
+    return `the wallet counts ${wallet.grantCount} grants, but the last grant has number ${lastGrant}`;
   if (lastOverrides !== wallet.overridesCount)
-    return `the wallet counts ${wallet.overridesCount} overrides, but the last ones are ${lastOverrides}`;
+    return `the wallet counts ${wallet.overridesCount} overrides, but the last overrides have number ${lastOverrides}`;
   if (lastHoldChange !== wallet.holdChanges)
-    return `the wallet counts ${wallet.holdChanges} changes to holds, but the last one is ${lastHoldChange}`;
-  if (openHolds < 0) return "the list of open holds differs from their last changes";
+    return `the wallet counts ${wallet.holdChanges} changes to holds, but the last change has number ${lastHoldChange}`;
+  if (openHolds < 0) return "the list of open holds does not match the last recorded change of each hold";
   if (openHolds !== wallet.openHolds)
     return `the wallet counts ${wallet.openHolds} open holds, but ${openHolds} are listed`;
   return null;

@@ -117,5 +117,5 @@ test("verify finds overage that the ledger does not explain", async () => {
   await consume({ ...IMAGE, quantity: 12 });
   await database.query("update cell.wallets set state = replace(state, ',null,20,0]', ',null,10,0]')");
   const { mismatch } = await verifyDatabase(database.serviceUrl);
-  expect(mismatch?.text).toBe("grant 1 has 10 overage used in the wallet, 20 according to its ledger");
+  expect(mismatch?.text).toBe("grant 1 has a used overage of 10 in the wallet, 20 according to its ledger");
 });

@@ -197,13 +197,17 @@ test("a revocation of held credits is stored with the hold, and applied when it 
 });
 
 test.each([
-  ["a missing hold", "delete from cell.hold_changes where number = 2", "names hold 2, which does not exist"],
-  ["a missing last change", "delete from cell.hold_changes where number = 3", "the last one is 2"],
+  [
+    "a missing hold",
+    "delete from cell.hold_changes where number = 2",
+    "refers to hold 2, which does not exist",
+  ],
+  ["a missing last change", "delete from cell.hold_changes where number = 3", "the last change has number 2"],
   ["a hold that is no longer listed", "delete from cell.open_holds", "1 open holds, but 0 are listed"],
   [
     "a hold that is listed with another end",
     "update cell.open_holds set expires_at = expires_at + interval '1 day'",
-    "the list of open holds differs from their last changes",
+    "the list of open holds does not match the last recorded change of each hold",
   ],
   [
     "a wallet that does not expect the end of a hold",
@@ -213,7 +217,7 @@ test.each([
   [
     "other held credits",
     "update cell.hold_changes set state = replace(state, '[[1,10]]', '[[1,9]]') where hold_number = 1",
-    "grant 1 has 10 held in the wallet, 9 according to its holds",
+    "grant 1 has 10 held credits in the wallet, 9 according to its holds",
   ],
   [
     "a charge of another hold",
