@@ -36,7 +36,7 @@ test("a secret that is set twice, or whose file cannot be read, is rejected with
   const both = { DATABASE_URL: DATABASE, DATABASE_URL_FILE: write(DATABASE) };
   expect(() => readConfig(both)).toThrow(/^DATABASE_URL and DATABASE_URL_FILE must not both be set$/);
   expect(() => readConfig({ DATABASE_URL_FILE: "/no/such/file" })).toThrow(
-    /^DATABASE_URL_FILE names a file that cannot be read: ENOENT$/,
+    /^DATABASE_URL_FILE points to a file that cannot be read: ENOENT$/,
   );
   const twice = { PURSER_TOKEN: "pur_mgmt_1", PURSER_TOKEN_FILE: write("pur_mgmt_2") };
   expect(() => readClientConfig(twice)).toThrow(/^PURSER_TOKEN and PURSER_TOKEN_FILE must not both be set$/);

@@ -162,7 +162,7 @@ function readSecret(environment: Environment, name: Secret, problems: string[]):
     return readFileSync(file, "utf8").replace(/\r?\n$/, "") || null;
   } catch (error) {
     const reason = error instanceof Error && "code" in error ? String(error.code) : "unreadable";
-    problems.push(`${name}_FILE names a file that cannot be read: ${reason}`);
+    problems.push(`${name}_FILE points to a file that cannot be read: ${reason}`);
     return null;
   }
 }
@@ -177,9 +177,9 @@ function readDatabaseUrl(environment: Environment, problems: string[]): string {
   // The driver would treat a list of hosts as one host name, and silently ignore target_session_attrs.
   const [authority = ""] = url.replace(/^\w+:\/\//, "").split(/[/?]/, 1);
   if (authority.slice(authority.lastIndexOf("@") + 1).includes(",") || /[?&]host=[^&]*(,|%2c)/i.test(url))
-    problems.push(`DATABASE_URL must name one host: ${FOLLOW_PRIMARY}`);
+    problems.push(`DATABASE_URL must contain exactly one host: ${FOLLOW_PRIMARY}`);
   if (/[?&]target_session_attrs=/.test(url))
-    problems.push(`DATABASE_URL must not have target_session_attrs: ${FOLLOW_PRIMARY}`);
+    problems.push(`DATABASE_URL must not contain target_session_attrs: ${FOLLOW_PRIMARY}`);
   return url;
 }
 

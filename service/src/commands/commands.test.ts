@@ -85,7 +85,7 @@ test("with IDEMPOTENCY_DAYS, serve and doctor report the missing privilege, and 
   const grant = (idempotencyDays: number | null) =>
     migrateCommand({ databaseUrl: database.url, grantTo: SERVICE_ROLE, idempotencyDays, print });
   const sentence =
-    "not allowed to delete keys; as the owner, run: IDEMPOTENCY_DAYS=40 purser migrate --grant-to";
+    "not allowed to delete keys; as the database owner, run: IDEMPOTENCY_DAYS=40 purser migrate --grant-to";
 
   await expect(serve()).rejects.toThrow(sentence);
   expect([await examine(40), await examine(null)]).toEqual([false, true]);

@@ -6,7 +6,7 @@ import { type Finding, inspectEssentials, inspectKeyDeletion, inspectPooler } fr
 const CLOCK_DIFFERENCE_MAX_MS = 2_000;
 const TRANSACTION_AGE_MAX_SECONDS = 5;
 
-/** Runs all diagnostics. Returns whether none failed. */
+/** Runs all diagnostics. Returns true if none of them failed. */
 export async function doctorCommand(options: {
   databaseUrl: string;
   idempotencyDays?: number | null;
@@ -61,12 +61,13 @@ async function inspectClock(client: Client): Promise<Finding> {
   const { rows } = await client.query("select (extract(epoch from clock_timestamp()) * 1000)::float8 as now");
   const middle = (before + Date.now()) / 2;
   const differenceMs = Math.round(Number(rows[0]?.now) - middle);
-  const text = `${differenceMs} ms between this machine and the database`;
+  const side = differenceMs < 0 ? "behind" : "ahead of";
+  const text = `the database's clock is ${Math.abs(differenceMs)} ms ${side} this machine's`;
   const level = Math.abs(differenceMs) > CLOCK_DIFFERENCE_MAX_MS ? "warning" : "ok";
   return { level, about: "clock", text: level === "ok" ? text : `${text}; Purser uses the database's clock` };
 }
 
-/** An old snapshot keeps dead row versions alive, which slows down a busy customer's row many times over. */
+/** An old snapshot keeps dead row versions alive, which makes writes to a busy customer's row many times slower. */
 async function inspectOldestTransaction(client: Client): Promise<Finding> {
   const { rows } = await client.query(`
     select
@@ -94,7 +95,7 @@ async function inspectOldestTransaction(client: Client): Promise<Finding> {
   return {
     level: "warning",
     about,
-    text: `${text}: it slows down busy customers; see pg_stat_activity and pg_prepared_xacts`,
+    text: `${text}: it slows down requests for busy customers; see pg_stat_activity and pg_prepared_xacts`,
   };
 }
 
@@ -131,8 +132,8 @@ async function inspectSearch(client: Client): Promise<Finding[]> {
   const lacking = "customer searches read the whole list, because the index cell.customers_search is missing";
   const first = rows[0]?.is_installed
     ? ""
-    : "install the extensions pg_trgm and btree_gin on the server, then ";
-  const text = `${lacking}: ${first}as the owner, while changes to customers can wait, run: psql "$DATABASE_URL" -f ${SEARCH_MIGRATION}`;
+    : "install the extensions pg_trgm and btree_gin on the server; then ";
+  const text = `${lacking}: ${first}at a time when changes to customers can be blocked, run as the database owner: psql "$DATABASE_URL" -f ${SEARCH_MIGRATION}`;
   return [{ level: "warning", about, text }];
 }
 

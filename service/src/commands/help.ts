@@ -38,7 +38,8 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     options: {
       "--check": "only print the pending migrations and their locks; exit code 1 if there are any",
       "--finish": "after an upgrade: allow stored data that the previous release cannot read",
-      "--ordinal N": "for an additional database: use its own range of customer numbers (0 to 255)",
+      "--ordinal N":
+        "number of this database, 0 to 255; each database needs a different one, so that customer numbers do not overlap",
       "--grant-to ROLE":
         "also grant ROLE the privileges that the service needs, including key deletion if IDEMPOTENCY_DAYS is set",
     },
@@ -66,7 +67,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
   verify: {
     about:
-      "recompute every wallet, grant and limit from the ledger and compare them; safe while the service is running",
+      "recompute every wallet, grant and limit from the ledger and compare the results with the stored values; safe while the service is running",
     options: {
       "--usage": "instead, compare the usage roll-ups with the events, charges and denials",
       "--repair DAY": "first rebuild the roll-ups of this UTC day, for example 2026-11-15",
@@ -85,7 +86,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
       ...ENVIRONMENT_OPTIONS,
       "--dry-run": "only print the changes",
       "--reach WHO":
-        "who gets changed plan versions: new_assignments, next_period or now (default: new_assignments)",
+        "which customers get the changed plan versions: new_assignments, next_period or now (default: new_assignments)",
       "--archive-missing": "archive plans and features that are not in the document",
     },
     settings: CLIENT,

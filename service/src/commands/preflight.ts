@@ -100,7 +100,7 @@ export async function inspectKeyDeletion(client: Client, idempotencyDays: number
   const about = "IDEMPOTENCY_DAYS";
   if (rows[0]?.may_delete === true) return [{ level: "ok", about, text: `${idempotencyDays} days` }];
   const command = `IDEMPOTENCY_DAYS=${idempotencyDays} purser migrate --grant-to <this role>`;
-  const text = `this role is not allowed to delete keys; as the owner, run: ${command}`;
+  const text = `this role is not allowed to delete keys; as the database owner, run: ${command}`;
   return [{ level: "failure", about, text }];
 }
 
@@ -125,7 +125,7 @@ async function inspectPrivileges(client: Client): Promise<Finding[]> {
     ...(rows[0]?.may_move === false ? ["list and move grants"] : []),
   ].join(" and ");
   if (lacking === "") return [];
-  const text = `this role is not allowed to ${lacking}: as the owner, run purser migrate --grant-to <this role>`;
+  const text = `this role is not allowed to ${lacking}: as the database owner, run purser migrate --grant-to <this role>`;
   return [{ level: "warning", about: "privileges", text }];
 }
 

@@ -48,9 +48,9 @@ test("a standby is rejected by lanes, reader, pools, doctor and serve, and a sta
 }, 120_000);
 
 test.each([
-  ["several hosts", "postgres://u@one:5432,two:5432/purser", /must name one host/],
-  ["several hosts by name", "postgres://u:p%40@one,two/purser", /must name one host/],
-  ["a list in its query", "postgres://u@/purser?host=one,two", /must name one host/],
+  ["several hosts", "postgres://u@one:5432,two:5432/purser", /must contain exactly one host/],
+  ["several hosts by name", "postgres://u:p%40@one,two/purser", /must contain exactly one host/],
+  ["a list in its query", "postgres://u@/purser?host=one,two", /must contain exactly one host/],
   ["target_session_attrs", "postgres://u@one/purser?target_session_attrs=read-write", /target_session_attrs/],
 ])("a URL with %s is rejected with a message, because the driver would misread it", (_, url, sentence) => {
   expect(() => readConfig({ DATABASE_URL: url })).toThrow(sentence);
