@@ -9,7 +9,7 @@ function judge(run: Run) {
   return judgeRun({ calls, manageCalls, stored, ...nothing });
 }
 
-test("a run with hardly any overage and reversals proves too little", () => {
+test("the report doubts a run that has too few overage charges and reversals", () => {
   expect(judge(validRun()).doubts).toEqual([
     expect.stringMatching(/^there are only \d+ charges with overage, /),
     expect.stringMatching(/^there are only \d+ charges of holds with overage, /),
@@ -18,7 +18,7 @@ test("a run with hardly any overage and reversals proves too little", () => {
   ]);
 });
 
-test("the totals name overage and reversals", () => {
+test("the totals include overage and reversals", () => {
   const report = judge(validRun());
   expect(summarize(report)).toMatchObject({
     overage_charges: 13,

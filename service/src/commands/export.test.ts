@@ -47,7 +47,7 @@ async function readWallets({ manage }: Managed, at: string): Promise<unknown[]> 
   return wallets.sort((a, b) => (String(a.customerId) < String(b.customerId) ? -1 : 1));
 }
 
-test("an exported environment imports into an empty installation with equal wallets", async () => {
+test("an exported environment can be imported into an empty installation, and the wallets match", async () => {
   const from = await setupDuo();
   expect((await sendFile(from, OPENING)).body).toMatchObject({ created: 4, failed: 0 });
   await from.consume({ customerId: "ada", feature: "image.render", idempotencyKey: "used" });
@@ -85,7 +85,7 @@ test("an exported environment imports into an empty installation with equal wall
   expect(await readWallets(to, there.here)).toEqual(await readWallets(from, from.here));
 });
 
-test("an export rejects a folder with files, and reports what an import file cannot have", async () => {
+test("an export rejects a non-empty folder, and reports what an import file cannot contain", async () => {
   const managed = await setupManage();
   await managed.manage("PUT", "customers/ada/block", { body: { blocked: true } });
   await managed.manage("PUT", "customers/ada/overrides", {
@@ -100,7 +100,7 @@ test("an export rejects a folder with files, and reports what an import file can
   expect((await runPurser(arguments_, settingsOf(managed))).stderr).toContain("is not empty");
 });
 
-test("a large export has several import files, each with whole customers", () => {
+test("a large export is split into several import files, and no customer spans two files", () => {
   const credits = [1, 2].map((number) => ({
     pool: "credits",
     kind: "manual",

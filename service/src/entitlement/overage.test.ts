@@ -39,7 +39,7 @@ test("overage is used after all credits, and no balance becomes negative", () =>
   });
 });
 
-test("without overage in the plan, a request beyond the credits is denied", () => {
+test("a request that needs more than the remaining credits is denied if the plan has no overage", () => {
   const customer = customerOn("plain");
   expect(customer.check("2026-01-03", "image", 11)).toMatchObject({
     reason: "insufficient_credits",
@@ -55,7 +55,7 @@ test("a top-up does not repay overage, and a new period starts at 0", () => {
   expect(overageOf(customer, "2026-02-01")).toMatchObject({ used: 0 });
 });
 
-test("a change to the plan's overage applies immediately, even below what is used", () => {
+test("a change to the plan's overage applies immediately, even if the new limit is below the overage already used", () => {
   const customer = customerOn();
   customer.consume("2026-01-03", "image", 13);
   expect(overageOf(customer, "2026-01-21")).toEqual({ credits: 20, used: 30, held: 0, remaining: 0 });
@@ -82,7 +82,7 @@ test("a plan that the customer leaves keeps its overage count, and resumes with 
   expect(overageOf(customer, "2026-01-07")).toMatchObject({ used: 20 });
 });
 
-test("a reversal undoes overage first, while its period runs", () => {
+test("in the period of the charge, a reversal removes overage first", () => {
   const customer = customerOn();
   const { entry } = customer.consume("2026-01-03", "image", 12);
   expect(customer.reverse("2026-01-04", entry, 1)).toMatchObject({ credits: 0, overageCredits: 10 });
@@ -91,7 +91,7 @@ test("a reversal undoes overage first, while its period runs", () => {
   expect(customer.check("2026-01-05", "image").before).toMatchObject({ balance: 100, overage: { used: 0 } });
 });
 
-test("in a later period, a reversal reports how much overage it undoes, but no count changes", () => {
+test("in a later period, a reversal reports the overage that it reverses, but no count changes", () => {
   const customer = customerOn();
   const { entry } = customer.consume("2026-01-03", "image", 12);
   customer.consume("2026-02-03", "image", 11);
@@ -100,7 +100,7 @@ test("in a later period, a reversal reports how much overage it undoes, but no c
   expect(overageOf(customer, "2026-02-04")).toMatchObject({ used: 10 });
 });
 
-test("a hold sets overage aside, which others cannot use; a settlement uses other credits first", () => {
+test("other requests cannot use overage that a hold has set aside, and a settlement spends newly available credits first", () => {
   const customer = customerOn();
   const hold = customer.hold("2026-01-03T12:00:00", { image: 13 });
   const during = "2026-01-03T12:01:00";
@@ -120,7 +120,7 @@ test("usage beyond a hold becomes overage up to the limit, and the rest is uncov
   });
 });
 
-test("usage beyond a hold takes only overage that no hold has set aside", () => {
+test("usage beyond a hold uses only overage that no hold has set aside", () => {
   const customer = customerOn();
   customer.consume("2026-01-03", "image", 12);
   const hold = customer.hold("2026-01-03T12:00:00", { image: 2 });
@@ -151,7 +151,7 @@ test("each item of a hold keeps its own overage; other items can use the rest", 
   });
 });
 
-test("with atMostHeld, a settlement takes only the overage of the hold", () => {
+test("with atMostHeld, a settlement uses only the overage of the hold", () => {
   const customer = customerOn();
   const hold = customer.hold("2026-01-03T12:00:00", { image: 11 });
   expect(customer.settle("2026-01-03T12:01:00", hold, [14], { atMostHeld: true })).toMatchObject({

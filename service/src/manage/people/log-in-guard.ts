@@ -107,7 +107,7 @@ export class LogInGuard {
     try {
       return await work();
     } finally {
-      // Passes the turn to the attempt that waits longest, so that a new attempt cannot take it.
+      // Passes the turn to the attempt that has waited longest, so that a new attempt cannot take it.
       const { known, unknown } = this.#waiting;
       const [first, second] = this.#lastServed === "known" ? [unknown, known] : [known, unknown];
       const next = first.shift() ?? second.shift();

@@ -40,7 +40,7 @@ export function decideConsume(
   if (found !== undefined && found.readWallet === null && !found.isMissing) return LOCKED;
 
   const isKnown = plan.wallets.has(key);
-  // If a sequence is behind, a reserved number may belong to another customer. Only the insert proves that it is free.
+  // If an identity sequence lags behind the existing rows, a reserved number may belong to another customer. Only the insert proves that it is free.
   const hasNumber = isKnown || plan.newCustomers.has(key);
   const wallet = found === undefined || !hasNumber ? null : plan.readWallet(found);
   const known = wallet ?? (isKnown ? newWallet(now) : null);

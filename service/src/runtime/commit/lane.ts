@@ -147,7 +147,7 @@ export class Lane {
         case "rerun":
           reruns += 1;
           if (reruns <= RERUNS_MAX) break;
-          // A request may conflict every time: for example, a request for a new customer while a sequence is behind.
+          // A request may conflict every time, for example for a new customer while an identity sequence lags behind the existing rows.
           if (batch.length > 1) return this.#commitHalves(batch);
           return refuse(batch, { kind: "overloaded" });
         case "bad_row":

@@ -32,7 +32,7 @@ async function setupTwo(): Promise<Two> {
 const sum = (numbers: readonly unknown[]): number =>
   numbers.reduce<number>((total, each) => total + Number(each), 0);
 
-test("of concurrent reversals by a backend and by an operator, only one returns the credits", {
+test("only one of several concurrent reversals by a backend and by an operator returns the credits", {
   timeout: 600_000,
 }, async () => {
   const { charge, reverseAt, byHandAt, balance, database } = await setupTwo();
@@ -58,7 +58,7 @@ test("of concurrent reversals by a backend and by an operator, only one returns 
   await expectVerified(database);
 });
 
-test("concurrent reversals of parts and of the whole never return more than was charged", {
+test("concurrent partial and full reversals never return more than was charged", {
   timeout: 600_000,
 }, async () => {
   const { charge, reverseAt, byHandAt, balance, database } = await setupTwo();
@@ -82,7 +82,7 @@ test("concurrent reversals of parts and of the whole never return more than was 
   await expectVerified(database);
 });
 
-test("one key for concurrent reversals and charges of several customers is used once", {
+test("an idempotency key shared by concurrent reversals and charges for several customers takes effect only once", {
   timeout: 600_000,
 }, async () => {
   const { charge, reverseAt, consume, assign, balance, database } = await setupTwo();
@@ -106,7 +106,7 @@ test("one key for concurrent reversals and charges of several customers is used 
   await expectVerified(database);
 });
 
-test("a key that another request stores at the same moment is rejected, and reverses nothing", async () => {
+test("a reversal is rejected and changes nothing if another request stores its key first", async () => {
   const { charge, reverse, balance, database } = await setupReversals();
   const consumeId = await charge({ feature: "image.render" });
   const other = await connectTo(database);

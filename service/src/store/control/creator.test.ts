@@ -21,7 +21,7 @@ async function migrationsBefore(): Promise<string> {
   return directory;
 }
 
-test("a migration sets creators of old tokens and keys from the audit, without managesAccess", async () => {
+test("a migration sets the creators of existing tokens and keys from the audit log, and does not grant managesAccess", async () => {
   const database = await createDatabase();
   await database.query("drop schema control, cell cascade");
   const client = await connectTo(database);

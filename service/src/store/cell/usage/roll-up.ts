@@ -23,7 +23,7 @@ export function prepareRollUp(tx: Tx): Promise<Rows> {
 export type Stretch = {
   readonly from: number;
   readonly to: number;
-  /** More than 1 for one transaction that is too large for one statement: its customers are added in this many slices. */
+  /** Greater than 1 only if a single transaction is too large for one statement: its customers are added in this many slices. */
   readonly slices: number;
 };
 
@@ -72,7 +72,7 @@ export async function findStretch(
 }
 
 /**
- * Inserts the meters that some usage needs. A statement cannot see the meters that it inserts, so this statement runs before the
+ * Inserts the meters that the given usage needs. A statement cannot see the meters that it inserts, so this statement runs before the
  * usage is added or re-added. Does not use "on conflict", which would use up a number for each meter that exists.
  */
 export const insertMeters = (name: string, usage: string) =>
