@@ -175,9 +175,17 @@ export function PagedTable<Row>({
   what,
   empty,
   readAll,
+  isPartial = false,
   columns,
   ...table
-}: TableProps<Row> & { pages: Pages; what: string; empty?: ReactNode; readAll?: ReadAll<Row> }) {
+}: TableProps<Row> & {
+  pages: Pages;
+  what: string;
+  empty?: ReactNode;
+  readAll?: ReadAll<Row>;
+  /** The pages may lack rows, so a download reads all of them again. */
+  isPartial?: boolean;
+}) {
   const [hidden, setHidden] = useHiddenColumns(table.label);
   if (table.rows.length === 0 && empty !== undefined) return empty;
   const offered = columns.filter(({ isShown = true }) => isShown);
@@ -198,7 +206,7 @@ export function PagedTable<Row>({
               columns={shown}
               rows={table.rows}
               what={what}
-              isWhole={!pages.hasNextPage}
+              isWhole={!pages.hasNextPage && !isPartial}
               {...(readAll === undefined ? {} : { readAll })}
             />
             {hideable.length > 1 && (

@@ -22,6 +22,7 @@ import {
   type Customer,
   type CustomerFilters,
   customersQuery,
+  isByBalance,
   nameOf,
   readCustomers,
   readFilters,
@@ -41,6 +42,7 @@ export function CustomersPage() {
   useLoadUntilFound(pages, customers.length === 0);
   const columns = customerColumns(pools);
   const sort = filters.sort ?? "newest";
+  const hasMore = pages.hasNextPage || isByBalance(filters);
   return (
     <Page title="Customers" actions={<CustomersActions isCreating={filters.do === "create"} />}>
       <SectionTabs section="Customers" />
@@ -50,16 +52,16 @@ export function CustomersPage() {
           <BulkBar
             selected={selected}
             shown={customers}
-            hasMore={pages.hasNextPage}
+            hasMore={hasMore}
             filters={filters}
             columns={columns}
             onSelect={setSelected}
           />
         )}
-        {sort.startsWith("balance") && (
+        {isByBalance(filters) && (
           <p className="border-b border-line px-4 py-2 text-caption text-muted">
-            Sorted by the balance at each customer's last change. Renewals since then are shown, but do not
-            affect the order.
+            Lists the newest 100,000 customers, sorted by the balance at each customer's last change. Renewals
+            since then are shown, but do not affect the order.
           </p>
         )}
         <PagedTable
@@ -82,6 +84,7 @@ export function CustomersPage() {
             : {})}
           readAll={async (onRead) => (await readCustomers(scope, filters, { onRead })) ?? []}
           pages={pages}
+          isPartial={isByBalance(filters)}
           what="customers"
           empty={<NoCustomers pages={pages} pagesRead={pages.data.pages.length} filters={filters} />}
         />

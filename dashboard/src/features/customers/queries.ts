@@ -52,22 +52,39 @@ export function customersQuery(scope: Scope, filters: CustomerFilters) {
   return pagesOf(CUSTOMERS_PATH, customersRequest(scope, filters));
 }
 
+/** Sorted by balance, the API lists only the newest customers, and a balance that changes can move between its pages. */
+export function isByBalance({ sort = "newest" }: CustomerFilters): boolean {
+  return sort === "balance_asc" || sort === "balance_desc";
+}
+
 /** Reads all customers that match, page by page. Null if there are more than `max`. */
 export async function readCustomers(
   scope: Scope,
   filters: CustomerFilters,
   { max = Number.POSITIVE_INFINITY, onRead }: { max?: number; onRead: (count: number) => void },
 ): Promise<Customer[] | null> {
+  const isSortedHere = isByBalance(filters);
+  const isAscending = filters.sort === "balance_asc";
+  // The API's order of equal balances.
+  const readable = isSortedHere
+    ? ({ ...filters, sort: isAscending ? "oldest" : "newest" } as const)
+    : filters;
   const { items, isWhole } = await readList(
     CUSTOMERS_PATH,
-    customersRequest(scope, filters),
+    customersRequest(scope, readable),
     undefined,
     (count) => {
       onRead(count);
       return count <= max;
     },
   );
-  return isWhole && items.length <= max ? items : null;
+  if (!isWhole || items.length > max) return null;
+  if (isSortedHere) items.sort((a, b) => (totalOf(a) - totalOf(b)) * (isAscending ? 1 : -1));
+  return items;
+}
+
+function totalOf({ balances }: Customer): number {
+  return balances.reduce((sum, { balance }) => sum + balance, 0);
 }
 
 export function customerScopeOf({ projectId, environment, customerId }: CustomerScope): CustomerScope {
