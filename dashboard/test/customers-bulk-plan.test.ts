@@ -36,3 +36,25 @@ test("a bulk change of plan shows what the customers on each plan lose", async (
   await dialog.getByText("1 of 5 selected customers will change.").waitFor();
   expect(await dialog.getByText(/has less/).count()).toBe(0);
 });
+
+test("customers on the default plan are assigned it, so that they keep it when the default changes", async () => {
+  const { service, manage, consume } = await setupManage();
+  expect((await manage("PUT", "default-plan", { body: { plan: "pro" } })).status).toBe(200);
+  for (const customerId of ["org_1", "org_2"])
+    await consume({ customerId, feature: "image.render", idempotencyKey: customerId });
+  const page = await signIn(service.url, "/projects/1/test/customers");
+  await page.getByLabel("Select the 3 rows shown").click();
+  const bar = page.getByRole("region", { name: "Selected customers" });
+  await bar.getByRole("button", { name: "Assign plan" }).click();
+  const dialog = page.getByRole("dialog", { name: "Assign plan" });
+  await dialog.getByLabel("Plan", { exact: true }).selectOption("Pro");
+  await dialog.getByText("Pro (default), 90 → Pro, 90").first().waitFor();
+  await dialog.getByText("2 of 3 selected customers will change.").waitFor();
+  await expectAccessible(page);
+  await dialog.getByRole("button", { name: "Assign Pro to 2 customers in test" }).click();
+  await dialog.getByText("Assigned Pro to 2 customers", { exact: true }).waitFor();
+  for (const id of ["org_1", "org_2"])
+    expect((await manage("GET", `customers/${id}`)).body).toMatchObject({
+      plan: { key: "pro", isDefault: false },
+    });
+});

@@ -21,6 +21,12 @@ export function nameOfKept({ plan, nextPlan }: Standing): string | null {
   return plan === null || (nextPlan !== null && plan.endsAt !== null) ? null : plan.name;
 }
 
+/** "Pro", or "Free (default)" for a customer without an assigned plan. */
+export function describePlan(plan: Pick<Plan, "name" | "isDefault"> | null): string {
+  if (plan === null) return "No plan";
+  return plan.isDefault ? `${plan.name} (default)` : plan.name;
+}
+
 /** How long the plan lasts and what follows: "Until 8 Dec 2026, then Basic." The page shows the plan's name above. */
 export function describeStanding(
   standing: Standing,

@@ -3,6 +3,7 @@ import type { Body, Scope } from "../../api/answer.ts";
 import type { PlanSummary } from "../../api/catalog-lists.ts";
 import { answerOf, api } from "../../api/client.ts";
 import { formatCount } from "../../format/numbers.ts";
+import { describePlan } from "../../format/plan-standing.ts";
 import { formatAllowance, joinList } from "../../format/terms.ts";
 import { usePoolNames, useScope } from "../../frame/use-scope.ts";
 import { Callout, ProblemCallout } from "../../ui/callout.tsx";
@@ -11,7 +12,7 @@ import { Time } from "../../ui/time.tsx";
 import type { Customer } from "../customers/queries.ts";
 import { usePlanTerms } from "../customers/use-plan-terms.ts";
 import { useLossNames } from "./bulk-losses.tsx";
-import { BULK_PATH } from "./bulk-plan.tsx";
+import { BULK_PATH, isWithoutEffect } from "./bulk-plan.tsx";
 import { lossesOf } from "./plan-losses.ts";
 
 export type AssignmentBody = Body<"assignPlan">;
@@ -133,7 +134,7 @@ function EffectLater({ customer: { plan: before, nextPlan }, plan, startsAt, end
 function FromTo({ before, plan }: { before: Customer["plan"]; plan: PlanSummary }) {
   return (
     <p className="text-section font-semibold">
-      {before?.name ?? "No plan"} <span className="text-muted">→</span> {plan.name}
+      {describePlan(before)} <span className="text-muted">→</span> {plan.name}
     </p>
   );
 }
@@ -193,8 +194,4 @@ function effectQuery(
     retry: false,
     meta: { showsOwnErrors: true },
   });
-}
-
-function isWithoutEffect({ before, after }: AssignmentEffect): boolean {
-  return JSON.stringify([before.plan, before.balances]) === JSON.stringify([after.plan, after.balances]);
 }

@@ -5,6 +5,7 @@ import { plansQuery } from "../../api/catalog-lists.ts";
 import { answerOf, api } from "../../api/client.ts";
 import { callOf } from "../../api/use-write.ts";
 import { formatBalances } from "../../format/numbers.ts";
+import { describePlan } from "../../format/plan-standing.ts";
 import { readMoment } from "../../format/times.ts";
 import { usePoolNames, useScope } from "../../frame/use-scope.ts";
 import { useClock } from "../../ui/time.tsx";
@@ -99,14 +100,20 @@ async function previewPlan(
 }
 
 function describeEffect({ before, after }: Preview, nameOf: (pool: string) => string): Effect {
-  const [from, to] = [describeState(before, nameOf), describeState(after, nameOf)];
-  const isSame = from === to && before.plan?.endsAt === after.plan?.endsAt;
-  return { customer: before, before: from, after: isSame ? null : to };
+  return {
+    customer: before,
+    before: describeState(before, nameOf),
+    after: isWithoutEffect({ before, after }) ? null : describeState(after, nameOf),
+  };
+}
+
+export function isWithoutEffect({ before, after }: Preview): boolean {
+  return JSON.stringify([before.plan, before.balances]) === JSON.stringify([after.plan, after.balances]);
 }
 
 /** "Pro, 250". */
 function describeState({ plan, balances }: Customer, nameOf: (pool: string) => string): string {
-  return `${plan?.name ?? "No plan"}, ${formatBalances(balances, nameOf)}`;
+  return `${describePlan(plan)}, ${formatBalances(balances, nameOf)}`;
 }
 
 function assignPlanTo(scope: Scope, order: PlanOrder): BulkChange {
