@@ -16,9 +16,11 @@ export function RepeatedCharges() {
   const query = useQuery(repeatedChargesQuery(scope));
   return (
     <Part title="Possible double charges" query={query}>
-      {(repeated) =>
+      {({ items: repeated, examinedSince }) =>
         repeated.length === 0 ? (
-          <Nothing>No similar charges less than a minute apart in the last 7 days.</Nothing>
+          <Nothing>
+            No similar charges less than a minute apart in requests logged since <Time at={examinedSince} />.
+          </Nothing>
         ) : (
           <>
             <Lines>
@@ -44,11 +46,10 @@ export function RepeatedCharges() {
                 </LineOf>
               ))}
             </Lines>
-            {repeated.length > SHOWN_MAX && (
-              <p className="border-t border-line px-4 py-2 text-caption text-muted">
-                And {repeated.length - SHOWN_MAX} more.
-              </p>
-            )}
+            <p className="border-t border-line px-4 py-2 text-caption text-muted">
+              {repeated.length > SHOWN_MAX && `And ${repeated.length - SHOWN_MAX} more. `}
+              In requests logged since <Time at={examinedSince} />.
+            </p>
           </>
         )
       }

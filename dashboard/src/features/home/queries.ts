@@ -97,7 +97,7 @@ export function repeatedChargesQuery(scope: Scope) {
     "get",
     "/manage/v1/projects/{projectId}/{environment}/repeated-charges",
     { params: { path: scope } },
-    { meta: SHOWS_OWN_ERRORS, select: ({ items }: Answer<"listRepeatedCharges">) => items },
+    { meta: SHOWS_OWN_ERRORS },
   );
 }
 

@@ -2,10 +2,15 @@ import { expect, test } from "vitest";
 import { type Managed, setupManage } from "../../../test/manage.ts";
 import { ask } from "../../../test/usage.ts";
 
+const DAY_MS = 24 * 3_600_000;
+
 type Item = { customerId: string; customerName: string | null; charges: number; credits: number };
 
 const list = async (managed: Managed): Promise<Item[]> =>
   (await ask<{ items: Item[] }>(managed, "repeated-charges")).items;
+
+const examinedSince = async (managed: Managed): Promise<number> =>
+  Date.parse((await ask<{ examinedSince: string }>(managed, "repeated-charges")).examinedSince);
 
 /** Charges, and waits until all requests are logged. */
 async function charge({ consume, manage }: Managed, ...charges: { customerId: string; quantity?: number }[]) {
@@ -79,4 +84,36 @@ test("charges before the history window, or more than a minute apart, are not li
   expect(await list(managed)).toHaveLength(1);
   await moveBack("61 seconds", "min");
   expect(await list(managed)).toEqual([]);
+});
+
+test("the response names the time since which requests were examined", async () => {
+  const managed = await setupManage();
+  const { database } = managed;
+  const ageDays = async () => (Date.now() - (await examinedSince(managed))) / DAY_MS;
+  expect(await ageDays()).toBeCloseTo(7, 1);
+  await database.query("update control.workspace_plans set history_days_max = 1");
+  expect(await ageDays()).toBeCloseTo(1, 1);
+  await charge(managed, { customerId: "ada" }, { customerId: "ada" });
+  expect(await list(managed)).toHaveLength(1);
+  // Newer requests of other endpoints, one per millisecond.
+  const log = (from: number, to: number) =>
+    database.query(
+      `insert into cell.request_log
+         (environment_id, id, recorded_at, request_id, endpoint, status, is_replay, duration_ms)
+       select c.environment_id, rpad(lpad(to_hex((extract(epoch from t.at) * 1000)::bigint), 12, '0'), 32, '0')::uuid,
+         t.at, 'busy', 'check', 200, false, 1
+       from generate_series($1::integer, $2::integer) as i
+       cross join (select l.environment_id, max(l.recorded_at) as latest from cell.request_log as l group by 1) as c
+       cross join lateral (select c.latest + make_interval(secs => 60 + i / 1000.0) as at) as t`,
+      [from, to],
+    );
+  await log(1, 19_998);
+  expect(await list(managed)).toHaveLength(1);
+  await database.query("delete from cell.request_log where request_id = 'busy'");
+  await log(1, 20_000);
+  expect(await list(managed)).toEqual([]);
+  const [oldest] = await database.query(
+    "select floor(extract(epoch from min(recorded_at)) * 1000) as at from cell.request_log where request_id = 'busy'",
+  );
+  expect(await examinedSince(managed)).toBe(Number(oldest?.["at"]));
 });

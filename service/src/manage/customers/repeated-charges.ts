@@ -48,14 +48,18 @@ export function repeatedChargeOperations({ control, cellOf }: ManageParts): Oper
         `Two to ${RUN_MAX} charges of one customer with the same feature, quantity and member, each within a minute of the one before. Charges ` +
         `that were free or reversed do not count. Looks at the newest 20,000 logged requests of the last ${DAYS} days. Newest first.`,
       params: Type.Object(environmentParams),
-      answer: Type.Object({ items: Type.Array(RepeatedCharge), ...windowAnswer }),
+      answer: Type.Object({
+        items: Type.Array(RepeatedCharge),
+        examinedSince: timeOf("Logged requests from this time on were examined. Earlier ones were not."),
+        ...windowAnswer,
+      }),
       handle: async (call) => {
         const { cell, environmentId } = scopeOf(call);
         const start = await historyStartOf(control, call);
         return snapshot(cellOf(cell), async (tx) => {
           const catalog = await loadCatalog(tx, environmentId);
           const since = notBefore(start, brandAs<Instant>((await readClock(tx)) - DAYS * DAY_MS));
-          const numbers = await findRepeating(tx, environmentId, {
+          const { numbers, examinedSince } = await findRepeating(tx, environmentId, {
             since,
             withinMs: WITHIN_MS,
             runMax: RUN_MAX,
@@ -83,7 +87,7 @@ export function repeatedChargeOperations({ control, cellOf }: ManageParts): Oper
             })
             .sort((a, b) => (a.recordedAt < b.recordedAt ? 1 : -1))
             .slice(0, ITEMS_MAX);
-          return { items, ...describeWindow(start) };
+          return { items, examinedSince: formatTimestamp(examinedSince), ...describeWindow(start) };
         });
       },
     }),

@@ -1,21 +1,27 @@
 import { bigints } from "../../postgres/binary-array.ts";
-import { readInteger } from "../../postgres/column.ts";
-import { derive, describeRow, id, instant, integer, listRows, type RowOf } from "../../postgres/row.ts";
-import { statement, type Tx } from "../../postgres/statement.ts";
 import {
-  brandAs,
-  type CustomerNumber,
-  type EnvironmentId,
-  type FeatureId,
-  type Instant,
-  type PoolId,
-} from "../../primitives/brand.ts";
+  derive,
+  describeRow,
+  id,
+  instant,
+  integer,
+  listRows,
+  orNull,
+  type RowOf,
+} from "../../postgres/row.ts";
+import { statement, type Tx } from "../../postgres/statement.ts";
+import type { CustomerNumber, EnvironmentId, FeatureId, Instant, PoolId } from "../../primitives/brand.ts";
 import { MEMBER } from "./ledger.ts";
 import { lowestLogId } from "./request-log.ts";
 
 /** Maximum number of logged requests, newest first, and of customers that one response is based on. */
 const REQUESTS_MAX = 20_000;
 const CUSTOMERS_MAX = 100;
+
+const EXAMINED = describeRow({
+  since: orNull(instant("x.since")),
+  customerNumber: orNull(id<CustomerNumber>("f.customer_number")),
+});
 
 // No index of the ledger finds the latest charges of an environment. The request log has one, but neither quantities nor reversals.
 const FIND_CUSTOMERS = statement(
@@ -54,18 +60,26 @@ const FIND_CUSTOMERS = statement(
     from numbered as n
     group by n.customer_number, n.subject, n.run
     having count(*) > 1
+  ), found as (
+    select r.customer_number
+    from runs as r
+    group by r.customer_number
+    -- Long runs are normal use, but may contain two charges of a rare quantity.
+    order by min(r.length) <= $4::bigint desc, max(r.last_at) desc
+    limit ${CUSTOMERS_MAX}
+  ), examined as (
+    select case when count(*) = ${REQUESTS_MAX} then min(q.recorded_at) end as since
+    from requests as q
   )
-  select r.customer_number
-  from runs as r
-  group by r.customer_number
-  -- Long runs are normal use, but may contain two charges of a rare quantity.
-  order by min(r.length) <= $4::bigint desc, max(r.last_at) desc
-  limit ${CUSTOMERS_MAX}`,
+  select ${EXAMINED.list}
+  from examined as x
+  left join found as f on true`,
 );
 
 /**
- * Customers with charges for the same feature within this time of each other, according to the request log. Those with a run of at most
- * `runMax` charges come first, the latest before others.
+ * Customers with charges for the same feature within this time of each other, according to the request log. If there are too many, those
+ * with a run of at most `runMax` charges, the latest first. `examinedSince` is the time of the oldest request that was examined if there are
+ * older ones, otherwise `since`.
  */
 export async function findRepeating(
   tx: Tx,
@@ -75,10 +89,13 @@ export async function findRepeating(
     withinMs,
     runMax,
   }: { readonly since: Instant; readonly withinMs: number; readonly runMax: number },
-): Promise<CustomerNumber[]> {
+): Promise<{ numbers: CustomerNumber[]; examinedSince: Instant }> {
   const parameters = [environmentId, lowestLogId(since).toString("hex"), withinMs, runMax];
-  const { rows } = await tx.run({ ...FIND_CUSTOMERS, name: "" }, parameters);
-  return rows.map(([number]) => brandAs<CustomerNumber>(readInteger(number)));
+  const rows = await listRows(tx, { ...FIND_CUSTOMERS, name: "" }, parameters, EXAMINED);
+  return {
+    numbers: rows.flatMap(({ customerNumber }) => (customerNumber === null ? [] : [customerNumber])),
+    examinedSince: rows[0]?.since ?? since,
+  };
 }
 
 const CHARGE = describeRow({
