@@ -36,6 +36,7 @@ function summarize({ assignment, next, grants }: Wallet, catalog: Catalog): obje
   return {
     plan: plan?.key ?? null,
     endsAt: endsAt === null ? null : formatTimestamp(endsAt),
+    ...(assignment === null ? {} : { anchor: formatTimestamp(assignment.anchor) }),
     ...(assignment?.isDefault === true ? { isDefault: true } : {}),
     ...(next === null ? {} : summarizeNext(next, catalog)),
     balances: Object.fromEntries(balances),

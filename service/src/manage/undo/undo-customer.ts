@@ -1,9 +1,11 @@
 import { assignPlan } from "../../entitlement/assign-plan.ts";
+import type { Catalog } from "../../entitlement/catalog.ts";
 import { endPlan } from "../../entitlement/end-plan.ts";
 import type { Change } from "../../entitlement/entry.ts";
 import { compareWallets, viewWallet } from "../../entitlement/view-wallet.ts";
 import type { Tx } from "../../postgres/statement.ts";
-import type { CustomerId } from "../../primitives/brand.ts";
+import { assert } from "../../primitives/assert.ts";
+import type { CustomerId, Instant } from "../../primitives/brand.ts";
 import { parseTimestamp } from "../../primitives/timestamp.ts";
 import { hasLaterEntry } from "../../store/cell/audit-entries.ts";
 import type { OpenWallet } from "../../store/cell/open-wallets.ts";
@@ -92,7 +94,7 @@ async function decideCredits(tx: Tx, open: OpenWallet, { subject }: AuditRecord)
 const PLAN_ACTIONS = ["plan.%"];
 const BLOCK_ACTIONS = ["customer.blocked", "customer.unblocked"];
 
-/** Assigns the previous plan with its end. The customer resumes its period and the rest of its allowance. */
+/** Assigns the previous plan with its anchor and end. A period that has not ended resumes with the rest of its allowance. */
 async function decidePlan(
   tx: Tx,
   open: OpenWallet,
@@ -109,10 +111,13 @@ async function decidePlan(
     now.plan === textIn(state, "plan") &&
     now.endsAt === textIn(state, "endsAt") &&
     now.isDefault === (state?.["isDefault"] === true);
-  if (isAt(before)) return { ...KEPT, outcome: "already_undone" };
+  const previous = findAssigned(catalog, before);
+  // No plan and the default plan are the same state, because the default plan starts as soon as no other is assigned.
+  const isRestored = previous === null ? assignment === null || now.isDefault : isAt(before);
+  if (isRestored) return { ...KEPT, outcome: "already_undone" };
   if (!isAt(after) || next !== null || (await hasLaterEntry(tx, open, id, PLAN_ACTIONS)))
     return { ...KEPT, outcome: "changed_since" };
-  const restored = restorePlan(open, before);
+  const restored = restorePlan(open, before, previous);
   if (restored === null) return { ...KEPT, outcome: "not_restorable" };
   const { plan, change } = restored;
   const action = plan === null ? "plan.ended" : "plan.assigned";
@@ -122,23 +127,38 @@ async function decidePlan(
   return { ...KEPT, outcome: "undone", plan, save };
 }
 
+type AssignedPlan = {
+  readonly key: string;
+  readonly endsAt: Instant | null;
+  /** Null in entries of 0.1. */
+  readonly anchor: Instant | null;
+};
+
+/** The plan that was assigned. Null for none and for the default plan. */
+function findAssigned({ plans, defaultPlan }: Catalog, state: AuditContent | null): AssignedPlan | null {
+  const key = textIn(state, "plan");
+  if (key === null || state?.["isDefault"] === true) return null;
+  const [endsAt, anchor] = [timeIn(state, "endsAt"), timeIn(state, "anchor")];
+  const current = defaultPlan.plan === null ? null : plans.get(defaultPlan.plan);
+  // Entries of 0.1 do not mark default plans.
+  return anchor === null && endsAt === null && current?.key === key ? null : { key, endsAt, anchor };
+}
+
 /** Null if the plan was archived, has ended by now, or another plan was scheduled to follow it. */
 function restorePlan(
   { catalog, wallet, clock }: OpenWallet,
   before: AuditContent | null,
+  previous: AssignedPlan | null,
 ): { readonly plan: string | null; readonly change: Change } | null {
   if (textIn(before, "nextPlan") !== null) return null;
-  const key = before?.["isDefault"] === true ? null : textIn(before, "plan");
-  if (key === null) {
+  if (previous === null) {
     const ended = endPlan(catalog, wallet, {}, clock);
     return ended.kind === "ended" && ended.change !== null ? { plan: null, change: ended.change } : null;
   }
+  const { key, anchor, endsAt } = previous;
   const plan = catalog.plans.values().find((known) => known.key === key)?.id;
-  const end = textIn(before, "endsAt");
-  const endsAt = end === null ? null : parseTimestamp(end);
-  if (plan === undefined || (endsAt !== null && endsAt.kind !== "instant")) return null;
-  const request = { plan, anchor: null, endsAt: endsAt?.at ?? null, shorten: true };
-  const outcome = assignPlan(catalog, wallet, request, clock);
+  if (plan === undefined) return null;
+  const outcome = assignPlan(catalog, wallet, { plan, anchor, endsAt, shorten: true }, clock);
   return outcome.kind === "changed" ? { plan: key, change: outcome.change } : null;
 }
 
@@ -149,6 +169,14 @@ async function decideBlock(tx: Tx, open: OpenWallet, { id, action }: AuditRecord
   const save = (writing: Tx, context: Context): Promise<void> =>
     saveBlock(writing, context, open, wasBlocked);
   return { ...KEPT, outcome: "undone", save };
+}
+
+function timeIn(state: AuditContent | null, field: string): Instant | null {
+  const text = textIn(state, field);
+  if (text === null) return null;
+  const time = parseTimestamp(text);
+  assert(time.kind === "instant", "the audit log has valid times");
+  return time.at;
 }
 
 function textIn(state: AuditContent | null, field: string): string | null {
