@@ -4,6 +4,7 @@ import type { Actor } from "../primitives/actor.ts";
 import type { EnvironmentId, ProjectId } from "../primitives/brand.ts";
 import { formatUuid, uuidV7 } from "../primitives/uuid.ts";
 import { type BulkStart, insertAudits } from "../store/cell/audit.ts";
+import { countEntriesOfBulk } from "../store/cell/audit-entries.ts";
 import { readClock } from "../store/cell/clock.ts";
 
 /** The environment an operation runs in, and the actor that runs it. */
@@ -21,6 +22,11 @@ export type BulkContext = Context & { readonly bulk: BulkStart };
 export async function startBulk(cell: Pool, context: Context, action: string): Promise<BulkContext> {
   const startedAt = await single(cell, readClock);
   return { ...context, bulk: { id: uuidV7(startedAt), startedAt, action } };
+}
+
+/** The number of customers that a bulk change has changed, by their entries. */
+export function countChanged(cell: Pool, { environmentId, bulk }: BulkContext): Promise<number> {
+  return single(cell, (tx) => countEntriesOfBulk(tx, environmentId, bulk));
 }
 
 /** Records one audit entry in a separate transaction, for operations that span several transactions. Returns its ID. */

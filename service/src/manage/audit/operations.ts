@@ -84,8 +84,8 @@ const filterQuery = {
   collapseBulk: Type.Optional(
     Type.Enum(["true", "false"], {
       description:
-        "`true` leaves out the per-customer entries of bulk changes and imports, which have `inBulk` in `after`. Entries " +
-        "recorded before 0.2 do not have it. Each bulk change begins with a `bulk_change.started` entry. `true` also leaves that " +
+        "`true` leaves out the per-customer entries of bulk changes and imports, which have `inBulk` in `after`, the ID of " +
+        "the change's start. Entries recorded before 0.2 do not have it. Each bulk change begins with a `bulk_change.started` entry. `true` also leaves that " +
         "out once the entry of the whole change is recorded, so an interrupted change stays visible.",
       examples: ["true"],
     }),

@@ -6,7 +6,7 @@ import { transaction } from "../../postgres/transaction.ts";
 import type { CustomerId } from "../../primitives/brand.ts";
 import { type LockMode, lookUpByIndex, openWallets } from "../../store/cell/open-wallets.ts";
 import { saveEdits, type WalletEdit } from "../../store/cell/wallet-changes.ts";
-import { type BulkContext, type Context, recordAudit, startBulk } from "../context.ts";
+import { type BulkContext, type Context, countChanged, recordAudit, startBulk } from "../context.ts";
 import { timeOrNull } from "../fields.ts";
 import { CHUNK_SIZE, untilDone, withRetries } from "./chunks.ts";
 import { isMeant, matchCustomers } from "./match-customers.ts";
@@ -53,16 +53,21 @@ export async function assignInBulk(
   const context = await startBulk(cell, asked, "plan.assigned_in_bulk");
   let auditEntryId: string | null = null;
   let counts: BulkCounts = { changed: 0, unchanged: 0, wouldShorten: 0, skipped: 0 };
+  let isUncertain = false;
+  const onUnknown = (): void => {
+    isUncertain = true;
+  };
   try {
     for (let at = 0; at < matching && caller.isWaiting(); at += CHUNK_SIZE) {
       await withRetries(() => caller.admitAgain());
       await untilDone(customers.slice(at, at + CHUNK_SIZE), async (rest, lockMode) => {
-        const done = await withRetries(() => assignOnce(cell, context, wanted, rest, lockMode));
+        const done = await withRetries(() => assignOnce(cell, context, wanted, rest, lockMode), onUnknown);
         counts = addCounts(counts, done.counts);
         return done.lockedElsewhere;
       });
     }
   } finally {
+    if (isUncertain) counts = addLost(counts, await withRetries(() => countChanged(cell, context)));
     if (counts.changed > 0) auditEntryId = await withRetries(() => auditBulk(cell, context, wanted, counts));
   }
   return { kind: "assigned", matching, next, ...counts, auditEntryId };
@@ -142,6 +147,14 @@ function addCounts(a: BulkCounts, b: BulkCounts): BulkCounts {
     wouldShorten: a.wouldShorten + b.wouldShorten,
     skipped: a.skipped + b.skipped,
   };
+}
+
+/** The repeat of a commit whose response was lost found its own changes: as unchanged, or as skipped if they no longer matched. */
+function addLost(counts: BulkCounts, changed: number): BulkCounts {
+  const lost = changed - counts.changed;
+  const unchanged = Math.max(0, counts.unchanged - lost);
+  const skipped = Math.max(0, counts.skipped - Math.max(0, lost - counts.unchanged));
+  return { ...counts, changed, unchanged, skipped };
 }
 
 /** IDs and the search text may be personal data, so the audit log records only the number of IDs, and whether there was a search text. */

@@ -27,13 +27,15 @@ export async function untilDone<T>(
 }
 
 /**
- * Retries after conflicts, deadlocks and lost connections. Safe even after an unknown outcome, because the work is idempotent.
+ * Retries after conflicts, deadlocks and lost connections. Safe even after an unknown outcome, because the work is idempotent. Calls
+ * `onUnknown` after each unknown outcome: the next attempt may find its own changes.
  */
-export async function withRetries<T>(work: () => Promise<T>): Promise<T> {
+export async function withRetries<T>(work: () => Promise<T>, onUnknown?: () => void): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await work();
     } catch (error) {
+      if (error instanceof OutcomeUnknown) onUnknown?.();
       const isTrouble = error instanceof OutcomeUnknown || findDatabaseTrouble(error) !== null;
       if (attempt === ATTEMPTS_MAX || !isTrouble) throw error;
       // The pause is random, so that two deadlocked transactions do not meet again.

@@ -1,7 +1,7 @@
 import { Problem } from "../../edge/problem.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import type { CustomerId } from "../../primitives/brand.ts";
-import { type Context, recordAudit, startBulk } from "../context.ts";
+import { type Context, countChanged, recordAudit, startBulk } from "../context.ts";
 import { timeOrNull } from "../fields.ts";
 import { CHUNK_SIZE, withRetries } from "./chunks.ts";
 import type { Caller } from "./turns.ts";
@@ -14,18 +14,19 @@ const AT_ONCE = 2;
 
 /**
  * Calls `change` for each item, a few at a time. `change` must be safe to repeat. Stops when the caller disconnects, and throws when the
- * caller loses access.
+ * caller loses access. Calls `onUnknown` after a commit with an unknown outcome.
  */
 export async function forEachAtOnce<T>(
   items: readonly T[],
   caller: Caller,
   change: (item: T) => Promise<void>,
+  onUnknown?: () => void,
 ): Promise<void> {
   for (let at = 0; at < items.length && caller.isWaiting(); at += CHUNK_SIZE) {
     await withRetries(() => caller.admitAgain());
     const rest = items.slice(at, at + CHUNK_SIZE).values();
     const work = async (): Promise<void> => {
-      for (const item of rest) await withRetries(() => change(item));
+      for (const item of rest) await withRetries(() => change(item), onUnknown);
     };
     // Waits for all calls, even if one fails, so that nothing is still changing when the result is recorded.
     const ended = await Promise.allSettled(Array.from({ length: AT_ONCE }, work));
@@ -58,17 +59,27 @@ export async function changeEach(
   const context = await startBulk(cell, asked, entry.action);
   const counts = { changed: 0, unchanged: 0 };
   const refused: Refusal[] = [];
+  let isUncertain = false;
   let auditEntryId: string | null = null;
   try {
-    await forEachAtOnce(customers, caller, async (customerId) => {
+    const changeOne = async (customerId: CustomerId): Promise<void> => {
       try {
         counts[await change(context, customerId)] += 1;
       } catch (error) {
         if (!(error instanceof Problem)) throw error;
         refused.push({ customerId, code: error.code, detail: error.message });
       }
+    };
+    await forEachAtOnce(customers, caller, changeOne, () => {
+      isUncertain = true;
     });
   } finally {
+    if (isUncertain) {
+      // The repeat of a commit whose response was lost counted its own change as unchanged.
+      const changed = await withRetries(() => countChanged(cell, context));
+      counts.unchanged = Math.max(0, counts.unchanged - (changed - counts.changed));
+      counts.changed = changed;
+    }
     if (counts.changed > 0) {
       // IDs may be personal data, so the audit log records only their number.
       const numbers = { customerIds: customers.length, ...counts, refused: refused.length };

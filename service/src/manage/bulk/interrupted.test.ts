@@ -1,10 +1,18 @@
 import { expect, onTestFinished, test } from "vitest";
+import { expectSoundBooks } from "../../../test/books.ts";
+import { connectTo } from "../../../test/harness.ts";
 import { sendFile } from "../../../test/imports.ts";
 import { type Managed, setupManage } from "../../../test/manage.ts";
 import { openTestPool } from "../../../test/seed.ts";
 import { Wire } from "../../../test/wire.ts";
+import { assert } from "../../primitives/assert.ts";
+import { brandAs, type CustomerId } from "../../primitives/brand.ts";
+import { blockCustomer } from "../customers/block-customer.ts";
 import { importCustomers } from "../imports/import-customers.ts";
 import { readRows } from "../imports/read-rows.ts";
+import { undoEntry } from "../undo/undo-entry.ts";
+import { assignInBulk } from "./assign-in-bulk.ts";
+import { changeEach } from "./each-customer.ts";
 
 const THREE = ["c1", "c2", "c3"];
 const CREDITS = { customerIds: THREE, credits: 50, kind: "manual", reference: "r" };
@@ -17,9 +25,11 @@ async function setupThree(): Promise<Managed> {
 }
 
 /** The newest entries without those of single customers, up to the first that the setup made. */
-async function listCollapsed({ manage }: Managed): Promise<{ action: string; subject: string }[]> {
+async function listCollapsed({
+  manage,
+}: Managed): Promise<{ id: string; action: string; subject: string }[]> {
   const { body } = await manage("GET", "audit?limit=100&collapseBulk=true");
-  const items = body["items"] as { action: string; subject: string }[];
+  const items = body["items"] as { id: string; action: string; subject: string }[];
   return items.slice(
     0,
     items.findIndex(({ action }) => action === "plan.assigned"),
@@ -67,26 +77,139 @@ test("if the undo of a bulk change is never recorded, its start stays in the col
   ]);
 });
 
-test("an import whose only commit has an unknown outcome stays in the collapsed audit log", async () => {
-  const managed = await setupThree();
-  const { database, context } = managed;
+/** A cell whose next commit is made, but its response is lost. */
+async function openLossyCell({ database, context }: Managed) {
   const wire = await Wire.open();
   const cell = openTestPool(wire.urlOf(database));
   onTestFinished(() => cell.end());
+  const asked = { ...context, actor: { ...context.actor, requestId: "req_1" } };
+  return { cell, context: asked, loseNextCommitReply: () => wire.loseNextCommitReply() };
+}
+
+const CALLER = { isWaiting: () => true, admitAgain: async () => {} };
+const IDS = THREE.map((text) => brandAs<CustomerId>(text));
+
+test("an import whose only commit loses its response counts everything, and is recorded", async () => {
+  const managed = await setupThree();
+  const { database } = managed;
+  const { cell, context, loseNextCommitReply } = await openLossyCell(managed);
   async function* read(): AsyncGenerator<string> {
     yield "customerId,credits\nc1,10\nc2,10\n";
   }
-  wire.loseNextCommitReply();
+  loseNextCommitReply();
   const job = { cell, context, name: "opening", isDryRun: false, stopsOnError: false };
-  const report = await importCustomers(job, readRows(read()), {
-    isWaiting: () => true,
-    admitAgain: async () => {},
-  });
-  expect(report).toMatchObject({ changed: 0, unchanged: 2 });
+  const report = await importCustomers(job, readRows(read()), CALLER);
+  const expected = { changed: 2, unchanged: 0, creditsAdded: 2, credits: [{ pool: "credits", manual: 20 }] };
+  expect(report).toMatchObject(expected);
+  expect(await database.count("cell.grants", "kind <> 1")).toBe(2);
   expect(await database.count("cell.audit", "after ? 'inBulk'")).toBe(2);
-  expect(await listCollapsed(managed)).toMatchObject([
-    { action: "bulk_change.started", subject: "customers.imported" },
+  const { body } = await managed.manage("GET", "audit?limit=1&collapseBulk=true");
+  expect(body["items"]).toMatchObject([{ action: "customers.imported", after: expected }]);
+});
+
+test("an import that fails midway has counted what it committed before", async () => {
+  const managed = await setupThree();
+  const { database, context, cell } = managed;
+  async function* read(): AsyncGenerator<string> {
+    yield "customerId,credits\nc1,10\nc2,10\n";
+  }
+  const client = await connectTo(database);
+  await client.query("begin");
+  await client.query(
+    "select from cell.wallets where customer_number = (select number from cell.customers where customer_id = 'c2') for update",
+  );
+  const job = { cell, context, name: "opening", isDryRun: false, stopsOnError: false };
+  const failing = expect(importCustomers(job, readRows(read()), CALLER)).rejects.toThrow("broken");
+  // The locked customer has its turn after the commit of the other.
+  await expect.poll(() => database.count("cell.grants", "kind <> 1")).toBe(1);
+  await database.query(`
+    create function cell.fail() returns trigger language plpgsql as $$ begin raise exception 'broken'; end $$;
+    create trigger fail before insert on cell.grants for each row execute function cell.fail()`);
+  await client.query("rollback");
+  await failing;
+  const { body } = await managed.manage("GET", "audit?limit=1&collapseBulk=true");
+  expect(body["items"]).toMatchObject([
+    { action: "customers.imported", after: { changed: 1, creditsAdded: 1 } },
   ]);
+});
+
+test("a bulk assignment whose only commit loses its response counts it, and can be undone", async () => {
+  const managed = await setupThree();
+  const { cell, context, loseNextCommitReply } = await openLossyCell(managed);
+  const filter = { customerIds: IDS, plan: "pro", search: null, isBlocked: null };
+  const wanted = { filter, plan: "free", endsAt: undefined, shorten: false, before: null, expectedCount: 3 };
+  loseNextCommitReply();
+  const outcome = await assignInBulk(cell, context, wanted, CALLER);
+  assert(outcome.kind === "assigned", "the plan is assigned");
+  expect(outcome).toMatchObject({ changed: 3, unchanged: 0, skipped: 0, auditEntryId: expect.any(String) });
+  expect(await listCollapsed(managed)).toMatchObject([
+    { action: "plan.assigned_in_bulk", after: { changed: 3 } },
+  ]);
+  const { body } = await managed.manage("POST", `audit/${outcome.auditEntryId}/undo`);
+  expect(body).toMatchObject({ undone: 3 });
+});
+
+test("a change of each customer counts a commit whose response was lost, and so does its undo", async () => {
+  const managed = await setupThree();
+  const { cell, context, loseNextCommitReply } = await openLossyCell(managed);
+  const entry = { action: "customers.blocked_in_bulk", subject: "customers", after: {} };
+  loseNextCommitReply();
+  const { auditEntryId, ...counts } = await changeEach(
+    cell,
+    context,
+    IDS,
+    CALLER,
+    entry,
+    async (bulk, customerId) => {
+      const { kind } = await blockCustomer(cell, bulk, { customerId, isBlocked: true });
+      return kind === "changed" ? "changed" : "unchanged";
+    },
+  );
+  expect(counts).toEqual({ changed: 3, unchanged: 0, refused: [] });
+  loseNextCommitReply();
+  expect(await undoEntry(cell, context, String(auditEntryId), CALLER)).toMatchObject({
+    counts: { undone: 3, already_undone: 0 },
+  });
+  expect(await listCollapsed(managed)).toMatchObject([
+    { action: "change.undone", after: { undone: 3 } },
+    { action: "customers.blocked_in_bulk", after: { changed: 3 } },
+  ]);
+});
+
+const UNDONE_STARTS: readonly (readonly [string, object])[] = [
+  ["credits.added_in_bulk", { credits: 150 }],
+  ["customers.blocked_in_bulk", {}],
+  ["plan.assigned_in_bulk", {}],
+];
+
+test.each(UNDONE_STARTS)(
+  "if %s is cut off, the entry of its start undoes it once",
+  async (action, report) => {
+    const managed = await setupThree();
+    const { manage, database } = managed;
+    await loseEntries(managed, action);
+    await CHANGES[action]?.(managed);
+    const [start] = await listCollapsed(managed);
+    const undo = async (path: string) => (await manage("POST", `audit/${start?.id}/${path}`)).body;
+    expect(await undo("undo/preview")).toMatchObject({ action, undone: 3, ...report });
+    expect(await undo("undo")).toMatchObject({ action, undone: 3, ...report });
+    expect(await listCollapsed(managed)).toMatchObject([
+      { action: "change.undone", subject: action, after: { entry: start?.id } },
+      { action: "bulk_change.started" },
+    ]);
+    expect(await undo("undo")).toMatchObject({ undone: 0, alreadyUndone: 3 });
+    await expectSoundBooks(database);
+  },
+);
+
+test("the start of an import cannot be undone", async () => {
+  const managed = await setupThree();
+  await loseEntries(managed, "customers.imported");
+  await CHANGES["customers.imported"]?.(managed);
+  const [start] = await listCollapsed(managed);
+  expect(await managed.manage("POST", `audit/${start?.id}/undo`)).toMatchObject({
+    body: { code: "not_undoable" },
+  });
 });
 
 test("a repeated change that finds nothing to do records no start", async () => {

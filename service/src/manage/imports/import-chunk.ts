@@ -58,28 +58,44 @@ export type CustomerOutcome = { readonly row: number; readonly rows: number } & 
     }
 );
 
-/** Imports a few hundred rows. Each customer is imported completely or not at all. */
+/** Counts the outcomes of customers. */
+export type OutcomeCounter = {
+  count(outcomes: readonly CustomerOutcome[]): void;
+  /** Called if it is not known whether these outcomes were committed. The repeat counts their customers. */
+  noteUnknown(outcomes: readonly CustomerOutcome[]): void;
+};
+
+/** Imports a few hundred rows. Each customer is imported completely or not at all, and counted after the commit. */
 export async function importChunk(
   job: ImportJob,
   customers: readonly ImportedCustomer[],
-): Promise<CustomerOutcome[]> {
-  if (job.isDryRun) return cutAtFailure(job, await single(job.cell, (tx) => tryChunk(tx, job, customers)));
-  const outcomes: CustomerOutcome[] = [];
+  counter: OutcomeCounter,
+): Promise<void> {
+  if (job.isDryRun) {
+    const tried = await single(job.cell, (tx) => tryChunk(tx, job, customers));
+    return counter.count(cutAtFailure(job, tried));
+  }
   await untilDone(customers, async (rest, lockMode) => {
     let wanted = rest;
     for (;;) {
-      const written = await withRetries(() => writeOnce(job, wanted, lockMode));
+      let decided: readonly CustomerOutcome[] = [];
+      const written = await withRetries(
+        () =>
+          writeOnce(job, wanted, lockMode, (outcomes) => {
+            decided = outcomes;
+          }),
+        () => counter.noteUnknown(decided),
+      );
       if (written.kind === "written") {
-        outcomes.push(...written.outcomes);
+        counter.count(written.outcomes);
         return written.locked;
       }
       // Rolled back, including new customers, because failed rows must leave no trace.
       const failed = cutAtFailure(job, written.failed);
-      outcomes.push(...failed);
+      counter.count(failed);
       wanted = wanted.filter(({ row }) => canStillBeDone(job, row, failed));
     }
   });
-  return outcomes;
 }
 
 /** Drops the outcomes after the first failure if the import stops on errors. Rows before it are still completed. */
@@ -109,6 +125,7 @@ function writeOnce(
   job: ImportJob,
   customers: readonly ImportedCustomer[],
   lockMode: LockMode,
+  onDecided: (outcomes: readonly CustomerOutcome[]) => void,
 ): Promise<Written> {
   return transaction<Written>(
     job.cell,
@@ -122,9 +139,11 @@ function writeOnce(
       const decided = await decideCustomers(tx, job, open, opened, created);
       const failed = decided.flatMap(({ outcome }) => (outcome.kind === "failed" ? [outcome] : []));
       if (failed.length > 0) return { kind: "refused", failed };
+      const outcomes = decided.map(({ outcome }) => outcome);
+      onDecided(outcomes);
       await save(tx, job, decided, opened);
       const locked = customers.filter(({ customerId }) => !opened.wallets.has(customerId));
-      return { kind: "written", outcomes: decided.map(({ outcome }) => outcome), locked };
+      return { kind: "written", outcomes, locked };
     },
     ({ kind }) => kind === "written",
   );

@@ -2,7 +2,7 @@ import type { GrantKind } from "../../entitlement/wallet.ts";
 import { CHUNK_SIZE, withRetries } from "../bulk/chunks.ts";
 import type { Caller } from "../bulk/turns.ts";
 import { type Context, recordAudit, startBulk } from "../context.ts";
-import { type CustomerOutcome, type ImportJob, importChunk } from "./import-chunk.ts";
+import { type CustomerOutcome, type ImportJob, importChunk, type OutcomeCounter } from "./import-chunk.ts";
 import type { RowError } from "./import-row.ts";
 import type { ImportedCustomer } from "./imported-customer.ts";
 import type { ReadRows } from "./read-rows.ts";
@@ -42,7 +42,7 @@ export async function importCustomers(
   try {
     await importAll(run, rows, tally, caller);
   } finally {
-    if (!job.isDryRun && tally.hasWritten)
+    if (!job.isDryRun && tally.mayHaveWritten)
       await withRetries(() => auditImport(run.job, tally.report("stopped")));
   }
   return tally.report(tally.isStopped ? "stopped" : "completed");
@@ -64,8 +64,8 @@ async function importAll(
     if (ready.length > 0) {
       await withRetries(() => caller.admitAgain());
       // A new start until something is written, because an upload can be slow, and entries become visible soon after their time.
-      if (!tally.hasWritten) run.job = { ...job, context: await withRetries(() => start(job)) };
-      tally.count(await importChunk(run.job, ready));
+      if (!tally.mayHaveWritten) run.job = { ...job, context: await withRetries(() => start(job)) };
+      await importChunk(run.job, ready, tally);
     }
     if ((job.stopsOnError && tally.hasFailed) || !caller.isWaiting()) tally.isStopped = true;
   };
@@ -92,7 +92,7 @@ function start({ cell, context }: ImportJob): Promise<Context> {
 }
 
 /** Counts the outcomes of customers and rows. */
-class Tally {
+class Tally implements OutcomeCounter {
   isStopped = false;
   #rows = 0;
   #created = 0;
@@ -104,17 +104,26 @@ class Tally {
   #creditsAdded = 0;
   readonly #credits = new Map<string, Record<GrantKind, number>>();
   readonly #errors: RowError[] = [];
+  /** By their first row: outcomes that may have been committed. */
+  readonly #unknown = new Map<number, CustomerOutcome>();
 
   get hasFailed(): boolean {
     return this.#failed > 0;
   }
 
-  get hasWritten(): boolean {
-    return this.#created + this.#changed > 0;
+  get mayHaveWritten(): boolean {
+    return this.#created + this.#changed + this.#unknown.size > 0;
+  }
+
+  noteUnknown(outcomes: readonly CustomerOutcome[]): void {
+    for (const outcome of outcomes) if (outcome.kind !== "unchanged") this.#unknown.set(outcome.row, outcome);
   }
 
   count(outcomes: readonly CustomerOutcome[]): void {
-    for (const outcome of outcomes) {
+    for (const found of outcomes) {
+      // The repeat of a commit whose response was lost finds its customers unchanged.
+      const lost = found.kind === "unchanged" ? this.#unknown.get(found.row) : undefined;
+      const outcome = lost ?? found;
       if (outcome.kind === "failed") {
         this.refuse(outcome.rows, [outcome.error]);
         continue;

@@ -29,7 +29,7 @@ const params = Type.Object({
 const countOf = (description: string, example = 0) => Type.Integer({ description, examples: [example] });
 
 export const Undo = Type.Object({
-  action: Type.String({ description: "The action of the entry.", examples: ["credits.added_in_bulk"] }),
+  action: Type.String({ description: "The action of the change.", examples: ["credits.added_in_bulk"] }),
   undone: countOf("Customers whose change is undone.", 38),
   alreadyUndone: countOf("Customers whose change was undone before."),
   changedSince: countOf("Customers whose plan or block has changed again since. They are not changed."),
@@ -71,14 +71,15 @@ export const Undo = Type.Object({
     Type.String({
       description:
         "The ID of the audit entry for the undo of a bulk change. Null in a preview, for a single customer, and if nothing was " +
-        "undone.",
+        "changed.",
       examples: ["01998f3e-6a10-7c3d-9f25-3d1c5a7b9e00"],
     }),
   ),
 });
 
 const WHAT =
-  "Works for added credits, assigned plans and blocks, for one customer or in bulk. Unspent credits are revoked, the previous plan is " +
+  "Works for added credits, assigned plans and blocks, for one customer or in bulk. A bulk change that was cut off is undone by its " +
+  "`bulk_change.started` entry. Unspent credits are revoked, the previous plan is " +
   "assigned again with its end, and blocks are removed or set again. Customers whose plan or block has changed since are not changed.";
 
 /** Undoes changes of the audit log. Shares its turns with the bulk changes, because both use several connections. */

@@ -41,7 +41,7 @@ export type CustomerUndo = {
 };
 
 export type DecidedUndo = CustomerUndo & {
-  /** Writes the undo to the locked wallet. Null if nothing is undone. */
+  /** Writes the undo to the locked wallet. Null if nothing changes. */
   readonly save: ((tx: Tx, context: Context) => Promise<void>) | null;
 };
 
@@ -85,9 +85,10 @@ async function decideCredits(tx: Tx, open: OpenWallet, { subject }: AuditRecord)
   // Expired credits are gone from the wallet too, and were not spent.
   const isExpired = grant.expiresAt !== null && grant.expiresAt <= open.clock;
   const spent = isExpired ? 0 : grant.credits - credits - held;
-  if (credits + held === 0) return { ...KEPT, outcome: "nothing_left", spent };
   const save = (writing: Tx, context: Context): Promise<void> =>
     saveRevocation(writing, context, open, { ...revocation, note: null });
+  // Spent credits are revoked too, so that a later reversal does not return them.
+  if (credits + held === 0) return { ...KEPT, outcome: "nothing_left", spent, save: isExpired ? null : save };
   return { ...KEPT, outcome: "undone", credits, held, spent, save };
 }
 

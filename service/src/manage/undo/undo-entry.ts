@@ -1,3 +1,4 @@
+import { OutcomeUnknown } from "../../postgres/commit.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import type { Tx } from "../../postgres/statement.ts";
 import { single } from "../../postgres/transaction.ts";
@@ -5,7 +6,8 @@ import { assert } from "../../primitives/assert.ts";
 import { brandAs, type CustomerId, type EnvironmentId, type Instant } from "../../primitives/brand.ts";
 import { parseTimestamp } from "../../primitives/timestamp.ts";
 import { firstUuidOf } from "../../primitives/uuid.ts";
-import { findAuditEntry, listEntriesOfCall } from "../../store/cell/audit-entries.ts";
+import { BULK_STARTED } from "../../store/cell/audit.ts";
+import { type BulkCall, findAuditEntry, listEntriesOfCall } from "../../store/cell/audit-entries.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { readClock } from "../../store/cell/clock.ts";
 import { findCustomerRecord } from "../../store/cell/customer-list.ts";
@@ -37,6 +39,8 @@ const BULK_ACTIONS: Readonly<Record<string, UndoableAction>> = {
 /** Customers in the response. The counts include all. */
 const SHOWN_MAX = 200;
 const PAGE_SIZE = 500;
+/** No call runs that long. Entries are not searched for longer after the start of a change without an end. */
+const CALL_MS_MAX = 86_400_000;
 
 type UndoneCustomer = CustomerUndo & ShownCustomer;
 
@@ -70,26 +74,37 @@ export async function undoEntry(
   caller: Caller,
 ): Promise<UndoOutcome> {
   const bulk = await startBulk(cell, context, "change.undone");
-  const undo: Undoing = (entry, customerId, isBulk) =>
-    walletTransaction<DecidedUndo>(
-      cell,
-      context,
-      customerId,
-      async (tx) => {
-        const open = await openWallet(tx, context, customerId);
-        // The customer has since been erased, and the ID may belong to another customer.
-        if (open === null || open.customerNumber !== entry.customerNumber) return ERASED;
-        const decided = await decideUndo(tx, open, entry);
-        await decided.save?.(tx, isBulk ? bulk : context);
-        return decided;
-      },
-      // An earlier undo that is acknowledged again must be durable too.
-      ({ outcome }) => outcome === "undone" || outcome === "already_undone",
-    );
+  let mayHaveWritten = false;
+  /** By entry: what was decided in a commit with an unknown outcome. */
+  const unknown = new Map<string, DecidedUndo>();
+  const undo: Undoing = async (entry, customerId, isBulk) => {
+    let decided = ERASED;
+    const work = async (tx: Tx): Promise<DecidedUndo> => {
+      const open = await openWallet(tx, context, customerId);
+      // The customer has since been erased, and the ID may belong to another customer.
+      if (open === null || open.customerNumber !== entry.customerNumber) return ERASED;
+      decided = await decideUndo(tx, open, entry);
+      await decided.save?.(tx, isBulk ? bulk : context);
+      return decided;
+    };
+    // An earlier undo that is acknowledged again must be durable too.
+    const isKept = ({ outcome, save }: DecidedUndo): boolean => save !== null || outcome === "already_undone";
+    try {
+      const undone = await walletTransaction(cell, context, customerId, work, isKept);
+      if (undone.save !== null) mayHaveWritten = true;
+      return undone.outcome === "already_undone" ? (unknown.get(entry.id) ?? undone) : undone;
+    } catch (error) {
+      if (error instanceof OutcomeUnknown && decided.save !== null) {
+        mayHaveWritten = true;
+        unknown.set(entry.id, decided);
+      }
+      throw error;
+    }
+  };
   return runUndo(cell, context.environmentId, entryId, caller, {
     undo,
     record: async ({ action, counts, credits, held, spent }) => {
-      if (counts.undone === 0 || !(action in BULK_ACTIONS)) return null;
+      if (!mayHaveWritten || !(action in BULK_ACTIONS)) return null;
       const after = { entry: entryId, ...counts, credits, held, spent };
       return withRetries(() => recordAudit(cell, bulk, { action: "change.undone", subject: action, after }));
     },
@@ -111,7 +126,10 @@ export function previewUndo(
       const open = { ...record, environmentId, catalog, clock: await readClock(tx) };
       return decideUndo(tx, open, entry);
     });
-  return runUndo(cell, environmentId, entryId, caller, { undo, record: async () => null });
+  return runUndo(cell, environmentId, entryId, caller, {
+    undo,
+    record: async () => null,
+  });
 }
 
 async function runUndo(
@@ -128,7 +146,7 @@ async function runUndo(
   const counts = { ...NONE };
   const total = { credits: 0, held: 0, spent: 0 };
   const customers: UndoneCustomer[] = [];
-  const { action } = entry;
+  const action = actionOf(entry);
   const isBulk = action in BULK_ACTIONS;
   let auditEntryId: string | null = null;
   try {
@@ -177,12 +195,29 @@ function pagesOf(
   entry: AuditRecord,
 ): AsyncGenerator<CustomerPage> | null {
   if (isCustomerEntry(entry)) return onePage(cell, environmentId, entry);
-  const action = BULK_ACTIONS[entry.action];
-  const started = entry.after?.["startedAt"];
-  if (action === undefined || typeof started !== "string") return null;
+  const action = BULK_ACTIONS[actionOf(entry)];
+  const range = rangeOf(entry);
+  if (action === undefined || range === null) return null;
+  return bulkPages(cell, environmentId, { action, actor: entry.actor, startId: range.startId }, range);
+}
+
+/** The action of the change: the entry of its start names it. */
+function actionOf({ action, subject }: AuditRecord): string {
+  return action === BULK_STARTED ? subject : action;
+}
+
+type BulkRange = Pick<BulkCall, "startId"> & { readonly from: Instant; readonly until: Instant };
+
+/** When a bulk change ran, by the entry of its start, or by the entry of the whole change. Null for a change before 0.2. */
+function rangeOf({ action, id, recordedAt, after }: AuditRecord): BulkRange | null {
+  if (action === BULK_STARTED)
+    return { startId: id, from: recordedAt, until: brandAs<Instant>(recordedAt + CALL_MS_MAX) };
+  const { startedAt: started, startEntry } = after ?? {};
+  if (typeof started !== "string") return null;
   const startedAt = parseTimestamp(started);
   assert(startedAt.kind === "instant", "a bulk change has the time of its start");
-  return bulkPages(cell, environmentId, { ...entry, action }, firstUuidOf(startedAt.at));
+  const startId = typeof startEntry === "string" ? startEntry : null;
+  return { startId, from: startedAt.at, until: recordedAt };
 }
 
 async function* onePage(
@@ -196,12 +231,12 @@ async function* onePage(
 async function* bulkPages(
   cell: Pool,
   environmentId: EnvironmentId,
-  call: AuditRecord,
-  start: string,
+  call: BulkCall,
+  { from, until }: BulkRange,
 ): AsyncGenerator<CustomerPage> {
   // IDs of the same millisecond have no order, so the range ends after it.
-  const before = firstUuidOf(brandAs<Instant>(call.recordedAt + 1));
-  for (let after = start; ; ) {
+  const before = firstUuidOf(brandAs<Instant>(until + 1));
+  for (let after = firstUuidOf(from); ; ) {
     const range = { after, before, limit: PAGE_SIZE };
     const page = await single(cell, async (tx) => {
       const entries = await listEntriesOfCall(tx, environmentId, call, range);

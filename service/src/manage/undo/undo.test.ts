@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { expectSoundBooks } from "../../../test/books.ts";
+import { connectTo } from "../../../test/harness.ts";
 import { type Managed, setupManage } from "../../../test/manage.ts";
 
 const FIVE = ["c1", "c2", "c3", "c4", "c5"];
@@ -71,15 +72,24 @@ test("credits added in bulk have one audit entry, are undone once, and the undo 
   });
   expect(await customer("c1")).toMatchObject({ balances: [{ balance: 0 }] });
   expect(await customer("c5")).toMatchObject({ balances: [{ balance: 100 }] });
-  // c2 has nothing to revoke.
-  expect(await undo(entry)).toMatchObject({
-    undone: 0,
-    alreadyUndone: 3,
-    nothingLeft: 1,
-    auditEntryId: null,
-  });
+  expect(await undo(entry)).toMatchObject({ undone: 0, alreadyUndone: 4, auditEntryId: null });
   // The reference stays used, so repeating the bulk call does not add the credits again.
   expect(await bulk("bulk-credits", CREDITS)).toMatchObject({ changed: 0, auditEntryId: null });
+  await expectSoundBooks(database);
+});
+
+test("a reversal after the undo returns nothing to a customer who had spent all of the credits", async () => {
+  const { bulk, undo, customer, consume, manage, database } = await setupFive();
+  const { auditEntryId } = await bulk("bulk-credits", { ...CREDITS, customerIds: ["c1"] });
+  const spent = { customerId: "c1", feature: "image.render", quantity: 15, idempotencyKey: "k" };
+  const { body } = await consume(spent);
+  expect(await undo(auditEntryId)).toMatchObject({ undone: 0, nothingLeft: 1, spent: 50 });
+  await manage("POST", `customers/c1/consumes/${body["consumeId"]}/reverse`, { body: {} });
+  // Only the allowance of the plan is returned.
+  expect(await customer("c1")).toMatchObject({ balances: [{ balance: 100 }] });
+  const { body: log } = await manage("GET", "audit?collapseBulk=true&limit=1");
+  expect(log["items"]).not.toMatchObject([{ action: "bulk_change.started" }]);
+  expect(await database.count("cell.audit", "action = 'change.undone'")).toBe(1);
   await expectSoundBooks(database);
 });
 
@@ -187,6 +197,34 @@ test("a customer's change is undone even if its entry has the same millisecond a
     [auditEntryId],
   );
   expect(await undo(copy?.["id"])).toMatchObject({ undone: 5 });
+});
+
+test("the undo of a bulk change keeps what single calls with its request ID have added", async () => {
+  const { undo, customer, manage, database } = await setupFive();
+  const headers = { "x-request-id": "job-7" };
+  const client = await connectTo(database);
+  await client.query("begin");
+  const lock = "select from cell.wallets where customer_number = $1 for update";
+  await client.query(lock, [await numberOf(database, "c2")]);
+  const body = { customerIds: FIVE, ...CREDITS };
+  const sent = manage("POST", "bulk-credits", { body, headers });
+  await expect.poll(() => database.count("cell.grants", "kind = 3")).toBe(4);
+  const paid = { credits: 500, kind: "purchase", reference: "pi_1" };
+  expect(await manage("POST", "customers/paying/credits", { body: paid, headers })).toMatchObject({
+    status: 200,
+  });
+  await client.query("rollback");
+  const { auditEntryId } = (await sent).body;
+  expect(await undo(auditEntryId)).toMatchObject({ undone: 5, credits: 250 });
+  expect(await customer("paying")).toMatchObject({ balances: [{ balance: 500 }] });
+});
+
+test("a bulk change whose entries do not name its start is undone", async () => {
+  const { bulk, undo, database } = await setupFive();
+  const { auditEntryId } = await bulk("bulk-blocks", { blocked: true });
+  await database.query("set session_replication_role = replica");
+  await database.query(`update cell.audit set after = after || '{"inBulk": true}' where after ? 'inBulk'`);
+  expect(await undo(auditEntryId)).toMatchObject({ undone: 5 });
 });
 
 test("an undo that fails for one customer records what it undid for the others", async () => {

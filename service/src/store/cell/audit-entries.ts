@@ -1,9 +1,11 @@
 import { bigints, timestamps } from "../../postgres/binary-array.ts";
 import { readInteger, readText } from "../../postgres/column.ts";
-import { boolean, findRow, getRow, listRows } from "../../postgres/row.ts";
+import { boolean, findRow, getRow, integer, listRows } from "../../postgres/row.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
 import type { CustomerNumber, EnvironmentId, Instant } from "../../primitives/brand.ts";
+import { firstUuidOf, formatUuid } from "../../primitives/uuid.ts";
 import { type AuditRecord, auditRow } from "../control/audit-scan.ts";
+import type { BulkStart } from "./audit.ts";
 import type { WalletName } from "./wallets.ts";
 
 const ROW = auditRow("a.customer_number");
@@ -40,23 +42,48 @@ const LIST_OF_CALL = statement(
     and a.actor_kind = $6
     and a.actor_id is not distinct from $7
     and a.customer_number is not null
+    and a.after ->> 'inBulk' in ($8, 'true')
   order by a.id
-  limit $8`,
+  limit $9`,
 );
 
-/** Entries about customers that one call wrote between two IDs, oldest first. */
+/** A call that changed many customers. */
+export type BulkCall = Pick<AuditRecord, "action" | "actor"> & {
+  /** The ID of its start. Its entries have it as `inBulk`, those before the release of 0.2 only `true`. */
+  readonly startId: string | null;
+};
+
+/** Entries about customers that a bulk change wrote between two IDs, oldest first. */
 export function listEntriesOfCall(
   tx: Tx,
   environmentId: EnvironmentId,
-  call: Pick<AuditRecord, "action" | "actor">,
+  { action, actor, startId }: BulkCall,
   range: { readonly after: string; readonly before: string; readonly limit: number },
 ): Promise<AuditRecord[]> {
-  const { action, actor } = call;
   const parameters = [
     ...[environmentId, range.after, range.before, action],
-    ...[actor.requestId, actor.kind, actor.id, range.limit],
+    ...[actor.requestId, actor.kind, actor.id, startId, range.limit],
   ];
   return listRows(tx, LIST_OF_CALL, parameters, ROW);
+}
+
+const COUNT_OF_BULK = statement(
+  "audit.count_of_bulk",
+  `
+  select count(*)::integer
+  from cell.audit as a
+  where a.environment_id = $1
+    and a.id >= $2::uuid
+    and a.after ->> 'inBulk' = $3`,
+);
+
+/** The number of entries about customers that a bulk change has written. */
+export function countEntriesOfBulk(
+  tx: Tx,
+  environmentId: EnvironmentId,
+  { id, startedAt }: BulkStart,
+): Promise<number> {
+  return getRow(tx, COUNT_OF_BULK, [environmentId, firstUuidOf(startedAt), formatUuid(id)], integer(""));
 }
 
 const HAS_LATER = statement(

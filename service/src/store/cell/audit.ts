@@ -59,14 +59,14 @@ export function insertAudits(tx: Tx, rows: readonly AuditRow[]): Promise<Rows> {
 
 /** A change of many customers, in several transactions. */
 export type BulkStart = {
-  /** The ID of the start's entry. The entry of the whole change has it as `startEntry`. */
+  /** The ID of the start's entry. The entry of the whole change has it as `startEntry`, those of its customers as `inBulk`. */
   readonly id: Uuid;
   readonly startedAt: Instant;
   /** The action of the whole change. */
   readonly action: string;
 };
 
-const BULK_STARTED = "bulk_change.started";
+export const BULK_STARTED = "bulk_change.started";
 
 // Transactions of the same change insert the same row.
 const INSERT_START = statement(

@@ -4,6 +4,7 @@ import type { Tx } from "../../postgres/statement.ts";
 import type { Actor } from "../../primitives/actor.ts";
 import { assert } from "../../primitives/assert.ts";
 import type { CustomerNumber, Instant, MemberId } from "../../primitives/brand.ts";
+import { formatUuid } from "../../primitives/uuid.ts";
 import { type AssignmentRow, insertAssignmentChanges } from "./assignments.ts";
 import { type AuditRow, type BulkStart, insertAudits, insertBulkStart } from "./audit.ts";
 import { type GrantOrigin, type GrantRow, insertGrants } from "./grants.ts";
@@ -141,7 +142,7 @@ export type WalletEdit = WalletName & {
 };
 
 /**
- * Writes the changes to one or many wallets, and their audit entries. Those of a bulk change are marked. The entry of its start is
+ * Writes the changes to one or many wallets, and their audit entries. Those of a bulk change name its start. The entry of its start is
  * written with them, because it is the only one that is shown if the process dies before the whole change is recorded.
  */
 export async function saveEdits(
@@ -159,7 +160,7 @@ export async function saveEdits(
   const audits = edits.flatMap(({ environmentId, customerNumber, audits: lines }) =>
     lines.map(({ after, ...line }) => ({
       ...line,
-      after: bulk ? { ...after, inBulk: true } : after,
+      after: bulk ? { ...after, inBulk: formatUuid(bulk.id) } : after,
       ...{ environmentId, customerNumber, recordedAt, actor },
     })),
   );
