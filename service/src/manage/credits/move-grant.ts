@@ -4,7 +4,7 @@ import { balanceOf, type Wallet } from "../../entitlement/wallet.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import { decodeSqlError } from "../../postgres/sql-error.ts";
 import type { Tx } from "../../postgres/statement.ts";
-import { single } from "../../postgres/transaction.ts";
+import { snapshot } from "../../postgres/transaction.ts";
 import { assert } from "../../primitives/assert.ts";
 import type { CustomerId } from "../../primitives/brand.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
@@ -104,7 +104,8 @@ export function previewMove(
   { environmentId }: Pick<Context, "environmentId">,
   input: MoveInput,
 ): Promise<{ readonly outcome: MoveOutcome; readonly parties: Parties | null }> {
-  return single(cell, async (tx) => {
+  // A hold may be opened or end at any time, and its wallet must be read with it.
+  return snapshot(cell, async (tx) => {
     const catalog = await loadCatalog(tx, environmentId);
     const clock = await readClock(tx);
     const find = async (customerId: CustomerId): Promise<(OpenWallet & { name: string | null }) | null> => {

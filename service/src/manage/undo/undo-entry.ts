@@ -1,7 +1,7 @@
 import { OutcomeUnknown } from "../../postgres/commit.ts";
 import type { Pool } from "../../postgres/pool.ts";
 import type { Tx } from "../../postgres/statement.ts";
-import { single } from "../../postgres/transaction.ts";
+import { single, snapshot } from "../../postgres/transaction.ts";
 import { assert } from "../../primitives/assert.ts";
 import { brandAs, type CustomerId, type EnvironmentId, type Instant } from "../../primitives/brand.ts";
 import { parseTimestamp } from "../../primitives/timestamp.ts";
@@ -119,7 +119,8 @@ export function previewUndo(
   caller: Caller,
 ): Promise<UndoOutcome> {
   const undo: Undoing = (entry, customerId) =>
-    single(cell, async (tx) => {
+    // A hold may be opened or end at any time, and its wallet must be read with it.
+    snapshot(cell, async (tx) => {
       const record = await findCustomerRecord(tx, { environmentId, customerId });
       if (record === null || record.customerNumber !== entry.customerNumber) return ERASED;
       const catalog = await loadCatalog(tx, environmentId);
