@@ -18,6 +18,7 @@ import { cursorOf, readIdCursor } from "../page.ts";
 import type { ManageParts } from "../parts.ts";
 import { undoOperations } from "../undo/operations.ts";
 import { assignInBulk } from "./assign-in-bulk.ts";
+import { CHUNK_SIZE } from "./chunks.ts";
 import {
   auditEntryId,
   BULK_BODY_BYTES_MAX,
@@ -133,9 +134,10 @@ export function bulkOperations(parts: ManageParts): Operation[] {
       handle: async (call) => {
         const { cell, environmentId } = scopeOf(call);
         const wanted = readAssignment(call.body);
-        const preview = await turns.take(environmentId, () =>
-          previewAssignments(cellOf(cell), environmentId, wanted),
-        );
+        const read = () => previewAssignments(cellOf(cell), environmentId, wanted);
+        // The preview of a few customers is short, and must work while other workspaces change many.
+        const isShort = (wanted.filter.customerIds?.length ?? Number.POSITIVE_INFINITY) <= CHUNK_SIZE;
+        const preview = await (isShort ? read() : turns.take(environmentId, read));
         if (preview.kind !== "preview") throw await refuse(preview, cellOf(cell), environmentId, wanted.plan);
         const { kind: _, sample, next, ...counts } = preview;
         const isExact = wanted.before === null && next === null;

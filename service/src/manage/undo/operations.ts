@@ -3,6 +3,7 @@ import { Problem } from "../../edge/problem.ts";
 import { callerOf, reportInterruption, type Turns } from "../bulk/turns.ts";
 import { nullable, shownCustomerName } from "../fields.ts";
 import {
+  type Call,
   contextOf,
   ENVIRONMENT_PATH,
   environmentParams,
@@ -12,7 +13,7 @@ import {
 } from "../operation.ts";
 import type { ManageParts } from "../parts.ts";
 import { UNDO_OUTCOMES } from "./undo-customer.ts";
-import { previewUndo, type UndoOutcome, undoEntry } from "./undo-entry.ts";
+import { isBulkEntry, previewUndo, type UndoOutcome, undoEntry } from "./undo-entry.ts";
 
 const NOUN = "Audit";
 const access = { role: "operator", in: "environment" } as const;
@@ -82,8 +83,13 @@ const WHAT =
   "`bulk_change.started` entry. Unspent credits are revoked, the previous plan is " +
   "assigned again with its end, and blocks are removed or set again. Customers whose plan or block has changed since are not changed.";
 
-/** Undoes changes of the audit log. Shares its turns with the bulk changes, because both use several connections. */
+/** Undoes changes of the audit log. The undo of a bulk change shares its turns with the bulk changes: both use several connections. */
 export function undoOperations({ cellOf }: ManageParts, turns: Turns): Operation[] {
+  const inTurn = async <T>(call: Call<{ entryId: string }>, work: () => Promise<T>): Promise<T> => {
+    const { cell, environmentId } = scopeOf(call);
+    const isBulk = await isBulkEntry(cellOf(cell), environmentId, call.params.entryId);
+    return isBulk ? turns.take(environmentId, work) : work();
+  };
   return [
     operation({
       method: "POST",
@@ -98,7 +104,7 @@ export function undoOperations({ cellOf }: ManageParts, turns: Turns): Operation
       codes: ["not_undoable"],
       handle: async (call) => {
         const { cell, environmentId } = scopeOf(call);
-        const outcome = await turns.take(environmentId, () =>
+        const outcome = await inTurn(call, () =>
           previewUndo(cellOf(cell), environmentId, call.params.entryId, callerOf(call)),
         );
         return describe(outcome);
@@ -118,8 +124,8 @@ export function undoOperations({ cellOf }: ManageParts, turns: Turns): Operation
       answer: Undo,
       codes: ["not_undoable"],
       handle: async (call) => {
-        const { cell, environmentId } = scopeOf(call);
-        const outcome = await turns.take(environmentId, () =>
+        const { cell } = scopeOf(call);
+        const outcome = await inTurn(call, () =>
           reportInterruption(() =>
             undoEntry(cellOf(cell), contextOf(call), call.params.entryId, callerOf(call)),
           ),

@@ -66,6 +66,16 @@ type Steps = {
   readonly record: (done: Omit<UndoReport, "kind" | "customers" | "auditEntryId">) => Promise<string | null>;
 };
 
+/** Whether the undo of an entry changes many customers, so that it takes long. */
+export async function isBulkEntry(
+  cell: Pool,
+  environmentId: EnvironmentId,
+  entryId: string,
+): Promise<boolean> {
+  const entry = await single(cell, (tx) => findAuditEntry(tx, environmentId, entryId));
+  return entry !== null && actionOf(entry) in BULK_ACTIONS;
+}
+
 /** Undoes the change to one customer, or to all customers in a bulk change. Safe to repeat. */
 export async function undoEntry(
   cell: Pool,

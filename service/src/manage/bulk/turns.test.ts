@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import { connectTo } from "../../../test/harness.ts";
+import { setupManage } from "../../../test/manage.ts";
+
+test("a plan preview and an undo for one customer work while as many bulk changes run as allowed", async () => {
+  const { manage, publish, assign, database } = await setupManage();
+  await publish({ key: "scale", name: "Scale" });
+  for (const id of ["slow", "bob"]) await assign(id, "pro");
+  await manage("POST", "customers/bob/credits", { body: { credits: 50, kind: "manual", reference: "one" } });
+  const blocking = { customerIds: ["bob"], blocked: true };
+  const bulk = await manage("POST", "bulk-blocks", { body: blocking });
+  const client = await connectTo(database);
+  await client.query("begin");
+  await client.query(
+    `select from cell.wallets
+    where customer_number = (select number from cell.customers where customer_id = 'slow')
+    for update`,
+  );
+  const credits = { customerIds: ["slow"], credits: 5, kind: "manual", reference: "slow" };
+  const running = [1, 2].map(() => manage("POST", "bulk-credits", { body: credits }));
+  const assignment = { plan: "scale", filter: {} };
+  const previewAll = () => manage("POST", "bulk-assignments/preview", { body: assignment });
+  await expect.poll(async () => (await previewAll()).body["code"]).toBe("overloaded");
+  const undoBulk = `audit/${bulk.body["auditEntryId"]}/undo`;
+  for (const path of [undoBulk, `${undoBulk}/preview`])
+    expect(await manage("POST", path)).toMatchObject({ status: 503, body: { code: "overloaded" } });
+
+  const one = { ...assignment, filter: { customerIds: ["bob"] } };
+  expect(await manage("POST", "bulk-assignments/preview", { body: one })).toMatchObject({
+    body: { matching: 1, changed: 1 },
+  });
+  const { body } = await manage("GET", "audit?action=credits.added&customerId=bob");
+  const [entry] = body["items"] as { id: string }[];
+  for (const path of [`audit/${entry?.id}/undo/preview`, `audit/${entry?.id}/undo`])
+    expect(await manage("POST", path)).toMatchObject({ body: { undone: 1, credits: 50 } });
+  await client.query("rollback");
+  expect((await Promise.all(running)).map(({ status }) => status)).toEqual([200, 200]);
+});
