@@ -1,5 +1,6 @@
 -- A search finds a text anywhere in a customer's name, email or billing reference. Without the two extensions, which belong to
--- PostgreSQL's contrib modules, there is no index, and a search reads all customers of the environment.
+-- PostgreSQL's contrib modules, there is no index, and a search reads all customers of the environment. A large table can get the index
+-- beforehand: docs/operations/upgrade.md.
 -- Locks: cell.customers (index)
 
 do $$
@@ -21,7 +22,7 @@ begin
   -- Without the ID, and without customers that have only an ID: the first request of a customer must not update this index. An insert
   -- takes ten times as long with it, and up to 200 ms when its pending list is full.
   execute format(
-    'create index customers_search on cell.customers using gin (
+    'create index if not exists customers_search on cell.customers using gin (
       environment_id,
       lower(name) %1$s,
       lower(email) %1$s,
@@ -31,5 +32,14 @@ begin
       and (name is not null or email is not null or billing_reference is not null)',
     trigrams
   );
+  -- An interrupted `create index concurrently` leaves an index that no query uses.
+  if exists (
+    select
+    from pg_index as i
+    where i.indexrelid = 'cell.customers_search'::regclass
+      and not i.indisvalid
+  ) then
+    raise exception 'the index cell.customers_search is not valid: wait until its build has ended, or drop it';
+  end if;
 end
 $$;

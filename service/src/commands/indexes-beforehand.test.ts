@@ -5,26 +5,33 @@ import { connectTo, createDatabase, type TestDatabase } from "../../test/harness
 import { migrate } from "../postgres/migrate.ts";
 
 const GUIDE = join(import.meta.dirname, "../../../docs/operations/upgrade.md");
-const LAST =
-  "delete from cell.migrations where number >= 45; drop index cell.audit_collapsed, cell.audit_started";
+const REBUILD = `
+  delete from cell.migrations where number >= 43;
+  drop index cell.customers_search, cell.customers_shown_name, cell.audit_collapsed, cell.audit_started`;
 
 function listIndexes(database: TestDatabase): Promise<Record<string, unknown>[]> {
   return database.query(
     `select indexrelid::text as id, pg_get_indexdef(indexrelid) as definition, indisvalid
-     from pg_index where indrelid = 'cell.audit'::regclass order by definition`,
+     from pg_index
+     where indrelid in ('cell.audit'::regclass, 'cell.customers'::regclass)
+     order by definition`,
   );
 }
 
 test("indexes that were built as the upgrade guide says are the migration's own, and are kept", async () => {
   const database = await createDatabase();
   const own = await listIndexes(database);
-  await database.query(LAST);
-  const [, sql = ""] = /```sql\n([^`]+)```/.exec(await readFile(GUIDE, "utf8")) ?? [];
-  // Each in its own transaction, as in psql.
-  const statements = sql.split(";").filter((text) => text.trim() !== "");
+  await database.query(REBUILD);
+  const blocks = [...(await readFile(GUIDE, "utf8")).matchAll(/```sql\n([^`]+)```/g)];
   const results = [];
-  for (const text of statements) results.push(await database.query(text));
-  expect(results.at(-1)).toEqual([
+  for (const [, sql = ""] of blocks) {
+    // Each in its own transaction, as in psql.
+    const statements = sql.split(";").filter((text) => text.trim() !== "");
+    for (const text of statements) results.push(...(await database.query(text)));
+  }
+  expect(results).toEqual([
+    { index: "cell.customers_search", indisvalid: true },
+    { index: "cell.customers_shown_name", indisvalid: true },
     { index: "cell.audit_collapsed", indisvalid: true },
     { index: "cell.audit_started", indisvalid: true },
   ]);
@@ -35,16 +42,26 @@ test("indexes that were built as the upgrade guide says are the migration's own,
   expect(built.map(withoutId)).toEqual(own.map(withoutId));
 });
 
-test("an index whose build was interrupted stops the migration, which succeeds after it is dropped", async () => {
-  const database = await createDatabase();
-  await database.query(LAST);
-  await database.query(
-    `create index audit_collapsed on cell.audit (environment_id, id) where after -> 'inBulk' is null;
-     update pg_index set indisvalid = false where indexrelid = 'cell.audit_collapsed'::regclass`,
-  );
-  const client = await connectTo(database);
-  await expect(migrate(client)).rejects.toThrow("drop it");
-  expect(await database.count("cell.migrations", "number = 45")).toBe(0);
-  await database.query("drop index cell.audit_collapsed");
-  expect(await migrate(client)).toEqual(["cell/000045-bulk-changes-in-the-audit.sql"]);
-});
+test.each([
+  ["customers_search", 43],
+  ["customers_shown_name", 44],
+  ["audit_collapsed", 45],
+] as const)(
+  "a build of %s that was interrupted stops the migration, which succeeds after the index is dropped",
+  async (index, number) => {
+    const database = await createDatabase();
+    const [row] = await database.query("select pg_get_indexdef($1::regclass) as definition", [
+      `cell.${index}`,
+    ]);
+    await database.query(REBUILD);
+    await database.query(String(row?.["definition"]));
+    await database.query("update pg_index set indisvalid = false where indexrelid = $1::regclass", [
+      `cell.${index}`,
+    ]);
+    const client = await connectTo(database);
+    await expect(migrate(client)).rejects.toThrow("drop it");
+    expect(await database.count("cell.migrations", `number = ${number}`)).toBe(0);
+    await database.query(`drop index cell.${index}`);
+    expect(await migrate(client)).toContainEqual(expect.stringMatching(`^cell/0000${number}-`));
+  },
+);

@@ -131,7 +131,9 @@ const DURATION = {
 
 /** The calls that wait while a table gets an index. */
 const WAITING: Readonly<Record<string, string>> = {
-  "cell.customers": "new customers wait for it",
+  "cell.customers":
+    "charges and events fail with 503 overloaded if a new customer is among those sent at the same time; " +
+    "you can build the index beforehand (docs/operations/upgrade.md)",
   "cell.audit":
     "top-ups, plan changes, reversals and all other audited changes wait for it, charges do not; " +
     "you can build the index beforehand (docs/operations/upgrade.md)",
