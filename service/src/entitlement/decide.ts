@@ -100,36 +100,19 @@ export type Priced = Offer &
 /** The result of an allowed request: one charge for each item, or a hold. */
 type Taken = { readonly entries: readonly Entry[]; readonly hold: Hold | null };
 
+/** Charges a request that is allowed, or holds its credits. */
+type Take = (draft: Draft, items: readonly Priced[]) => Taken;
+
 /**
  * Decides whether a customer may use one or several features, and what they cost. All items are charged, or none. Each feature
- * may appear only once. Depends on its arguments only.
+ * may appear only once. Depends on its arguments only. Without `take`, nothing is charged, and the positions are those before the request.
  */
 export function decide(
   catalog: Catalog,
   known: Wallet | null,
   requested: readonly RequestedItem[],
   clock: Instant,
-): Decision {
-  return decideAndTake(catalog, known, requested, clock, chargeAll);
-}
-
-/** Decides like `decide`, but charges nothing. The positions are those before the request. */
-export function preview(
-  catalog: Catalog,
-  known: Wallet | null,
-  requested: readonly RequestedItem[],
-  clock: Instant,
-): Decision {
-  return decideAndTake(catalog, known, requested, clock, null);
-}
-
-/** Decides, and calls `take` if the request is allowed. */
-export function decideAndTake(
-  catalog: Catalog,
-  known: Wallet | null,
-  requested: readonly RequestedItem[],
-  clock: Instant,
-  take: ((draft: Draft, items: readonly Priced[]) => Taken) | null,
+  take: Take | null = chargeAll,
 ): Decision {
   const features: Feature[] = [];
   for (const { feature: key } of requested) {

@@ -3,7 +3,7 @@ import { brandAs, type Instant, type PoolId } from "../primitives/brand.ts";
 import { burn } from "./burn-order.ts";
 import type { Catalog } from "./catalog.ts";
 import type { HoldDuration } from "./consumption.ts";
-import { count, type Decision, decideAndTake, type Priced, type RequestedItem } from "./decide.ts";
+import { count, type Decision, decide, type Priced, type RequestedItem } from "./decide.ts";
 import type { Draft } from "./draft.ts";
 import { overageParts } from "./overage.ts";
 import { balanceOf, type HeldItem, type Hold, OPEN_HOLDS_MAX, type Wallet } from "./wallet.ts";
@@ -17,7 +17,7 @@ export function holdCredits(
   { requested, terms }: { readonly requested: readonly RequestedItem[]; readonly terms: HoldTerms },
   clock: Instant,
 ): Decision | { readonly kind: "too_many_holds" } {
-  const decision = decideAndTake(catalog, known, requested, clock, (draft, items) => ({
+  const decision = decide(catalog, known, requested, clock, (draft, items) => ({
     entries: [],
     hold: openHold(draft, items, terms),
   }));

@@ -3,7 +3,7 @@ import { formatTimestamp } from "../primitives/timestamp.ts";
 import { unitsWithin } from "./buying-power.ts";
 import { type Catalog, getPlan, getVersion } from "./catalog.ts";
 import { applyDefaultPlan, catchUp } from "./catch-up.ts";
-import { type ItemDecision, preview, type Reason, resetOf } from "./decide.ts";
+import { decide, type ItemDecision, type Reason, resetOf } from "./decide.ts";
 import { Draft, decisionTime } from "./draft.ts";
 import { overagePosition } from "./overage.ts";
 import { balanceOf, heldIn, newWallet, type Wallet } from "./wallet.ts";
@@ -33,7 +33,7 @@ export function viewCustomer(
   const { wallet } = draft;
   const decided: { item: ItemDecision; reason: Reason | null }[] = [];
   for (const feature of features) {
-    const decision = preview(catalog, isUnknown ? null : wallet, [{ feature, quantity: 1 }], now);
+    const decision = decide(catalog, isUnknown ? null : wallet, [{ feature, quantity: 1 }], now, null);
     if (decision.kind === "feature_not_found") return decision;
     for (const item of decision.items) decided.push({ item, reason: decision.reason });
   }

@@ -1,6 +1,6 @@
 import type { Catalog, PlanFeature } from "../../entitlement/catalog.ts";
 import { parseItems } from "../../entitlement/consumption.ts";
-import { preview, type Reason } from "../../entitlement/decide.ts";
+import { decide, type Reason } from "../../entitlement/decide.ts";
 import { overageLeft } from "../../entitlement/overage.ts";
 import { findOverride } from "../../entitlement/overrides.ts";
 import { positionIn } from "../../entitlement/stored-answer.ts";
@@ -276,7 +276,7 @@ function decideNow(
   clock: Instant,
 ): DenialExplanation["now"] {
   const requested = request === null ? [{ feature, quantity }] : parseItems(request.items);
-  const decision = preview(catalog, wallet, requested, clock);
+  const decision = decide(catalog, wallet, requested, clock, null);
   if (decision.kind !== "decided") return null;
   const { allowed, reason, deniedItem } = decision;
   const item = decision.items[deniedItem ?? request?.deniedItem ?? 0];

@@ -1,6 +1,6 @@
 import type { RequestSpan } from "../../edge/tracing.ts";
 import type { Catalog } from "../../entitlement/catalog.ts";
-import { type Decision, preview, type RequestedItem } from "../../entitlement/decide.ts";
+import { type Decision, decide, type RequestedItem } from "../../entitlement/decide.ts";
 import { viewWallet } from "../../entitlement/view-wallet.ts";
 import type { Wallet } from "../../entitlement/wallet.ts";
 import { MissingData } from "../../postgres/missing-data.ts";
@@ -94,7 +94,10 @@ export class Reader {
   }
 
   ask({ items, ...request }: CheckRequest): Promise<CheckOutcome> {
-    return this.look({ ...request, answer: (catalog, wallet, now) => preview(catalog, wallet, items, now) });
+    return this.look({
+      ...request,
+      answer: (catalog, wallet, now) => decide(catalog, wallet, items, now, null),
+    });
   }
 
   look<T>({ answer, ...request }: Look<T>): Promise<T | ReadTrouble> {
