@@ -15,7 +15,7 @@ test("an event without a valid recent signature is 400 and changes nothing", asy
     [body, sign(body, { time: nowSeconds() - 301 })],
     [body, sign(body, { time: nowSeconds() + 320 })],
     [body, sign(body, { time: Number.NaN })],
-    [body, good.replace(/t=\d+/, `t=${nowSeconds() - 1}`)],
+    [body, good.replace(/t=\d+/, `t=${Number(/t=(\d+)/.exec(good)?.[1]) - 1}`)],
     [body, good.replace(/t=\d+,/, "")],
     [body, good.replace("v1=", "v0=")],
     [body, good.slice(0, -2)],
