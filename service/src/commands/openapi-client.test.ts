@@ -39,7 +39,7 @@ function run(command: string, parameters: readonly string[]): { status: number |
   return { status, output: stdout + stderr };
 }
 
-test("a TypeScript client generated from the runtime document compiles, and names its types", () => {
+test("the client generated from the runtime OpenAPI document has named types and type-checks", () => {
   const directory = mkdtempSync(join(tmpdir(), "purser-client-"));
   onTestFinished(() => rmSync(directory, { recursive: true }));
   const write = (name: string, text: string): void => writeFileSync(join(directory, name), text);

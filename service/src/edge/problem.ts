@@ -8,11 +8,11 @@ export const PROBLEMS = {
   api_key_missing: { status: 401, title: "An API key is required" },
   api_key_invalid: { status: 401, title: "The API key is not valid" },
   sign_in_required: { status: 401, title: "A session or management token is required" },
-  credentials_invalid: { status: 401, title: "Email and password do not match" },
+  credentials_invalid: { status: 401, title: "The email or password is incorrect" },
   scope_missing: { status: 403, title: "The API key is not allowed to use this endpoint" },
   role_missing: { status: 403, title: "Your role does not allow this" },
   capability_missing: { status: 403, title: "The token lacks a required capability" },
-  origin_not_allowed: { status: 403, title: "The call came from another site" },
+  origin_not_allowed: { status: 403, title: "The request came from another site" },
   browser_not_allowed: { status: 403, title: "Purser must not be called from a browser" },
   tls_required: { status: 403, title: "HTTPS is required" },
   not_found: { status: 404, title: "Not found" },
@@ -33,10 +33,10 @@ export const PROBLEMS = {
   hold_settled: { status: 409, title: "The hold is already settled" },
   hold_released: { status: 409, title: "The hold is already released" },
   hold_expired: { status: 409, title: "The hold has expired" },
-  nothing_to_reverse: { status: 409, title: "The charge is already reversed" },
+  nothing_to_reverse: { status: 409, title: "The quantity can no longer be reversed" },
   not_undoable: { status: 409, title: "The change cannot be undone" },
   nothing_to_move: { status: 409, title: "The grant has no credits to move" },
-  link_invalid: { status: 410, title: "The link was used, has expired or does not exist" },
+  link_invalid: { status: 410, title: "The link has been used, has expired or does not exist" },
   changed_meanwhile: { status: 412, title: "The resource has changed since you read it" },
   body_too_large: { status: 413, title: "The body is too large" },
   unsupported_media_type: { status: 415, title: "The body must be application/json" },
@@ -59,7 +59,7 @@ export const PROBLEMS = {
   overloaded: { status: 503, title: "Purser is overloaded, and the request was not executed" },
   unavailable: { status: 503, title: "Purser cannot serve the request right now" },
   precondition_required: { status: 428, title: "An If-Match header is required" },
-  outcome_unknown: { status: 503, title: "Purser lost its database connection while executing the request" },
+  outcome_unknown: { status: 503, title: "The outcome of the request is unknown" },
 } as const satisfies Record<string, { status: number; title: string }>;
 
 export type ProblemCode = keyof typeof PROBLEMS;
@@ -89,7 +89,7 @@ export class Problem extends Error {
   }
 }
 
-/** Sends a problem as the response. `publicUrl` is the setting, or null if it is not set. */
+/** Sends a problem as the response. `publicUrl` is the `PUBLIC_URL` setting, or null if it is not set. */
 export function replyWithProblem(
   reply: FastifyReply,
   problem: Problem,
@@ -133,16 +133,16 @@ export function problemResponses(codes: readonly ProblemCode[]): Record<number, 
 }
 
 /** Cached, because most routes have the same responses. Rebuilding them took a seventh of the startup time. */
-const responsesMade = new Map<string, object>();
+const cachedResponses = new Map<string, object>();
 
 function problemResponse(status: number, codes: readonly ProblemCode[]): object {
   const key = codes.join();
-  const made = responsesMade.get(key) ?? {
+  const response = cachedResponses.get(key) ?? {
     description: codes.map((code) => `\`${code}\`: ${PROBLEMS[code].title}.`).join(" "),
     content: { "application/problem+json": { schema: problemSchema(status, codes) } },
   };
-  responsesMade.set(key, made);
-  return made;
+  cachedResponses.set(key, response);
+  return response;
 }
 
 const conflictField = Type.Enum(["payload", "endpoint", "environment"], {

@@ -162,7 +162,7 @@ test("after partial reversals, reversing the request returns only what is left",
   expect(customer.balance).toBe(100);
 });
 
-test("if one charge does not fit below the largest balance, no charge of the request is reversed", () => {
+test("if reversing one charge would exceed the maximum balance, no charge in the request is reversed", () => {
   const customer = customerOn("bare");
   const largest = Number.MAX_SAFE_INTEGER - 2 ** 51;
   expect(customer.topUp("2026-01-01", largest)).toBe("added");

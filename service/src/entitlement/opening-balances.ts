@@ -21,8 +21,8 @@ type OpeningCredits = {
 
 /**
  * The data that another installation needs to give the customer the same credits, under the plan's latest version. Holds count as released.
- * Credits of an allowance that the latest version would not grant become manual credits with the same expiry: credits that rolled over, and
- * those of an override or an older version.
+ * Allowance credits that the latest version would not grant become manual credits with the same expiry. These are rolled-over credits, and
+ * credits from an override or an older version.
  */
 export function openingBalances(catalog: Catalog, stored: Wallet, clock: Instant): OpeningBalances {
   const wallet = viewWallet(catalog, stored, clock);
@@ -38,7 +38,7 @@ export function openingBalances(catalog: Catalog, stored: Wallet, clock: Instant
       continue;
     }
     const isCurrent = assignment?.allowances.some(({ grant }) => grant === number) ?? false;
-    const kept = isCurrent ? Math.min(remaining, sameAllowance(catalog, assignment, pool)) : 0;
+    const kept = isCurrent ? Math.min(remaining, latestAllowance(catalog, assignment, pool)) : 0;
     if (isCurrent) left.set(pool, kept);
     totals.add({ pool, kind: "manual", credits: remaining - kept, expiresAt });
   }
@@ -52,21 +52,21 @@ export function openingBalances(catalog: Catalog, stored: Wallet, clock: Instant
   };
 }
 
-/** Grants with the credits that open holds set aside, without those that were revoked or have expired. */
+/** The customer's grants, including credits held by open holds. Excludes held credits that were revoked or have expired. */
 function ownedGrants({ grants, held }: Wallet, now: Instant) {
   const owned = new Map(grants.map((grant) => [grant.number, { ...grant }]));
   for (const { grant: number, pool, kind, expiresAt, credits, revoked } of held) {
     const known = owned.get(number);
     if (known !== undefined) known.remaining += credits - revoked;
-    // Neither expired credits nor the allowance of a plan that the customer has left return to the balance.
+    // Expired credits do not return to the balance. Nor does the allowance of a plan the customer has left.
     else if (kind !== "allowance" && isAhead(expiresAt, now))
       owned.set(number, { number, pool, kind, expiresAt, remaining: credits - revoked });
   }
   return owned.values();
 }
 
-/** The credits that the plan's latest version grants for the same period. */
-function sameAllowance(catalog: Catalog, assignment: Assignment | null, pool: PoolId): number {
+/** The credits that the plan's latest version grants; 0 if the period differs. */
+function latestAllowance(catalog: Catalog, assignment: Assignment | null, pool: PoolId): number {
   if (assignment === null) return 0;
   const find = ({ allowances }: { readonly allowances: Plan["versions"][number]["allowances"] }) =>
     allowances.find((allowance) => allowance.pool === pool);

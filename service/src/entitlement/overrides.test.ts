@@ -133,7 +133,7 @@ test("a new plan version does not change the count of an override's limit", () =
   expect(customer.check("2026-01-06", "image").before?.limit).toMatchObject({ quantity: 10, used: 4 });
 });
 
-test("an override of a monthly allowance does not apply to a daily one", () => {
+test("an override for a monthly allowance does not apply to a daily one", () => {
   const customer = onPro();
   customer.override("2026-01-02", {}, { credits: 500 });
   const daily = { pool: CREDITS, credits: 10, period: "day", rollover: 0, overage: 0 } as const;

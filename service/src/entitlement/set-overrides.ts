@@ -39,7 +39,7 @@ export type OverridesOutcome =
   /** The call names no period, and the current plan has no allowance in this pool to take it from. */
   | { kind: "period_unknown"; pool: PoolId };
 
-/** Replaces all overrides of a customer. Features change immediately, allowances with their next period. Safe to repeat. */
+/** Replaces all overrides for a customer. Features change immediately, allowances with their next period. Safe to repeat. */
 export function setOverrides(
   catalog: Catalog,
   wallet: Wallet,

@@ -91,7 +91,7 @@ function overageOf({ creditsRequired, creditsBefore, before }: Decided["items"][
   return Math.max(0, creditsRequired - left);
 }
 
-/** Until the operator has finished the upgrade, a denial is stored in a format that the older release can render. */
+/** Until an administrator has finished the upgrade, a denial is stored in a format that the older release can render. */
 export function storeAnswer(
   { hasItems }: Pick<Consumption, "hasItems">,
   decision: Decided,

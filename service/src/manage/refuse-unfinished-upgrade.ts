@@ -2,7 +2,7 @@ import { Problem } from "../edge/problem.ts";
 import type { Tx } from "../postgres/statement.ts";
 import { readDataFormat } from "../store/cell/data-format.ts";
 
-/** Rejects a change that an older release could not read, until the operator has finished the upgrade (decision 19). */
+/** Rejects a change that an older release could not read, until an administrator has finished the upgrade (decision 19). */
 export async function refuseUnfinishedUpgrade(
   tx: Tx,
   { feature, dataFormat }: { readonly feature: string; readonly dataFormat: number },

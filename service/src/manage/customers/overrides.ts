@@ -193,7 +193,7 @@ export type SetOverridesOutcome =
 /** The first format in which a wallet can have overrides. */
 const DATA_FORMAT_OF_OVERRIDES = 2;
 
-/** Replaces all overrides of a customer. Safe to repeat. */
+/** Replaces all overrides for a customer. Safe to repeat. */
 export function setOverrides(
   cell: Pool,
   context: Context,

@@ -144,7 +144,7 @@ function poolKey(catalog: Catalog, id: PoolId | null): string {
 /** Maximum number of a customer's overrides to search for overage. */
 const OVERRIDES_MAX = 100;
 
-/** Whether the plan version or any overrides of the customer allow overage in the pool, perhaps at another time. */
+/** Whether the plan version or any overrides for the customer allow overage in the pool, perhaps at another time. */
 async function couldHaveOverage(
   tx: Tx,
   catalog: Catalog,

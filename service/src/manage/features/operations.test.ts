@@ -94,7 +94,7 @@ test("an archived feature cannot be added to plans, and stays in existing ones",
   expect((await manage("PUT", "plans/fresh/draft", { body: draft })).status).toBe(200);
 });
 
-test("a pool is created and renamed, and a feature with a missing pool is rejected with the pool's key", async () => {
+test("a pool is created and renamed, a feature with a missing pool is rejected, and the error names the missing pool", async () => {
   const { manage, project } = await setupManage();
   const live = `/manage/v1/projects/${project.projectId}/live`;
   expect((await manage("GET", `${live}/pools`)).body["items"]).toEqual([{ key: "credits", name: "Credits" }]);

@@ -261,7 +261,7 @@ function describeMe({ kind, id, name, email, role, workspaceId }: Identity) {
 }
 
 function credentialsInvalid(): Problem {
-  return new Problem("credentials_invalid", { detail: "Email and password do not match." });
+  return new Problem("credentials_invalid", { detail: "The email or password is incorrect." });
 }
 
 function linkInvalid(): Problem {

@@ -96,9 +96,9 @@ function chart(parts: ManageParts): Operation {
     noun: USAGE_NOUN,
     summary: "Show usage over time",
     description:
-      "Exact sums of events, charges or denials. Each counts at the time it occurred, so a late event changes past totals. A reversal reduces " +
-      "quantity and credits at the time of the reversal. Shows the largest lines, and all others as one line. Grouping by " +
-      `member or metadata reads individual rows: a range with more than ${count(GROUPED_ROWS_MAX)} rows of the customer or environment is rejected. ` +
+      "Exact sums of charges, events, denials or overage. Each counts at the time it occurred, so a late event changes past totals. A reversal reduces " +
+      "quantity and credits at the time of the reversal. Shows the largest lines, and combines the rest into one line. Grouping by " +
+      `member or metadata reads individual rows: a range with more than ${count(GROUPED_ROWS_MAX)} rows for the customer or environment is rejected. ` +
       ABOUT_LOOK_UPS,
     params: Type.Object(environmentParams),
     query: Type.Object(
@@ -126,8 +126,8 @@ function chart(parts: ManageParts): Operation {
       completeTo: completeToField,
       buckets: Type.Array(timeField, {
         description:
-          "The start of each bucket. The first and the last may extend beyond the range. If the clocks change at that time, " +
-          "the bucket may start an hour earlier or half an hour later.",
+          "The start of each bucket. The first and the last may extend beyond the range. If a clock change falls at a " +
+          "bucket's start time, that bucket may start an hour earlier or half an hour later than shown.",
       }),
       total: UsedSum,
       lines: Type.Array(UsageLine, { description: "Largest first." }),

@@ -134,8 +134,8 @@ async function reserveNumbers(
 }
 
 /**
- * Whether the request may create its customer. A request that would be rejected for any customer reserves no number, because
- * numbers are limited.
+ * Whether the request may create its customer. A request that would be rejected regardless of the customer reserves no number,
+ * because numbers are limited.
  */
 function mayCreate(
   request: ConsumeRequest,
@@ -189,7 +189,7 @@ export async function writePlan(session: Session, plan: BatchPlan, now: Instant)
   }
 }
 
-/** A bug made a decision fail. Nothing was committed, and the connection is still usable. */
+/** Thrown when a bug makes a decision or its encoding fail. Nothing was committed, and the connection is still usable. */
 export class DecisionFailed extends Error {
   override readonly name = "DecisionFailed";
 }

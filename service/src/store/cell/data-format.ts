@@ -8,7 +8,7 @@ const READ = statement(
   from cell.identity as i`,
 );
 
-/** The newest data format that may be written. It increases only when the operator finishes an upgrade. */
+/** The newest data format that may be written. It increases only when an administrator finishes an upgrade. */
 export async function readDataFormat(tx: Tx): Promise<number> {
   const { rows } = await tx.run(READ);
   return readInteger(rows[0]?.[0]);

@@ -14,8 +14,9 @@ import type { CustomerNumber, EnvironmentId, FeatureId, Instant, PoolId } from "
 import { MEMBER } from "./ledger.ts";
 import { lowestLogId } from "./request-log.ts";
 
-/** Maximum number of logged requests, newest first, and of customers that one response is based on. */
+/** Maximum number of logged requests that are examined, newest first. */
 const REQUESTS_MAX = 20_000;
+/** Maximum number of customers in one response. */
 const CUSTOMERS_MAX = 100;
 
 const EXAMINED = describeRow({
@@ -23,7 +24,8 @@ const EXAMINED = describeRow({
   customerNumber: orNull(id<CustomerNumber>("f.customer_number")),
 });
 
-// No index of the ledger finds the latest charges of an environment. The request log has one, but neither quantities nor reversals.
+// No index of the ledger finds the latest charges of an environment. The request log has such an
+// index, but stores no quantities or reversals.
 const FIND_CUSTOMERS = statement(
   "repeated_charges.find_customers",
   `
@@ -64,7 +66,8 @@ const FIND_CUSTOMERS = statement(
     select r.customer_number
     from runs as r
     group by r.customer_number
-    -- Long runs are normal use, but may contain two charges of a rare quantity.
+    -- Customers with a short run come first. A long run is usually normal use, but may hide a duplicate with an
+    -- unusual quantity.
     order by min(r.length) <= $4::bigint desc, max(r.last_at) desc
     limit ${CUSTOMERS_MAX}
   ), examined as (
@@ -77,9 +80,9 @@ const FIND_CUSTOMERS = statement(
 );
 
 /**
- * Customers with charges for the same feature within this time of each other, according to the request log. If there are too many, those
- * with a run of at most `runMax` charges, the latest first. `examinedSince` is the time of the oldest request that was examined if there are
- * older ones, otherwise `since`.
+ * Finds customers charged twice for the same feature within `withinMs`, according to the request log. If there are too many, customers
+ * with a run of at most `runMax` charges come first, latest run first. `examinedSince` is `since`, or the time of the oldest examined
+ * request if not all were examined.
  */
 export async function findRepeating(
   tx: Tx,
@@ -112,7 +115,7 @@ const CHARGE = describeRow({
   reversedQuantity: integer("coalesce(r.quantity, 0)"),
 });
 
-/** A charge, with the fields by which repetitions are recognized. */
+/** A charge, with the fields used to detect duplicates. */
 export type RecentCharge = RowOf<typeof CHARGE>;
 
 const ENTRIES_MAX = 200;
