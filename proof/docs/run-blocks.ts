@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { findBlocks, PAGES_WITH_COMMANDS, ROOT, readPage } from "./blocks.ts";
 
 // Runs the shell blocks of README and docs, page by page from top to bottom, against the `purser dev` whose output is in the
-// given file. Stops at the first command that fails or is answered with an error.
+// given file. Stops at the first command that fails or returns an error.
 
 const [, , outputFile = ""] = process.argv;
 const output = readFileSync(outputFile, "utf8");

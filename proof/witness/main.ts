@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { runProof } from "../harness/command.ts";
 import { checkOut } from "../harness/other-tree.ts";
 import { THIS_TREE } from "../harness/purser.ts";
-import { exportAll, readAll, refuseAll } from "./reading.ts";
+import { callInvalidly, exportAll, readAll } from "./reading.ts";
 import { Recorder, type Section } from "./recorder.ts";
 import { Scene } from "./scene.ts";
 import { setUp } from "./set-up.ts";
@@ -125,7 +125,7 @@ async function play(recorder: Recorder, { calls, seed }: Calls): Promise<void> {
   }
   await readAll(scene);
   await exportAll(scene);
-  await refuseAll(scene);
+  await callInvalidly(scene);
   await world.awaitJobs(RUNS);
   await recorder.recordRows();
 }

@@ -13,7 +13,7 @@ const LISTS = listOf(`
   customers?search=imp events events?event=jobs.done&metadata=region%3Deu requests?status=4xx
   requests?reason=insufficient_credits`);
 
-const LISTS_OF_A_CUSTOMER = listOf(`
+const CUSTOMER_LISTS = listOf(`
   ledger ledger?kind=consume ledger?kind=expire ledger?feature=image.render grants plans denials events`);
 
 const SINGLE = listOf(`
@@ -28,7 +28,7 @@ const SINGLE = listOf(`
   usage?source=events&customerId=c-3&bucket=hour usage?source=charges&pool=video months/2027-01 months/2027-02
   months/2030-01`);
 
-/** The first pages of every list, every single resource, and usage. Called when the jobs are up to date. */
+/** Reads the first pages of every list, every single resource, and usage. Called when the jobs have caught up. */
 export async function readAll(scene: Scene): Promise<void> {
   for (const path of LISTS) await readPages(scene, path);
   for (const path of SINGLE) await scene.manage("GET", path, undefined, { token: tokenFor(scene, path) });
@@ -39,7 +39,7 @@ export async function readAll(scene: Scene): Promise<void> {
   await scene.manage("GET", `usage/totals?from=${from}07:00Z`);
   for (const customer of ["c-1", "c-2", "c-3", "nobody"]) {
     await scene.manage("GET", `customers/${customer}`);
-    for (const list of LISTS_OF_A_CUSTOMER) await readPages(scene, `customers/${customer}/${list}`);
+    for (const list of CUSTOMER_LISTS) await readPages(scene, `customers/${customer}/${list}`);
     for (const path of ["proof", "requests?limit=200"])
       await scene.manage("GET", `customers/${customer}/${path}`);
     await scene.manage("GET", `customers/${customer}/balance-history?bucket=day`);
@@ -61,7 +61,7 @@ async function readOneOfEach(scene: Scene): Promise<void> {
   await scene.manage("GET", "keys/event-40");
 }
 
-/** Complete exports, and the rest of each from a row in the middle. */
+/** Reads complete exports, and the rest of each from a row in the middle. */
 export async function exportAll(scene: Scene): Promise<void> {
   for (const kind of ["events", "charges", "ledger", "grants"]) {
     await scene.manage("GET", `exports/${kind}?format=csv`);
@@ -74,8 +74,8 @@ export async function exportAll(scene: Scene): Promise<void> {
   await scene.manage("GET", "/manage/v1/audit/export?action=token");
 }
 
-/** Every operation without a credential, as a viewer, in an unknown project, and with invalid parameters and bodies. */
-export async function refuseAll(scene: Scene): Promise<void> {
+/** Calls every operation without a credential, as a viewer, in an unknown project, and with invalid parameters and bodies. */
+export async function callInvalidly(scene: Scene): Promise<void> {
   for (const { method, path } of OPERATIONS) {
     const fill = (project: string): string =>
       path

@@ -19,7 +19,7 @@ test("a valid run passes", () => {
   });
 });
 
-test("a run whose rows could not be read is unknown", () => {
+test("a run whose rows could not be read has the verdict `unknown`", () => {
   expect(checkHistory(validRun(), null)).toMatchObject({
     verdict: "unknown",
     violations: [],
@@ -33,13 +33,13 @@ test("a violation fails the run even if the rows could not be read", () => {
   expect(checkHistory(run, null).verdict).toBe("fail");
 });
 
-test("a run without acknowledged requests is unknown", () => {
+test("a run without acknowledged requests has the verdict `unknown`", () => {
   const run = emptyRun();
   run.calls.push(callOf(eventOf("a", null), UNAVAILABLE), callOf(eventOf("b", "key-1"), OUTCOME_UNKNOWN));
   expect(checkHistory(run, run).verdict).toBe("unknown");
 });
 
-test("a run with only acknowledged events is unknown", () => {
+test("a run with only acknowledged events has the verdict `unknown`", () => {
   const run = validRun();
   run.calls = run.calls.filter(({ request }) => request.endpoint === "events");
   const { events, keys, customers, features, plans, planVersions } = run;

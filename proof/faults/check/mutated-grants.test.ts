@@ -11,7 +11,7 @@ const isReversalOf = (run: Run, marker: string) => {
 
 const MUTATIONS: readonly Mutation[] = [
   {
-    bug: "a reversal returns credits to another grant",
+    bug: "a reversal returns credits to the wrong grant",
     invariant: "I4",
     says: /returns 2 to grant 2, but charge 5 took only 0 from it/,
     mutate: (run) => change(run.ledger, isReversalOf(run, "tokens"), () => ({ parts: "2:2" })),

@@ -102,7 +102,7 @@ test("a cancellation at the period's end ends the plan then, without grace, and 
   expect(await say(pro)).toBe(toTime(until + 3 * DAY_SECONDS));
 });
 
-test("after a change from a yearly to a monthly price, the plan ends with the paid period and keeps its anchor", async () => {
+test("after a change from a yearly to a monthly price, the plan ends after the new paid period and the grace period, and keeps its anchor", async () => {
   const { stripe, deliver, read, manage } = await openShop();
   const yearly = subscribe("price_pro_yearly", { until: nowSeconds() + 355 * DAY_SECONDS });
   const until = nowSeconds() + 20 * DAY_SECONDS;
