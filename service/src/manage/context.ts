@@ -3,9 +3,10 @@ import { single, transaction } from "../postgres/transaction.ts";
 import type { Actor } from "../primitives/actor.ts";
 import type { EnvironmentId, ProjectId } from "../primitives/brand.ts";
 import { formatUuid, uuidV7 } from "../primitives/uuid.ts";
-import { type BulkStart, insertAudits } from "../store/cell/audit.ts";
+import { type BulkStart, insertAuditOnce } from "../store/cell/audit.ts";
 import { countEntriesOfBulk } from "../store/cell/audit-entries.ts";
 import { readClock } from "../store/cell/clock.ts";
+import { withRetries } from "./bulk/chunks.ts";
 
 /** The environment an operation runs in, and the actor that runs it. */
 export type Context = {
@@ -24,23 +25,29 @@ export async function startBulk(cell: Pool, context: Context, action: string): P
   return { ...context, bulk: { id: uuidV7(startedAt), startedAt, action } };
 }
 
-/** The number of customers that a bulk change has changed, by their entries. */
-export function countChanged(cell: Pool, { environmentId, bulk }: BulkContext): Promise<number> {
-  return single(cell, (tx) => countEntriesOfBulk(tx, environmentId, bulk));
+/** The number of customers that a bulk change has changed, by their entries. At least those that were `counted`. */
+export async function countChanged(
+  cell: Pool,
+  { environmentId, bulk }: BulkContext,
+  counted: number,
+): Promise<number> {
+  const found = await withRetries(() => single(cell, (tx) => countEntriesOfBulk(tx, environmentId, bulk)));
+  return Math.max(counted, found);
 }
 
-/** Records one audit entry in a separate transaction, for operations that span several transactions. Returns its ID. */
-export function recordAudit(
+/**
+ * Records one audit entry in a separate transaction, for operations that span several transactions. Returns its ID. A retry has the same
+ * ID, so that a commit whose response was lost is not repeated.
+ */
+export async function recordAudit(
   cell: Pool,
   { environmentId, actor, bulk }: Context,
   entry: { readonly action: string; readonly subject: string; readonly after: object },
 ): Promise<string> {
-  return transaction(cell, async (tx) => {
-    const where = { environmentId, actor, customerNumber: null, before: null };
-    const recordedAt = await readClock(tx);
-    const id = uuidV7(recordedAt);
-    const after = bulk ? { ...entry.after, startEntry: formatUuid(bulk.id) } : entry.after;
-    await insertAudits(tx, [{ ...where, id, recordedAt, ...entry, after }]);
-    return formatUuid(id);
-  });
+  const recordedAt = await withRetries(() => single(cell, readClock));
+  const id = uuidV7(recordedAt);
+  const after = bulk ? { ...entry.after, startEntry: formatUuid(bulk.id) } : entry.after;
+  const row = { environmentId, actor, customerNumber: null, before: null, id, recordedAt, ...entry, after };
+  await withRetries(() => transaction(cell, (tx) => insertAuditOnce(tx, row)));
+  return formatUuid(id);
 }

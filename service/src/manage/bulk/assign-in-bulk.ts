@@ -67,8 +67,8 @@ export async function assignInBulk(
       });
     }
   } finally {
-    if (isUncertain) counts = addLost(counts, await withRetries(() => countChanged(cell, context)));
-    if (counts.changed > 0) auditEntryId = await withRetries(() => auditBulk(cell, context, wanted, counts));
+    if (isUncertain) counts = addLost(counts, await countChanged(cell, context, counts.changed));
+    if (counts.changed > 0) auditEntryId = await auditBulk(cell, context, wanted, counts);
   }
   return { kind: "assigned", matching, next, ...counts, auditEntryId };
 }

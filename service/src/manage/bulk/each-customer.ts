@@ -76,7 +76,7 @@ export async function changeEach(
   } finally {
     if (isUncertain) {
       // The repeat of a commit whose response was lost counted its own change as unchanged.
-      const changed = await withRetries(() => countChanged(cell, context));
+      const changed = await countChanged(cell, context, counts.changed);
       counts.unchanged = Math.max(0, counts.unchanged - (changed - counts.changed));
       counts.changed = changed;
     }
@@ -84,7 +84,7 @@ export async function changeEach(
       // IDs may be personal data, so the audit log records only their number.
       const numbers = { customerIds: customers.length, ...counts, refused: refused.length };
       const after = { ...entry.after, ...numbers, startedAt: timeOrNull(context.bulk.startedAt) };
-      auditEntryId = await withRetries(() => recordAudit(cell, context, { ...entry, after }));
+      auditEntryId = await recordAudit(cell, context, { ...entry, after });
     }
   }
   return { ...counts, refused, auditEntryId };

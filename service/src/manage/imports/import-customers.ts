@@ -42,8 +42,7 @@ export async function importCustomers(
   try {
     await importAll(run, rows, tally, caller);
   } finally {
-    if (!job.isDryRun && tally.mayHaveWritten)
-      await withRetries(() => auditImport(run.job, tally.report("stopped")));
+    if (!job.isDryRun && tally.mayHaveWritten) await auditImport(run.job, tally.report("stopped"));
   }
   return tally.report(tally.isStopped ? "stopped" : "completed");
 }

@@ -14,7 +14,6 @@ import { findCustomerRecord } from "../../store/cell/customer-list.ts";
 import { mapCustomers, NO_CUSTOMER, type ShownCustomer } from "../../store/cell/customers.ts";
 import { openWallet } from "../../store/cell/open-wallets.ts";
 import type { AuditRecord } from "../../store/control/audit-scan.ts";
-import { withRetries } from "../bulk/chunks.ts";
 import { forEachAtOnce } from "../bulk/each-customer.ts";
 import type { Caller } from "../bulk/turns.ts";
 import { type Context, recordAudit, startBulk } from "../context.ts";
@@ -116,7 +115,7 @@ export async function undoEntry(
     record: async ({ action, counts, credits, held, spent }) => {
       if (!mayHaveWritten || !(action in BULK_ACTIONS)) return null;
       const after = { entry: entryId, ...counts, credits, held, spent };
-      return withRetries(() => recordAudit(cell, bulk, { action: "change.undone", subject: action, after }));
+      return recordAudit(cell, bulk, { action: "change.undone", subject: action, after });
     },
   });
 }

@@ -1,11 +1,22 @@
 import { bigints, timestamps } from "../../postgres/binary-array.ts";
 import { readInteger, readText } from "../../postgres/column.ts";
-import { boolean, findRow, getRow, integer, listRows } from "../../postgres/row.ts";
+import {
+  boolean,
+  describeRow,
+  findRow,
+  getRow,
+  instant,
+  integer,
+  listRows,
+  orNull,
+  type RowOf,
+} from "../../postgres/row.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
-import type { CustomerNumber, EnvironmentId, Instant } from "../../primitives/brand.ts";
+import { brandAs, type CustomerNumber, type EnvironmentId, type Instant } from "../../primitives/brand.ts";
 import { firstUuidOf, formatUuid } from "../../primitives/uuid.ts";
 import { type AuditRecord, auditRow } from "../control/audit-scan.ts";
 import type { BulkStart } from "./audit.ts";
+import { readClock } from "./clock.ts";
 import type { WalletName } from "./wallets.ts";
 
 const ROW = auditRow("a.customer_number");
@@ -67,6 +78,9 @@ export function listEntriesOfCall(
   return listRows(tx, LIST_OF_CALL, parameters, ROW);
 }
 
+/** After a failover, the clock may be this much slower, so that a change has entries from before its start. */
+export const CLOCK_STEP_MS_MAX = 60_000;
+
 const COUNT_OF_BULK = statement(
   "audit.count_of_bulk",
   `
@@ -83,7 +97,39 @@ export function countEntriesOfBulk(
   environmentId: EnvironmentId,
   { id, startedAt }: BulkStart,
 ): Promise<number> {
-  return getRow(tx, COUNT_OF_BULK, [environmentId, firstUuidOf(startedAt), formatUuid(id)], integer(""));
+  const from = firstUuidOf(brandAs<Instant>(startedAt - CLOCK_STEP_MS_MAX));
+  return getRow(tx, COUNT_OF_BULK, [environmentId, from, formatUuid(id)], integer(""));
+}
+
+const END = describeRow({
+  endedAt: orNull(
+    instant(`(
+    select e.recorded_at
+    from cell.audit as e
+    where e.environment_id = $1
+      and e.after ->> 'startEntry' = $2
+    limit 1
+  )`),
+  ),
+  isActive: boolean(`exists (
+    select
+    from cell.audit as a
+    where a.environment_id = $1
+      and a.id >= $3::uuid
+      and a.after ->> 'inBulk' = $2
+  )`),
+});
+
+const FIND_BULK_END = statement("audit.find_bulk_end", `select ${END.list}`);
+
+/** When a bulk change ended, by the entry of its start. `isActive`: it has changed a customer within the last `activeMs`. */
+export async function findBulkEnd(
+  tx: Tx,
+  environmentId: EnvironmentId,
+  { startId, activeMs }: { readonly startId: string; readonly activeMs: number },
+): Promise<RowOf<typeof END>> {
+  const recent = firstUuidOf(brandAs<Instant>((await readClock(tx)) - activeMs));
+  return getRow(tx, FIND_BULK_END, [environmentId, startId, recent], END);
 }
 
 const HAS_LATER = statement(

@@ -68,14 +68,18 @@ export type BulkStart = {
 
 export const BULK_STARTED = "bulk_change.started";
 
-// Transactions of the same change insert the same row.
-const INSERT_START = statement(
-  "audit.insert_start",
+const INSERT_ONCE = statement(
+  "audit.insert_once",
   `${INSERT_ROWS}
   on conflict (environment_id, id) do nothing`,
 );
 
-/** Records that a bulk change has started, unless an earlier transaction did. */
+/** Records an entry, unless an earlier transaction did. */
+export function insertAuditOnce(tx: Tx, row: AuditRow & { readonly id: Uuid }): Promise<Rows> {
+  return tx.run(INSERT_ONCE, columnsOf([row]));
+}
+
+/** Records that a bulk change has started. Each transaction of the change calls this. */
 export function insertBulkStart(
   tx: Tx,
   where: Pick<AuditRow, "environmentId" | "actor">,
@@ -83,7 +87,7 @@ export function insertBulkStart(
 ): Promise<Rows> {
   const about = { customerNumber: null, before: null, after: null };
   const row = { ...where, ...about, id, recordedAt: startedAt, action: BULK_STARTED, subject: action };
-  return tx.run(INSERT_START, columnsOf([row]));
+  return insertAuditOnce(tx, row);
 }
 
 function columnsOf(rows: readonly AuditRow[]): readonly Parameter[] {
