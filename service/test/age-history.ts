@@ -29,6 +29,19 @@ export async function ageHistory(database: TestDatabase, ms: number): Promise<vo
   await database.query("set session_replication_role = origin");
 }
 
+/** Moves the audit log of the cell into the past, with the IDs by which the entries of a bulk change refer to its start. */
+export async function ageAudit(database: TestDatabase, ms: number): Promise<void> {
+  await database.query("set session_replication_role = replica");
+  const start = renameAt("(after ->> 'inBulk')", ms);
+  await database.query(
+    `update cell.audit
+     set id = ${renameAt("id", ms)},
+       recorded_at = recorded_at - interval '${ms} ms',
+       after = case when after ? 'inBulk' then after || jsonb_build_object('inBulk', ${start}) else after end`,
+  );
+  await database.query("set session_replication_role = origin");
+}
+
 /** An SQL expression for the same ID with an earlier time. */
 export function renameAt(id: string, ms: number): string {
   const hex = `replace(${id}::text, '-', '')`;

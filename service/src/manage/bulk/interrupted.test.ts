@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
+import { ageAudit, renameAt } from "../../../test/age-history.ts";
 import { expectSoundBooks } from "../../../test/books.ts";
 import { connectTo } from "../../../test/harness.ts";
 import { sendFile } from "../../../test/imports.ts";
@@ -24,16 +25,13 @@ async function setupThree(): Promise<Managed> {
   return managed;
 }
 
-/** The newest entries without those of single customers, up to the first that the setup made. */
+/** The newest entries of bulk changes, without those of single customers. */
 async function listCollapsed({
   manage,
 }: Managed): Promise<{ id: string; action: string; subject: string }[]> {
   const { body } = await manage("GET", "audit?limit=100&collapseBulk=true");
   const items = body["items"] as { id: string; action: string; subject: string }[];
-  return items.slice(
-    0,
-    items.findIndex(({ action }) => action === "plan.assigned"),
-  );
+  return items.filter(({ action }) => /_in_bulk$|^bulk_change|undone$|imported$/.test(action));
 }
 
 const CHANGES: Readonly<Record<string, (managed: Managed) => Promise<unknown>>> = {
@@ -152,19 +150,8 @@ test("a bulk assignment whose only commit loses its response counts it, and can 
 test("a change of each customer counts a commit whose response was lost, and so does its undo", async () => {
   const managed = await setupThree();
   const { cell, context, loseNextCommitReply } = await openLossyCell(managed);
-  const entry = { action: "customers.blocked_in_bulk", subject: "customers", after: {} };
   loseNextCommitReply();
-  const { auditEntryId, ...counts } = await changeEach(
-    cell,
-    context,
-    IDS,
-    CALLER,
-    entry,
-    async (bulk, customerId) => {
-      const { kind } = await blockCustomer(cell, bulk, { customerId, isBlocked: true });
-      return kind === "changed" ? "changed" : "unchanged";
-    },
-  );
+  const { auditEntryId, ...counts } = await blockThree({ cell, context }, async () => {});
   expect(counts).toEqual({ changed: 3, unchanged: 0, refused: [] });
   loseNextCommitReply();
   expect(await undoEntry(cell, context, String(auditEntryId), CALLER)).toMatchObject({
@@ -175,6 +162,53 @@ test("a change of each customer counts a commit whose response was lost, and so 
     { action: "customers.blocked_in_bulk", after: { changed: 3 } },
   ]);
 });
+
+const ENTRY = { action: "customers.blocked_in_bulk", subject: "customers", after: {} };
+
+/** Blocks three customers. Calls `onChanged` after each. */
+function blockThree(
+  { cell, context }: Pick<Managed, "cell" | "context">,
+  onChanged: (changed: number) => Promise<void>,
+) {
+  let changed = 0;
+  return changeEach(cell, context, IDS, CALLER, ENTRY, async (bulk, customerId) => {
+    const { kind } = await blockCustomer(cell, bulk, { customerId, isBlocked: true });
+    changed += 1;
+    await onChanged(changed);
+    return kind === "changed" ? "changed" : "unchanged";
+  });
+}
+
+test("the entry of a whole change is written once, even if its commit loses its response", async () => {
+  const managed = await setupThree();
+  const lossy = await openLossyCell(managed);
+  const { auditEntryId } = await blockThree(lossy, async (changed) => {
+    if (changed === 3) lossy.loseNextCommitReply();
+  });
+  const { body } = await managed.manage("GET", "audit?action=customers.blocked_in_bulk");
+  expect(body["items"]).toMatchObject([{ id: auditEntryId }]);
+});
+
+test.each([
+  [30_000, 3, 3],
+  // Too far to be found, but those that were counted stay counted.
+  [600_000, 1, 0],
+])(
+  "if the clock goes back by %i ms during a bulk change, its count does not decrease",
+  async (ms, changedMin, undone) => {
+    const managed = await setupThree();
+    const lossy = await openLossyCell(managed);
+    lossy.loseNextCommitReply();
+    const outcome = await blockThree(lossy, async (changed) => {
+      if (changed < 3) return;
+      await managed.database.query("set session_replication_role = replica");
+      await managed.database.query(`update cell.audit set id = ${renameAt("id", ms)} where after ? 'inBulk'`);
+    });
+    expect(outcome.changed).toBeGreaterThanOrEqual(changedMin);
+    const { body } = await managed.manage("POST", `audit/${outcome.auditEntryId}/undo`);
+    expect(body).toMatchObject({ undone });
+  },
+);
 
 const UNDONE_STARTS: readonly (readonly [string, object])[] = [
   ["credits.added_in_bulk", { credits: 150 }],
@@ -189,6 +223,11 @@ test.each(UNDONE_STARTS)(
     const { manage, database } = managed;
     await loseEntries(managed, action);
     await CHANGES[action]?.(managed);
+    const [running] = await listCollapsed(managed);
+    const refused = await manage("POST", `audit/${running?.id}/undo`);
+    expect(refused).toMatchObject({ status: 409, body: { code: "not_undoable" } });
+    expect(refused.headers.get("retry-after")).toBe("60");
+    await ageAudit(managed.database, 61_000);
     const [start] = await listCollapsed(managed);
     const undo = async (path: string) => (await manage("POST", `audit/${start?.id}/${path}`)).body;
     expect(await undo("undo/preview")).toMatchObject({ action, undone: 3, ...report });

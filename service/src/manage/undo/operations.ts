@@ -148,6 +148,12 @@ function describe(outcome: UndoOutcome): Static<typeof Undo> {
     ...{ action, undone: counts.undone, alreadyUndone: counts.already_undone },
     ...{ changedSince: counts.changed_since, nothingLeft: counts.nothing_left, moved: counts.moved },
     ...{ notRestorable: counts.not_restorable, erased: counts.erased },
+  if (outcome.kind === "running")
+    throw new Problem("not_undoable", {
+      detail:
+        "The bulk change is still running, or was cut off less than a minute ago. Try again in a minute.",
+      retryAfterSeconds: 60,
+    });
     ...{ credits, held, spent, customers: [...customers], auditEntryId },
   };
 }

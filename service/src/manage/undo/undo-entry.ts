@@ -7,7 +7,13 @@ import { brandAs, type CustomerId, type EnvironmentId, type Instant } from "../.
 import { parseTimestamp } from "../../primitives/timestamp.ts";
 import { firstUuidOf } from "../../primitives/uuid.ts";
 import { BULK_STARTED } from "../../store/cell/audit.ts";
-import { type BulkCall, findAuditEntry, listEntriesOfCall } from "../../store/cell/audit-entries.ts";
+import {
+  type BulkCall,
+  CLOCK_STEP_MS_MAX,
+  findAuditEntry,
+  findBulkEnd,
+  listEntriesOfCall,
+} from "../../store/cell/audit-entries.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { readClock } from "../../store/cell/clock.ts";
 import { findCustomerRecord } from "../../store/cell/customer-list.ts";
@@ -38,8 +44,10 @@ const BULK_ACTIONS: Readonly<Record<string, UndoableAction>> = {
 /** Customers in the response. The counts include all. */
 const SHOWN_MAX = 200;
 const PAGE_SIZE = 500;
-/** No call runs that long. Entries are not searched for longer after the start of a change without an end. */
-const CALL_MS_MAX = 86_400_000;
+/** A bulk change without an end may still be running if it has a newer entry than this. */
+const RUNNING_MS = 60_000;
+/** Longer than any pause between two entries of a bulk change. Its entries are searched for this long after the latest. */
+const PAUSE_MS_MAX = 3_600_000;
 
 type UndoneCustomer = CustomerUndo & ShownCustomer;
 
@@ -55,7 +63,12 @@ export type UndoReport = {
   readonly auditEntryId: string | null;
 };
 
-export type UndoOutcome = UndoReport | { readonly kind: "not_found" } | { readonly kind: "not_undoable" };
+/** `running`: the bulk change may still change customers. */
+export type UndoOutcome =
+  | UndoReport
+  | { readonly kind: "not_found" }
+  | { readonly kind: "not_undoable" }
+  | { readonly kind: "running" };
 
 type Undoing = (entry: CustomerEntry, customerId: CustomerId, isBulk: boolean) => Promise<CustomerUndo>;
 
@@ -136,10 +149,7 @@ export function previewUndo(
       const open = { ...record, environmentId, catalog, clock: await readClock(tx) };
       return decideUndo(tx, open, entry);
     });
-  return runUndo(cell, environmentId, entryId, caller, {
-    undo,
-    record: async () => null,
-  });
+  return runUndo(cell, environmentId, entryId, caller, { undo, record: async () => null });
 }
 
 async function runUndo(
@@ -151,8 +161,8 @@ async function runUndo(
 ): Promise<UndoOutcome> {
   const entry = await single(cell, (tx) => findAuditEntry(tx, environmentId, entryId));
   if (entry === null) return { kind: "not_found" };
-  const pages = pagesOf(cell, environmentId, entry);
-  if (pages === null) return { kind: "not_undoable" };
+  const pages = await findPages(cell, environmentId, entry);
+  if (pages === "not_undoable" || pages === "running") return { kind: pages };
   const counts = { ...NONE };
   const total = { credits: 0, held: 0, spent: 0 };
   const customers: UndoneCustomer[] = [];
@@ -198,16 +208,17 @@ type CustomerPage = {
   readonly names: ReadonlyMap<CustomerEntry["customerNumber"], ShownCustomer>;
 };
 
-/** The entries to undo: this one, or the per-customer entries of a bulk change. Null if it cannot be undone. */
-function pagesOf(
+/** The entries to undo: this one, or the per-customer entries of a bulk change. */
+async function findPages(
   cell: Pool,
   environmentId: EnvironmentId,
   entry: AuditRecord,
-): AsyncGenerator<CustomerPage> | null {
+): Promise<AsyncGenerator<CustomerPage> | "not_undoable" | "running"> {
   if (isCustomerEntry(entry)) return onePage(cell, environmentId, entry);
   const action = BULK_ACTIONS[actionOf(entry)];
-  const range = rangeOf(entry);
-  if (action === undefined || range === null) return null;
+  if (action === undefined) return "not_undoable";
+  const range = await findRange(cell, environmentId, entry);
+  if (typeof range === "string") return range;
   return bulkPages(cell, environmentId, { action, actor: entry.actor, startId: range.startId }, range);
 }
 
@@ -216,14 +227,26 @@ function actionOf({ action, subject }: AuditRecord): string {
   return action === BULK_STARTED ? subject : action;
 }
 
-type BulkRange = Pick<BulkCall, "startId"> & { readonly from: Instant; readonly until: Instant };
+type BulkRange = Pick<BulkCall, "startId"> & {
+  readonly from: Instant;
+  /** Null for a change that was cut off. */
+  readonly until: Instant | null;
+};
 
-/** When a bulk change ran, by the entry of its start, or by the entry of the whole change. Null for a change before 0.2. */
-function rangeOf({ action, id, recordedAt, after }: AuditRecord): BulkRange | null {
-  if (action === BULK_STARTED)
-    return { startId: id, from: recordedAt, until: brandAs<Instant>(recordedAt + CALL_MS_MAX) };
+/** When a bulk change ran, by the entry of its start, or by the entry of the whole change. A change before 0.2 has no start. */
+async function findRange(
+  cell: Pool,
+  environmentId: EnvironmentId,
+  { action, id, recordedAt, after }: AuditRecord,
+): Promise<BulkRange | "not_undoable" | "running"> {
+  if (action === BULK_STARTED) {
+    const { endedAt, isActive } = await single(cell, (tx) =>
+      findBulkEnd(tx, environmentId, { startId: id, activeMs: RUNNING_MS }),
+    );
+    return endedAt === null && isActive ? "running" : { startId: id, from: recordedAt, until: endedAt };
+  }
   const { startedAt: started, startEntry } = after ?? {};
-  if (typeof started !== "string") return null;
+  if (typeof started !== "string") return "not_undoable";
   const startedAt = parseTimestamp(started);
   assert(startedAt.kind === "instant", "a bulk change has the time of its start");
   const startId = typeof startEntry === "string" ? startEntry : null;
@@ -245,17 +268,20 @@ async function* bulkPages(
   { from, until }: BulkRange,
 ): AsyncGenerator<CustomerPage> {
   // IDs of the same millisecond have no order, so the range ends after it.
-  const before = firstUuidOf(brandAs<Instant>(until + 1));
-  for (let after = firstUuidOf(from); ; ) {
+  // Without the ID of the start, other changes with the same request ID may be near.
+  const step = call.startId === null ? 0 : CLOCK_STEP_MS_MAX;
+  const idAt = (at: number): string => firstUuidOf(brandAs<Instant>(at));
+  for (let [after, latest] = [idAt(from - step), from]; ; ) {
+    const before = idAt(until === null ? latest + PAUSE_MS_MAX : until + step + 1);
     const range = { after, before, limit: PAGE_SIZE };
     const page = await single(cell, async (tx) => {
       const entries = await listEntriesOfCall(tx, environmentId, call, range);
       return withNames(tx, environmentId, entries.filter(isCustomerEntry));
     });
-    yield page;
     const last = page.entries.at(-1);
-    if (last === undefined || page.entries.length < PAGE_SIZE) return;
-    after = last.id;
+    if (last === undefined) return;
+    yield page;
+    [after, latest] = [last.id, last.recordedAt];
   }
 }
 

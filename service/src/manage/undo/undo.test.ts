@@ -220,6 +220,13 @@ test("the undo of a bulk change keeps what single calls with its request ID have
 });
 
 test("a bulk change whose entries do not name its start is undone", async () => {
+test("a bulk change that has ended is undone by the entry of its start too", async () => {
+  const { bulk, undo, lastEntry } = await setupFive();
+  await bulk("bulk-blocks", { blocked: true });
+  const { id } = await lastEntry("bulk_change.started");
+  expect(await undo(id)).toMatchObject({ undone: 5 });
+});
+
   const { bulk, undo, database } = await setupFive();
   const { auditEntryId } = await bulk("bulk-blocks", { blocked: true });
   await database.query("set session_replication_role = replica");
