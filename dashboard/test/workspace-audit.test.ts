@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { renameAt } from "../../service/test/age-history.ts";
+import { ageAudit, renameAt } from "../../service/test/age-history.ts";
 import { setupManage } from "../../service/test/manage.ts";
 import { isKnownAction } from "../src/features/audit/sentences.ts";
 import { expectAccessible } from "./axe.ts";
@@ -70,6 +70,33 @@ test("a bulk change is undone from its entry, with a preview of the spent credit
   await page.getByRole("button", { name: "Undo…" }).click();
   await dialog.getByText("Nothing can be undone.").waitFor();
   expect(await dialog.getByRole("button", { name: "Undo in test" }).isDisabled()).toBe(true);
+});
+
+test("the start of a bulk change that was cut off is undone, also for customers who spent all credits", async () => {
+  const { service, manage, consume, database } = await setupManage();
+  await manage("POST", "customers/bob/plan", { body: { plan: "pro" } });
+  // The entry of the whole change is never written.
+  await database.query(`
+    create function cell.lose() returns trigger language plpgsql as $$ begin raise 'lost'; end $$;
+    create trigger lose before insert on cell.audit for each row when (new.action = 'credits.added_in_bulk')
+    execute function cell.lose()`);
+  const body = { customerIds: ["bob"], credits: 50, kind: "manual", reference: "r" };
+  expect((await manage("POST", "bulk-credits", { body })).status).toBe(500);
+  await consume({ customerId: "bob", feature: "image.render", quantity: 15, idempotencyKey: "k" });
+  await ageAudit(database, 61_000);
+  const page = await signIn(service.url, `${PATH}?action=bulk_change.started`);
+  await page.getByRole("button", { name: "Undo…" }).click();
+  const dialog = page.getByRole("dialog", { name: "Undo change" });
+  await dialog.getByText("Removes no credits.").waitFor();
+  await dialog.getByRole("row", { name: /bob\s+All credits spent/ }).waitFor();
+  await dialog.getByText("a later reversal returns nothing").waitFor();
+  await expectAccessible(page);
+  await dialog.getByRole("button", { name: "Revoke the spent credits in test" }).click();
+  await dialog.getByText("Revoked the spent credits").waitFor();
+  await dialog.getByRole("button", { name: "Done" }).click();
+  await page.goto(`${service.url}${PATH}`);
+  await page.getByText("undid a bulk change for 1 customer").waitFor();
+  expect(await database.count("cell.audit", "action = 'grant.revoked'")).toBe(1);
 });
 
 test("a bulk change is one row, and its customers are shown on request", async () => {

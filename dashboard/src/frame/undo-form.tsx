@@ -54,20 +54,19 @@ export function ScopedUndoForm({
   if (preview.error !== null) return <ProblemCallout error={preview.error} />;
   if (preview.data === undefined) return <SkeletonRows rows={4} />;
   const report = preview.data;
+  const { undone, allSpent } = report;
+  const isUseless = undone + allSpent === 0;
   return (
     <WriteForm
       write={undo}
       request={request}
-      action={report.undone === 0 ? "Undo" : actionOf(report)}
-      isDisabled={report.undone === 0}
+      action={isUseless ? "Undo" : actionOf(report)}
+      isDisabled={isUseless}
       {...(isLive && !isConfirmed ? { wanted: "live" } : {})}
       onClose={onClose}
     >
-      <Summary
-        report={report}
-        title={report.undone === 0 ? "Nothing can be undone." : `${futureOf(report)}.`}
-      />
-      {isCredits(report) && report.undone > 0 && (
+      <Summary report={report} title={isUseless ? "Nothing can be undone." : `${futureOf(report)}.`} />
+      {isCredits(report) && !isUseless && (
         <p className="text-muted">The references of these credits cannot be reused.</p>
       )}
       <CustomerTable report={report} scope={scope} />
@@ -76,14 +75,14 @@ export function ScopedUndoForm({
 }
 
 function Undone({ report, onClose }: { report: Undo; onClose: () => void }) {
+  const { undone, allSpent } = report;
+  const nothing = allSpent === 0 ? "Nothing was undone" : "Revoked the spent credits";
   return (
     <>
       <div role="status">
         <Callout
           tone={keptOf(report).length === 0 ? "good" : "warn"}
-          title={
-            report.undone === 0 ? "Nothing was undone" : `Restored ${countOf(report.undone, "customer")}`
-          }
+          title={undone === 0 ? nothing : `Restored ${countOf(undone, "customer")}`}
         >
           <Reasons report={report} />
         </Callout>
@@ -125,14 +124,15 @@ function Reasons({ report }: { report: Undo }) {
   );
 }
 
-/** Customers who are not changed, with the reason. */
+/** Customers whose balance, plan or block does not change, with the reason. */
 function keptOf(report: Undo): (readonly [number, string])[] {
-  const { alreadyUndone, changedSince, nothingLeft, moved, notRestorable, erased } = report;
+  const { alreadyUndone, changedSince, allSpent, expired, moved, notRestorable, erased } = report;
   return (
     [
       [alreadyUndone, "already restored"],
       [changedSince, "unchanged, because of a later change"],
-      [nothingLeft, "unchanged, because all credits were spent or have expired"],
+      [allSpent, "spent all credits: nothing to remove, and a later reversal returns nothing"],
+      [expired, "unchanged, because the credits have expired"],
       [moved, "unchanged, because the credits were moved to another customer"],
       [notRestorable, "unchanged, because the previous plan cannot be assigned"],
       [erased, "erased"],
@@ -147,6 +147,7 @@ function isCredits({ action }: Undo): boolean {
 /** "Revoke 1,900 credits". */
 function actionOf(report: Undo): string {
   const { action, undone, credits } = report;
+  if (undone === 0) return "Revoke the spent credits";
   const customers = countOf(undone, "customer");
   if (isCredits(report))
     return credits === 0 ? `Restore ${customers}` : `Revoke ${countOf(credits, "credit")}`;
@@ -155,6 +156,7 @@ function actionOf(report: Undo): string {
 }
 
 function futureOf(report: Undo): string {
+  if (report.undone === 0) return "Removes no credits";
   const customers = countOf(report.undone, "customer");
   if (isCredits(report)) return `Removes ${countOf(report.credits, "credit")} from ${customers}`;
   return `Restores ${customers}`;
@@ -163,7 +165,8 @@ function futureOf(report: Undo): string {
 const OUTCOMES: Readonly<Record<Exclude<UndoneCustomer["outcome"], "undone">, string>> = {
   already_undone: "Already restored",
   changed_since: "Changed again since then",
-  nothing_left: "No credits left",
+  all_spent: "All credits spent",
+  expired: "Credits expired",
   moved: "Moved to another customer",
   not_restorable: "Previous plan cannot be assigned",
   erased: "Erased",

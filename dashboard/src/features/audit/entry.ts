@@ -7,6 +7,22 @@ export function isBulkAction(action: string): boolean {
   return /_in_bulk$|^customers\.imported$|^change\.undone$|^bulk_change\.started$/.test(action);
 }
 
+const UNDOABLE: ReadonlySet<string> = new Set([
+  "credits.added",
+  "credits.added_in_bulk",
+  "plan.assigned",
+  "plan.assigned_in_bulk",
+  "customer.blocked",
+  "customer.unblocked",
+  "customers.blocked_in_bulk",
+  "customers.unblocked_in_bulk",
+]);
+
+/** A bulk change that was cut off is undone by the entry of its start, which names the action. */
+export function isUndoable({ action, subject }: Pick<Entry, "action" | "subject">): boolean {
+  return UNDOABLE.has(action === "bulk_change.started" ? subject : action);
+}
+
 /** The element ID of an entry's sentence. */
 export function sentenceId({ id }: Entry): string {
   return `sentence-${id}`;

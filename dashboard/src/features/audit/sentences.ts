@@ -78,9 +78,10 @@ const SENTENCES: Readonly<Record<string, Describe>> = {
   ],
   "customers.blocked_in_bulk": (entry) => ["blocked ", changedIn(entry)],
   "customers.unblocked_in_bulk": (entry) => ["unblocked ", changedIn(entry)],
-  "change.undone": (entry) => [
+  "change.undone": ({ after }) => [
     "undid a bulk change for ",
-    strong(countOf(countIn(entry.after, "undone") ?? 0, "customer")),
+    // The grants of customers who had spent all credits are revoked too.
+    strong(countOf((countIn(after, "undone") ?? 0) + (countIn(after, "all_spent") ?? 0), "customer")),
   ],
   "customer.created": () => ["created customer ", CUSTOMER],
   "customer.changed": ({ after }) => ["edited ", ...fieldsOf(listIn(after, "fields")), CUSTOMER],

@@ -6,25 +6,14 @@ import { useMayActAs } from "../../frame/use-scope.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { EnvironmentContext } from "../../ui/page.tsx";
-import { type Entry, sentenceId } from "./entry.ts";
-
-const UNDOABLE: ReadonlySet<string> = new Set([
-  "credits.added",
-  "credits.added_in_bulk",
-  "plan.assigned",
-  "plan.assigned_in_bulk",
-  "customer.blocked",
-  "customer.unblocked",
-  "customers.blocked_in_bulk",
-  "customers.unblocked_in_bulk",
-]);
+import { type Entry, isUndoable, sentenceId } from "./entry.ts";
 
 /** Undoes the change that an entry recorded, after a preview. */
 export function UndoButton({ entry, sentence }: { entry: Entry; sentence: string }) {
-  const { id, action, projectId, environment } = entry;
+  const { id, projectId, environment } = entry;
   const [isOpen, setOpen] = useState(false);
   const mayUndo = useMayActAs("operator");
-  if (!mayUndo || !UNDOABLE.has(action) || projectId === null || environment === null) return null;
+  if (!mayUndo || !isUndoable(entry) || projectId === null || environment === null) return null;
   return (
     <span className="-my-1.5 inline-flex">
       <Button tone="quiet" icon={Undo2} onClick={() => setOpen(true)} aria-describedby={sentenceId(entry)}>

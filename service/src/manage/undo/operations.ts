@@ -34,7 +34,12 @@ export const Undo = Type.Object({
   undone: countOf("Customers whose change is undone.", 38),
   alreadyUndone: countOf("Customers whose change was undone before."),
   changedSince: countOf("Customers whose plan or block has changed again since. They are not changed."),
-  nothingLeft: countOf("Customers who have spent all of the credits, or whose credits have expired.", 2),
+  allSpent: countOf(
+    "Customers who have spent all of the credits. There is nothing to remove, but the credits are revoked, so that a later reversal " +
+      "does not return them.",
+    2,
+  ),
+  expired: countOf("Customers whose credits have expired."),
   moved: countOf("Customers whose credits were moved to another customer, who keeps them."),
   notRestorable: countOf(
     "Customers whose previous plan has ended, was archived, or had another plan scheduled after it.",
@@ -143,17 +148,17 @@ function describe(outcome: UndoOutcome): Static<typeof Undo> {
     throw new Problem("not_undoable", {
       detail: "Only added credits, assigned plans and blocks can be undone, and bulk changes since 0.2.",
     });
-  const { action, counts, credits, held, spent, customers, auditEntryId } = outcome;
-  return {
-    ...{ action, undone: counts.undone, alreadyUndone: counts.already_undone },
-    ...{ changedSince: counts.changed_since, nothingLeft: counts.nothing_left, moved: counts.moved },
-    ...{ notRestorable: counts.not_restorable, erased: counts.erased },
   if (outcome.kind === "running")
     throw new Problem("not_undoable", {
       detail:
         "The bulk change is still running, or was cut off less than a minute ago. Try again in a minute.",
       retryAfterSeconds: 60,
     });
+  const { action, counts, credits, held, spent, customers, auditEntryId } = outcome;
+  return {
+    ...{ action, undone: counts.undone, alreadyUndone: counts.already_undone },
+    ...{ changedSince: counts.changed_since, allSpent: counts.all_spent, expired: counts.expired },
+    ...{ moved: counts.moved, notRestorable: counts.not_restorable, erased: counts.erased },
     ...{ credits, held, spent, customers: [...customers], auditEntryId },
   };
 }

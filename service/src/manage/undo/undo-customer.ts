@@ -20,7 +20,8 @@ export const UNDO_OUTCOMES = [
   "undone",
   "already_undone",
   "changed_since",
-  "nothing_left",
+  "all_spent",
+  "expired",
   "moved",
   "not_restorable",
   "erased",
@@ -87,8 +88,9 @@ async function decideCredits(tx: Tx, open: OpenWallet, { subject }: AuditRecord)
   const spent = isExpired ? 0 : grant.credits - credits - held;
   const save = (writing: Tx, context: Context): Promise<void> =>
     saveRevocation(writing, context, open, { ...revocation, note: null });
+  if (credits + held === 0 && isExpired) return { ...KEPT, outcome: "expired" };
   // Spent credits are revoked too, so that a later reversal does not return them.
-  if (credits + held === 0) return { ...KEPT, outcome: "nothing_left", spent, save: isExpired ? null : save };
+  if (credits + held === 0) return { ...KEPT, outcome: "all_spent", spent, save };
   return { ...KEPT, outcome: "undone", credits, held, spent, save };
 }
 

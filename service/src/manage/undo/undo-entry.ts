@@ -192,7 +192,8 @@ const NONE: Record<CustomerUndo["outcome"], number> = {
   undone: 0,
   already_undone: 0,
   changed_since: 0,
-  nothing_left: 0,
+  all_spent: 0,
+  expired: 0,
   moved: 0,
   not_restorable: 0,
   erased: 0,
@@ -267,9 +268,9 @@ async function* bulkPages(
   call: BulkCall,
   { from, until }: BulkRange,
 ): AsyncGenerator<CustomerPage> {
-  // IDs of the same millisecond have no order, so the range ends after it.
   // Without the ID of the start, other changes with the same request ID may be near.
   const step = call.startId === null ? 0 : CLOCK_STEP_MS_MAX;
+  // IDs of the same millisecond have no order, so the range ends after it.
   const idAt = (at: number): string => firstUuidOf(brandAs<Instant>(at));
   for (let [after, latest] = [idAt(from - step), from]; ; ) {
     const before = idAt(until === null ? latest + PAUSE_MS_MAX : until + step + 1);

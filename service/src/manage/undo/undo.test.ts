@@ -50,8 +50,8 @@ test("credits added in bulk have one audit entry, are undone once, and the undo 
   await manage("POST", "customers/c3/grants/2/revoke");
   await manage("POST", "customers/c4/grants/2/move", { body: { to: "ada" } });
   const expected = {
-    ...{ action: "credits.added_in_bulk", undone: 2, alreadyUndone: 1, nothingLeft: 1, moved: 1 },
-    ...{ changedSince: 0, notRestorable: 0, erased: 0, credits: 70, held: 0, spent: 80 },
+    ...{ action: "credits.added_in_bulk", undone: 2, alreadyUndone: 1, allSpent: 1, moved: 1 },
+    ...{ expired: 0, changedSince: 0, notRestorable: 0, erased: 0, credits: 70, held: 0, spent: 80 },
   };
   const audits = await database.count("cell.audit");
   const previewed = await preview(entry);
@@ -59,7 +59,7 @@ test("credits added in bulk have one audit entry, are undone once, and the undo 
   const customers = previewed["customers"] as { customerId: string }[];
   expect(customers.sort((a, b) => (a.customerId < b.customerId ? -1 : 1))).toMatchObject([
     { customerId: "c1", outcome: "undone", credits: 20, spent: 30 },
-    { customerId: "c2", outcome: "nothing_left", credits: 0, spent: 50 },
+    { customerId: "c2", outcome: "all_spent", credits: 0, spent: 50 },
     { customerId: "c3", outcome: "already_undone" },
     { customerId: "c4", outcome: "moved", movedTo: "ada" },
     { customerId: "c5", outcome: "undone", credits: 50, spent: 0 },
@@ -79,11 +79,12 @@ test("credits added in bulk have one audit entry, are undone once, and the undo 
 });
 
 test("a reversal after the undo returns nothing to a customer who had spent all of the credits", async () => {
-  const { bulk, undo, customer, consume, manage, database } = await setupFive();
+  const { bulk, preview, undo, customer, consume, manage, database } = await setupFive();
   const { auditEntryId } = await bulk("bulk-credits", { ...CREDITS, customerIds: ["c1"] });
   const spent = { customerId: "c1", feature: "image.render", quantity: 15, idempotencyKey: "k" };
   const { body } = await consume(spent);
-  expect(await undo(auditEntryId)).toMatchObject({ undone: 0, nothingLeft: 1, spent: 50 });
+  expect(await undo(auditEntryId)).toMatchObject({ undone: 0, allSpent: 1, spent: 50 });
+  expect(await preview(auditEntryId)).toMatchObject({ alreadyUndone: 1, allSpent: 0 });
   await manage("POST", `customers/c1/consumes/${body["consumeId"]}/reverse`, { body: {} });
   // Only the allowance of the plan is returned.
   expect(await customer("c1")).toMatchObject({ balances: [{ balance: 100 }] });
@@ -219,7 +220,6 @@ test("the undo of a bulk change keeps what single calls with its request ID have
   expect(await customer("paying")).toMatchObject({ balances: [{ balance: 500 }] });
 });
 
-test("a bulk change whose entries do not name its start is undone", async () => {
 test("a bulk change that has ended is undone by the entry of its start too", async () => {
   const { bulk, undo, lastEntry } = await setupFive();
   await bulk("bulk-blocks", { blocked: true });
@@ -227,6 +227,7 @@ test("a bulk change that has ended is undone by the entry of its start too", asy
   expect(await undo(id)).toMatchObject({ undone: 5 });
 });
 
+test("a bulk change whose entries do not name its start is undone", async () => {
   const { bulk, undo, database } = await setupFive();
   const { auditEntryId } = await bulk("bulk-blocks", { blocked: true });
   await database.query("set session_replication_role = replica");
@@ -262,6 +263,8 @@ test("expired credits are not reported as spent", async () => {
   const { bulk, preview } = await setupFive();
   const expiresAt = new Date(Date.now() + 1_000).toISOString();
   const { auditEntryId: entry } = await bulk("bulk-credits", { ...CREDITS, expiresAt });
-  await expect.poll(() => preview(entry), { timeout: 5_000 }).toMatchObject({ undone: 0, nothingLeft: 5 });
+  await expect
+    .poll(() => preview(entry), { timeout: 5_000 })
+    .toMatchObject({ undone: 0, allSpent: 0, expired: 5 });
   expect(await preview(entry)).toMatchObject({ credits: 0, spent: 0 });
 });
