@@ -58,3 +58,34 @@ test("customers on the default plan are assigned it, so that they keep it when t
       plan: { key: "pro", isDefault: false },
     });
 });
+
+test("a bulk change of plan shows the scheduled changes that it cancels, and leaves out customers who have the plan by default", async () => {
+  const { service, manage, publish, assign, consume } = await setupManage();
+  await publish({ key: "free", name: "Free", allowances: [] });
+  expect((await manage("PUT", "default-plan", { body: { plan: "free" } })).status).toBe(200);
+  await assign("org_2", "pro");
+  // Denied, but the customer now has the default plan.
+  await consume({ customerId: "org_1", feature: "image.render", idempotencyKey: "k" });
+  const startsAt = new Date(Date.now() + 86_400_000).toISOString();
+  for (const id of ["org_1", "org_2"]) {
+    const body = { plan: id === "org_1" ? "pro" : "free", startsAt };
+    expect((await manage("POST", `customers/${id}/plan`, { body })).status).toBe(200);
+  }
+  const page = await signIn(service.url, "/projects/1/test/customers?search=org");
+  await page.getByLabel("Select the 2 rows shown").click();
+  const bar = page.getByRole("region", { name: "Selected customers" });
+  await bar.getByRole("button", { name: "Assign plan" }).click();
+  const dialog = page.getByRole("dialog", { name: "Assign plan" });
+  const plans = dialog.getByLabel("Plan", { exact: true });
+  await plans.selectOption("Pro");
+  await dialog.getByText(/^Free \(default\), 0 → Pro, 100. Cancels the change to Pro$/).waitFor();
+  await dialog.getByText("Cancels the scheduled change of 1 customer").waitFor();
+  await dialog.getByText("You cannot undo the assignment for this customer.").waitFor();
+  await expectAccessible(page);
+  await plans.selectOption("Free");
+  await dialog.getByText("Free (default), 0 (no change)").waitFor();
+  await dialog.getByText(/→ Free, 0. Cancels the change to Free$/).waitFor();
+  await dialog.getByRole("button", { name: "Assign Free to 1 customer in test" }).click();
+  await dialog.getByText("Assigned Free to 1 customer", { exact: true }).waitFor();
+  expect((await manage("GET", "customers/org_1")).body).toMatchObject({ nextPlan: { key: "pro" } });
+});

@@ -4,10 +4,11 @@ import type { Answer, Body, Scope } from "../../api/answer.ts";
 import { plansQuery } from "../../api/catalog-lists.ts";
 import { answerOf, api } from "../../api/client.ts";
 import { callOf } from "../../api/use-write.ts";
-import { formatBalances } from "../../format/numbers.ts";
+import { countOf, formatBalances } from "../../format/numbers.ts";
 import { describePlan } from "../../format/plan-standing.ts";
 import { readMoment } from "../../format/times.ts";
 import { usePoolNames, useScope } from "../../frame/use-scope.ts";
+import { Callout } from "../../ui/callout.tsx";
 import { useClock } from "../../ui/time.tsx";
 import type { BulkChange, Effect } from "../customers/bulk-change.ts";
 import { BulkDialog, type BulkDialogProps } from "../customers/bulk-dialog.tsx";
@@ -42,6 +43,7 @@ export function BulkPlanDialog({ customers, onChanged, onClose }: BulkDialogProp
   });
   const effects = preview.data?.map((customer) => describeEffect(customer, nameOf)) ?? null;
   const changing = effects?.filter(({ after }) => after !== null).map(({ customer }) => customer) ?? [];
+  const changingIds = changing.map(({ customerId }) => customerId);
   const plan = plans.find(({ key }) => key === form.plan) ?? null;
   const name = plan?.name ?? "plan";
   return (
@@ -55,10 +57,10 @@ export function BulkPlanDialog({ customers, onChanged, onClose }: BulkDialogProp
       effects={isReady ? effects : null}
       problem={preview.error}
       call={
-        isReady
+        isReady && effects !== null
           ? callOf("post", BULK_PATH, {
               params: { path: scope },
-              body: { filter: { customerIds: ids }, ...order, expectedCount: ids.length },
+              body: { filter: { customerIds: changingIds }, ...order, expectedCount: changingIds.length },
             })
           : null
       }
@@ -71,6 +73,7 @@ export function BulkPlanDialog({ customers, onChanged, onClose }: BulkDialogProp
         </p>
       )}
       {isReady && plan !== null && <BulkLosses customers={changing} plan={plan} />}
+      {isReady && <CanceledChanges customers={preview.data ?? []} />}
     </BulkDialog>
   );
 }
@@ -99,12 +102,40 @@ async function previewPlan(
   return effects;
 }
 
-function describeEffect({ before, after }: Preview, nameOf: (pool: string) => string): Effect {
+function describeEffect(customer: Preview, nameOf: (pool: string) => string): Effect {
+  const { before, after } = customer;
+  const canceled = canceledBy(customer);
+  const note = canceled === null ? "" : `. Cancels the change to ${canceled.name}`;
   return {
     customer: before,
     before: describeState(before, nameOf),
-    after: isWithoutEffect({ before, after }) ? null : describeState(after, nameOf),
+    after: isLeftOut(customer) ? null : `${describeState(after, nameOf)}${note}`,
   };
+}
+
+/** Customers whose plan does not change. Assigning a default plan explicitly is no reason to cancel a scheduled change. */
+function isLeftOut(customer: Preview): boolean {
+  const { before, after } = customer;
+  if (isWithoutEffect(customer)) return true;
+  if (canceledBy(customer) === null || before.plan === null || after.plan === null) return false;
+  const plan = { ...before.plan, isDefault: after.plan.isDefault };
+  return isWithoutEffect({ before: { ...before, plan }, after });
+}
+
+/** The scheduled change that the assignment cancels. */
+function canceledBy({ before, after }: Preview): Customer["nextPlan"] {
+  return after.nextPlan === null ? before.nextPlan : null;
+}
+
+/** Warns about scheduled changes. An undo does not restore the plan of these customers. */
+function CanceledChanges({ customers }: { customers: readonly Preview[] }) {
+  const count = customers.filter((each) => !isLeftOut(each) && canceledBy(each) !== null).length;
+  if (count === 0) return null;
+  return (
+    <Callout tone="warn" title={`Cancels the scheduled change of ${countOf(count, "customer")}`}>
+      You cannot undo the assignment for {count === 1 ? "this customer" : "these customers"}.
+    </Callout>
+  );
 }
 
 export function isWithoutEffect({ before, after }: Preview): boolean {

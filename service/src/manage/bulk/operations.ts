@@ -154,7 +154,7 @@ export function bulkOperations(parts: ManageParts): Operation[] {
       description:
         "Send the body you previewed, and the preview's `matching` value as `expectedCount`. If the number of matching " +
         `customers has changed by more than 1%, nothing is done. Checks up to ${CHECKED_MAX} customers. Safe to repeat: an ` +
-        "active plan is unchanged. The call stops soon after you disconnect or lose access; preview again to continue.",
+        "active plan is unchanged. A change that was scheduled for a customer is canceled, and an undo does not restore it. The call stops soon after you disconnect or lose access; preview again to continue.",
       params: Type.Object(environmentParams),
       body: strictObject({
         ...assignmentFields,
