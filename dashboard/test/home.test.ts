@@ -175,7 +175,7 @@ test("a possible double charge is flagged on Home and on the customer's overview
   const page = await signIn(service.url, "/projects/1/test");
   const double = part(page, "Possible double charges");
   await double.getByText(/^2 × .*, 70 credits repeated/).waitFor();
-  const since = double.getByText(/^In requests logged since/).locator("time");
+  const since = double.getByText(/^Requests logged before/).locator("time");
   const sinceAt = Date.parse((await since.getAttribute("datetime")) ?? "");
   expect((Date.now() - sinceAt) / 86_400_000).toBeCloseTo(7, 1);
   await double.getByRole("link", { name: "ada", exact: true }).click();

@@ -86,6 +86,33 @@ test("charges before the history window, or more than a minute apart, are not li
   expect(await list(managed)).toEqual([]);
 });
 
+test("charges before the latest 500 entries of a customer are not reported as examined", async () => {
+  const managed = await setupManage();
+  const { database } = managed;
+  await charge(managed, { customerId: "ada" }, { customerId: "ada" });
+  // A long run of other charges, which is normal use.
+  const addEntries = (count: number) =>
+    database.query(
+      `insert into cell.ledger
+       select (jsonb_populate_record(l, jsonb_build_object(
+         'sequence', l.sequence + i, 'quantity', 7, 'recorded_at', l.recorded_at + make_interval(secs => i / 1000.0)))).*
+       from cell.ledger as l
+       cross join generate_series(1, $1::integer) as i
+       where l.kind = 2
+         and l.sequence = (select max(sequence) from cell.ledger where kind = 2)`,
+      [count],
+    );
+  await database.query("set session_replication_role = replica");
+  await addEntries(498);
+  expect(await list(managed)).toHaveLength(1);
+  const [last] = await database.query(
+    "select floor(extract(epoch from max(recorded_at)) * 1000) as at from cell.ledger where quantity = 1",
+  );
+  await addEntries(2);
+  expect(await list(managed)).toEqual([]);
+  expect(await examinedSince(managed)).toBeGreaterThan(Number(last?.["at"]));
+});
+
 test("the response names the time since which requests were examined", async () => {
   const managed = await setupManage();
   const { database } = managed;

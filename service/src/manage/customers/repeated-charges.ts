@@ -6,7 +6,12 @@ import { formatTimestamp } from "../../primitives/timestamp.ts";
 import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { readClock } from "../../store/cell/clock.ts";
 import { mapCustomers } from "../../store/cell/customers.ts";
-import { findRepeating, listRecentCharges, type RecentCharge } from "../../store/cell/repeated-charges.ts";
+import {
+  findReadSince,
+  findRepeating,
+  listRecentCharges,
+  type RecentCharge,
+} from "../../store/cell/repeated-charges.ts";
 import { shownCustomerName, timeOf } from "../fields.ts";
 import { describeWindow, historyStartOf, notBefore, windowAnswer } from "../history-window.ts";
 import { ENVIRONMENT_PATH, environmentParams, type Operation, operation, scopeOf } from "../operation.ts";
@@ -46,11 +51,14 @@ export function repeatedChargeOperations({ control, cellOf }: ManageParts): Oper
       summary: "List possible double charges",
       description:
         `Two to ${RUN_MAX} charges of one customer with the same feature, quantity and member, each within a minute of the one before. Charges ` +
-        `that were free or reversed do not count. Looks at the newest 20,000 logged requests of the last ${DAYS} days. Newest first.`,
+        `that were free or reversed do not count. Looks at the newest 20,000 logged requests of the last ${DAYS} days, ` +
+        "and at the newest 500 ledger entries of each customer. Newest first.",
       params: Type.Object(environmentParams),
       answer: Type.Object({
         items: Type.Array(RepeatedCharge),
-        examinedSince: timeOf("Logged requests from this time on were examined. Earlier ones were not."),
+        examinedSince: timeOf(
+          "All logged requests from this time on were examined. Earlier ones were examined only in part, or not at all.",
+        ),
         ...windowAnswer,
       }),
       handle: async (call) => {
@@ -59,12 +67,14 @@ export function repeatedChargeOperations({ control, cellOf }: ManageParts): Oper
         return snapshot(cellOf(cell), async (tx) => {
           const catalog = await loadCatalog(tx, environmentId);
           const since = notBefore(start, brandAs<Instant>((await readClock(tx)) - DAYS * DAY_MS));
-          const { numbers, examinedSince } = await findRepeating(tx, environmentId, {
+          const { numbers, examinedSince: loggedSince } = await findRepeating(tx, environmentId, {
             since,
             withinMs: WITHIN_MS,
             runMax: RUN_MAX,
           });
           const charges = await listRecentCharges(tx, environmentId, numbers);
+          const readSince = (await findReadSince(tx, numbers)) ?? loggedSince;
+          const examinedSince = brandAs<Instant>(Math.max(loggedSince, readSince));
           const named = await mapCustomers(tx, environmentId, numbers);
           const features = new Map([...catalog.features.values()].map(({ id, name }) => [id, name]));
           const items = findRuns(charges.filter(({ recordedAt }) => recordedAt >= since))

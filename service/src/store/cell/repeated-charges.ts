@@ -2,6 +2,7 @@ import { bigints } from "../../postgres/binary-array.ts";
 import {
   derive,
   describeRow,
+  getRow,
   id,
   instant,
   integer,
@@ -118,7 +119,8 @@ const CHARGE = describeRow({
 /** A charge, with the fields used to detect duplicates. */
 export type RecentCharge = RowOf<typeof CHARGE>;
 
-const ENTRIES_MAX = 200;
+/** Maximum number of ledger entries of each customer, newest first. */
+const ENTRIES_MAX = 500;
 
 const LIST_RECENT = statement(
   "repeated_charges.list_recent",
@@ -152,4 +154,27 @@ export function listRecentCharges(
   customers: readonly CustomerNumber[],
 ): Promise<RecentCharge[]> {
   return listRows(tx, { ...LIST_RECENT, name: "" }, [environmentId, bigints(customers)], CHARGE);
+}
+
+const READ_SINCE = describeRow({ since: orNull(instant("max(e.recorded_at)")) });
+
+const FIND_READ_SINCE = statement(
+  "repeated_charges.find_read_since",
+  `
+  select ${READ_SINCE.list}
+  from unnest($1::bigint[]) as n (customer_number)
+  cross join lateral (
+    select l.recorded_at
+    from cell.ledger as l
+    where l.customer_number = n.customer_number
+    order by l.sequence desc
+    offset ${ENTRIES_MAX - 1}
+    limit 1
+  ) as e`,
+);
+
+/** The time since which `listRecentCharges` reads all entries of these customers. Null if it reads all they have. */
+export async function findReadSince(tx: Tx, customers: readonly CustomerNumber[]): Promise<Instant | null> {
+  const { since } = await getRow(tx, { ...FIND_READ_SINCE, name: "" }, [bigints(customers)], READ_SINCE);
+  return since;
 }
