@@ -37,6 +37,16 @@ test("sorted by balance, no customer is missed or read twice if balances change 
   expect(downloaded.slice(1)).toEqual(ids.slice(1).reverse());
 });
 
+test("sorted by balance, a search without matches reports that older customers were not searched", async () => {
+  const { service } = await setupManage();
+  const page = await signIn(service.url, `${CUSTOMERS}?search=nobody&sort=balance_desc`);
+  await page.getByText("No matches among the newest 100,000 customers").waitFor();
+  await expectAccessible(page);
+  await page.getByRole("link", { name: "Search all customers" }).click();
+  await page.getByText("No matches", { exact: true }).waitFor();
+  expect(new URL(page.url()).search).toBe("?search=nobody");
+});
+
 // The API lists the newest 100,000 customers, too many to create here. The list lacks a customer who was created after it was loaded.
 test("sorted by balance, customers missing from the list are selected and downloaded too", async () => {
   const { service, manage } = await setupManage();

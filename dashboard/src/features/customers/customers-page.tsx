@@ -267,6 +267,26 @@ function NoCustomers({
       </EmptyState>
     );
   }
+  if (isByBalance(filters)) {
+    return (
+      <EmptyState
+        icon={SearchX}
+        title="No matches among the newest 100,000 customers"
+        action={
+          <ButtonLink
+            from="/projects/$projectId/$environment/customers"
+            to="."
+            search={readFilters(conditions)}
+          >
+            Search all customers
+          </ButtonLink>
+        }
+      >
+        Older customers were not searched, because the list is sorted by balance. A search of all customers is
+        sorted by newest.
+      </EmptyState>
+    );
+  }
   return (
     <EmptyState
       icon={SearchX}
