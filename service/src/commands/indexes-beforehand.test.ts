@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { connectTo, createDatabase, type TestDatabase } from "../../test/harness.ts";
 import { migrate } from "../postgres/migrate.ts";
+import { checkMigrationsCommand } from "./migrate.ts";
 
 const GUIDE = join(import.meta.dirname, "../../../docs/operations/upgrade.md");
 const REBUILD = `
@@ -36,6 +37,19 @@ test("indexes that were built as the upgrade guide says are the migration's own,
     { index: "cell.audit_started", indisvalid: true },
   ]);
   const built = await listIndexes(database);
+  const lines: string[] = [];
+  await checkMigrationsCommand({ databaseUrl: database.url, print: (line) => lines.push(line) });
+  expect(lines.filter((line) => line.startsWith("  locks"))).toEqual([
+    expect.stringMatching(
+      /^ {2}locks cell\.customers .+ for milliseconds, because its indexes are already built$/,
+    ),
+    expect.stringMatching(
+      /^ {2}locks cell\.customers .+ for milliseconds, because its indexes are already built$/,
+    ),
+    expect.stringMatching(
+      /^ {2}locks cell\.audit .+ for milliseconds, because its indexes are already built$/,
+    ),
+  ]);
   await migrate(await connectTo(database));
   expect(await listIndexes(database)).toEqual(built);
   const withoutId = ({ id: _, ...index }: Record<string, unknown>) => index;
