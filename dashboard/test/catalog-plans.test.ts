@@ -32,7 +32,7 @@ test("a plan is created and published, and charges use its terms", async () => {
   await page.getByLabel("Limit for Audio mix", { exact: true }).fill("300");
   const preview = page.getByRole("list", { name: "Changes" });
   expect(await preview.getByRole("listitem").allTextContents()).toEqual([
-    "Includes 500 credits a month, unused credits roll over for 2 months.",
+    "Includes 500 credits a month (unused credits roll over for 2 months).",
     "Includes Audio mix: 7 credits per 60 seconds, at most 300 seconds a day.",
   ]);
   await expectAccessibleInBoth(page);

@@ -26,7 +26,7 @@ test("a bulk change of plan shows what the customers on each plan lose", async (
     .click();
   const dialog = page.getByRole("dialog", { name: "Assign plan" });
   await dialog.getByLabel("Plan", { exact: true }).selectOption("Small");
-  await dialog.getByText("Small has less for 4 customers").waitFor();
+  await dialog.getByText("Small includes less than the current plans of 4 customers").waitFor();
   const fewer = "50 credits a month instead of 900 credits a month.";
   await dialog.getByText(`3 customers on Big: No longer included: HD exports. ${fewer}`).waitFor();
   // An override excludes the feature, so this customer does not lose it.

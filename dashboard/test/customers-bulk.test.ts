@@ -85,14 +85,14 @@ test("ten of forty customers are selected and changed by mouse, and the other th
   expect(await on("pro")).toEqual(FORTY.slice(10));
   await dialog.getByRole("button", { name: "Undo…" }).click();
   const undo = page.getByRole("dialog", { name: "Undo change" });
-  await undo.getByText("Restores 10 customers.").waitFor();
+  await undo.getByText("The change will be undone for 10 customers.").waitFor();
   await undo
     .getByRole("row", { name: /Back to Pro/ })
     .first()
     .waitFor();
   await expectAccessible(page);
-  await undo.getByRole("button", { name: "Restore the plan of 10 customers in test" }).click();
-  await undo.getByText("Restored 10 customers").waitFor();
+  await undo.getByRole("button", { name: "Restore the plans of 10 customers in test" }).click();
+  await undo.getByText("Undone for 10 customers", { exact: true }).waitFor();
   expect(await on("pro")).toEqual(FORTY);
   await undo.getByRole("button", { name: "Done" }).click();
 
@@ -156,7 +156,7 @@ test("ten of forty customers are selected, blocked and unblocked by keyboard", a
   const undo = page.getByRole("dialog", { name: "Undo change" });
   await tabTo(page, undo.getByRole("button", { name: "Unblock 10 customers in test" }));
   await page.keyboard.press("Enter");
-  await undo.getByText("Restored 10 customers").waitFor();
+  await undo.getByText("Undone for 10 customers", { exact: true }).waitFor();
   expect(await blocked()).toEqual([]);
 });
 

@@ -33,7 +33,7 @@ test("overrides are added, edited and removed, one by one and all at once", asyn
   await video.getByLabel("Credits", { exact: true }).fill("40");
   await add("Allowance: Credits");
   const credits = page.getByRole("group", { name: "Credits" });
-  await credits.getByLabel("Credits a month").fill("5000");
+  await credits.getByLabel("Credits per month").fill("5000");
   await page.getByLabel("Overrides end").selectOption("On a specific date");
   await page.getByLabel("End date", { exact: true }).fill("2998-01-31T12:00");
   await expectAccessibleInBoth(page);
@@ -50,7 +50,7 @@ test("overrides are added, edited and removed, one by one and all at once", asyn
   const card = page.getByRole("list", { name: "Overrides" });
   await card.getByText("50 a day instead of 5").waitFor();
   await card.getByText("5,000 credits a month instead of 100").waitFor();
-  await card.getByText("Credits apply to each new period.").waitFor();
+  await card.getByText("The new amount applies from the next period").waitFor();
   await card.getByText("Included, in addition to the plan").waitFor();
   await expectAccessible(page);
 
@@ -74,7 +74,7 @@ test("overrides are added, edited and removed, one by one and all at once", asyn
 
   await page.getByRole("button", { name: "Remove all overrides" }).click();
   await page.getByRole("button", { name: "Remove all overrides in test" }).click();
-  await page.getByText("Removed all overrides of ada").waitFor();
+  await page.getByText("Removed all overrides for ada").waitFor();
   expect(await read()).toBeNull();
 });
 

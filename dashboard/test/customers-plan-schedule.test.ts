@@ -41,7 +41,7 @@ test("a downgrade is scheduled for the end of the period, and canceled again by 
   await page.getByText(`Renews ${periodEnd}. Cancel plan`).waitFor();
   await choosePlan(page, "Basic");
   await page.getByLabel("Starts").selectOption(`End of period, ${periodEnd}`);
-  await page.getByText("Basic has less than Pro").waitFor();
+  await page.getByText("Basic includes less than Pro").waitFor();
   await page.getByText(/^No longer included: .*export/).waitFor();
   await page.getByText("20 credits a month instead of 100 credits a month.").waitFor();
   await expectAccessibleInBoth(page);

@@ -88,7 +88,7 @@ test("setup works by keyboard with an empty catalog", async () => {
   await runShownCurl(page, "the event as curl");
   await page.getByText("Your event has arrived").waitFor();
   // Without plans, the page explains what is missing.
-  await page.getByText("There are no plans yet.").waitFor();
+  await page.getByText("No plan includes a feature yet.").waitFor();
   expect(await database.count("cell.plans")).toBe(0);
 });
 

@@ -161,7 +161,7 @@ test("each manual release or reversal is one sentence in the audit log, includin
   const after = { balances: { credits: 100 }, credits: 20 };
   expect(describe("hold.released", after)).toBe("released a hold of 20 credits for ada");
   expect(describe("hold.released", { ...after, overageCredits: 5 })).toBe(
-    "released a hold of 20 credits and 5 in overage for ada",
+    "released a hold of 20 credits and 5 credits of overage for ada",
   );
   expect(describe("hold.released", { ...after, credits: 0, overageCredits: 1 })).toBe(
     "released a hold of 1 credit of overage for ada",

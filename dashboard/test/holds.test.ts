@@ -76,7 +76,7 @@ test("the history shows how each hold ended, and links to its charge", async () 
   const rows = regionOf(page, "History").locator("tbody tr");
   await rows.first().waitFor();
   expect(await linesOf(rows)).toEqual([
-    expect.stringMatching(/× 30 \(5 held\) .*× 0 of 2,000 .*Settled \d+ not covered$/),
+    expect.stringMatching(/× 30 \(5 held\) .*× 0 of 2,000 .*Settled \d+ credits? not covered$/),
     expect.stringMatching(/× 4 .*40 0 40 Released$/),
     expect.stringMatching(/× 3 .*30 0 30 Expired$/),
     expect.stringMatching(/× 2 .*20 20 0 Charged on expiry$/),

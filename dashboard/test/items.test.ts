@@ -65,7 +65,7 @@ test("an item and its reversal link to each other, and a link to the request mar
   await expect.poll(() => markedEntries(page)).toEqual(["entry-6", "entry-3"]);
 
   await page.getByRole("button", { name: "Details of entry 3" }).click();
-  await page.getByText("Number 2 in the request").waitFor();
+  await page.getByText("Item 2 of the request").waitFor();
   await expectAccessible(page);
   await page.reload();
   await expect.poll(() => markedEntries(page)).toEqual(["entry-6", "entry-3"]);

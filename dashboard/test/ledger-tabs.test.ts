@@ -99,7 +99,7 @@ test("the plan history shows start, end and author", async () => {
   for (const scheme of ["light", "dark"] as const) {
     const page = await signIn(service.url, `${CUSTOMER}/plans`, { scheme });
     const now = rowOf(page, "Current");
-    expect(await now.textContent()).toMatch(/Team.*version 1.*Started.*No end.*The owner's/);
+    expect(await now.textContent()).toMatch(/Team.*version 1.*Started.*No end date.*The owner's/);
     expect(await rowOf(page, "Pro").textContent()).toMatch(/Pro.*version 1.*Started/);
     expect(await rowOf(page, "Pro").locator("time").count()).toBeGreaterThanOrEqual(2);
     await page.getByRole("button", { name: "Details of Pro, version 1", exact: true }).waitFor();

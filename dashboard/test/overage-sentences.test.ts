@@ -24,7 +24,7 @@ test("an allowance is described with its overage", () => {
   expect(described({})).toBe("100 credits a month");
   expect(described({ overage: 1_500 })).toBe("100 credits a month, then up to 1,500 credits of overage");
   expect(described({ overage: null, rollover: 1 })).toBe(
-    "100 credits a month, then unlimited overage, unused credits roll over for 1 month",
+    "100 credits a month (unused credits roll over for 1 month), then unlimited overage",
   );
   expect(formatAllowance({ ...MONTHLY, overage: 1 }, "Video")).toBe(
     "100 credits a month in Video, then up to 1 credit of overage",
@@ -96,7 +96,7 @@ test("charges and reversals name the overage", () => {
     formatReturn({ credits: 0, overage: 20 }),
   ]).toEqual([
     "10 credits",
-    "1 credit and 2,000 in overage",
+    "1 credit and 2,000 credits of overage",
     "1 credit of overage",
     "10 credits returned",
     "0 credits returned, 20 credits of overage reversed",
@@ -124,10 +124,10 @@ test("a key's sentence includes the overage of its charges", () => {
     event: null,
   };
   const NAMES = { feature: (): string => "Image", event: (key: string): string => key };
-  expect(describeKey(story, NAMES)).toBe("Charged ada 10 credits and 20 in overage for 3 × Image.");
+  expect(describeKey(story, NAMES)).toBe("Charged ada 10 credits and 20 credits of overage for 3 × Image.");
   expect(describeKey({ ...story, charges: [covered] }, NAMES)).toBe("Charged ada 10 credits for 3 × Image.");
   expect(describeKey({ ...story, charges: [charge, covered, charge] }, NAMES)).toBe(
-    "Charged ada 30 credits and 40 in overage for 3 items.",
+    "Charged ada 30 credits and 40 credits of overage for 3 items.",
   );
   const reversed = { feature: "image.render", quantity: 2, creditsReturned: 0, overageCredits: 20 };
   expect(describeKey({ ...story, endpoint: "consume/reverse", answer: { items: [reversed] } }, NAMES)).toBe(
@@ -147,9 +147,9 @@ test("the sentences about a hold include its overage", () => {
     items: [{ feature: "chat.tokens", quantity: 2_500, overageCredits: 5 }],
   } as const;
   expect(describeOpening(hold, "ada")).toBe(
-    "Set aside 20 credits and 5 in overage for ada (2,500 × chat.tokens).",
+    "Set aside 20 credits and 5 credits of overage for ada (2,500 × chat.tokens).",
   );
-  expect(describeResult(hold)).toBe("Settled: 20 credits and 3 in overage charged.");
+  expect(describeResult(hold)).toBe("Settled: 20 credits and 3 credits of overage charged.");
   expect(describeResult({ ...hold, status: "charged", creditsCharged: 0 })).toBe(
     "Expired without being settled: 3 credits of overage charged.",
   );

@@ -32,7 +32,7 @@ test("overage is published with a plan, used, shown separately from the balance,
     { number: 1, allowances: [{ credits: 100, overage: 0 }] },
   ]);
 
-  // 100 credits and 20 in overage, then 10 more that a hold sets aside.
+  // 100 credits and 20 credits of overage, then 10 more that a hold sets aside.
   const charged = await consume({
     customerId: "ada",
     feature: "image.render",
@@ -59,7 +59,10 @@ test("overage is published with a plan, used, shown separately from the balance,
   await page.getByText("20 credits, to be invoiced").waitFor();
   await expectAccessible(page);
   await page.getByRole("link", { name: "over", exact: true }).first().click();
-  await page.getByText("Charged ada 100 credits and 20 in overage for 12 × image.render.").first().waitFor();
+  await page
+    .getByText("Charged ada 100 credits and 20 credits of overage for 12 × image.render.")
+    .first()
+    .waitFor();
 
   await page.goBack();
   await page
@@ -71,7 +74,9 @@ test("overage is published with a plan, used, shown separately from the balance,
   await dialog.getByLabel("Quantity to reverse").fill("2");
   await dialog.getByRole("button", { name: "Reverse 20 credits of overage in test" }).waitFor();
   await dialog.getByLabel("Quantity to reverse").fill("3");
-  await dialog.getByRole("button", { name: "Reverse 10 credits and 20 in overage in test" }).waitFor();
+  await dialog
+    .getByRole("button", { name: "Reverse 10 credits and 20 credits of overage in test" })
+    .waitFor();
   await dialog.getByLabel("Quantity to reverse").fill("2");
   await dialog.getByText("20 credits of overage will be reversed.").waitFor();
   await dialog.getByRole("button", { name: "Reverse 20 credits of overage in test" }).click();
@@ -88,7 +93,7 @@ test("overage is published with a plan, used, shown separately from the balance,
   await page.getByRole("link", { name: "Holds", exact: true }).click();
   await page.getByRole("button", { name: /^Release hold/ }).click();
   const release = page.getByRole("dialog", { name: "Release hold" });
-  await release.getByText("The overage can be used again, unless its period is over.").waitFor();
+  await release.getByText("The overage can be used again, unless its period has ended.").waitFor();
   await expectAccessible(page);
   await release.getByRole("button", { name: "Release 10 credits of overage in test" }).click();
   await page.getByText("10 credits of overage no longer held").waitFor();

@@ -106,7 +106,7 @@ test("a denial takes the remaining overage into account", () => {
   const lost = { ...denial, overage: null, shortfall: null };
   expect(whyDenied(lost, format).slice(0, 2)).toEqual([
     "5 × image.render cost 50 credits. Only 12 credits were left.",
-    "The overage left at that time is no longer stored.",
+    "The overage remaining at the time is no longer on record.",
   ]);
   expect(sumOf(lost).map(({ name }) => name)).toEqual(["Required", "Available"]);
 });
@@ -156,11 +156,13 @@ test("a denial for a reached limit shows the allowed, used, requested and excess
   ]);
   expect(sumOf(denial).map(({ value }) => value)).toEqual([5, 4, 2, 1]);
   const [used] = whyDenied({ ...denial, limit: { ...LIMIT, used: 5 } }, format);
-  expect(used).toBe("Pro limits image.render to 5 a day. All 5 were used.");
+  expect(used).toBe("Pro limits image.render to 5 a day. All 5 had already been used.");
   const [one] = whyDenied({ ...denial, limit: { ...LIMIT, quantity: 1, used: 1 } }, format);
   expect(one).toBe("Pro limits image.render to 1 a day. That one had already been used.");
   const counted = { ...denial, unit: "image", limit: { ...LIMIT, used: 5 } };
-  expect(whyDenied(counted, format)[0]).toBe("Pro allows at most 5 images a day. All 5 were used.");
+  expect(whyDenied(counted, format)[0]).toBe(
+    "Pro allows at most 5 images a day. All 5 had already been used.",
+  );
   expect(whyDenied({ ...counted, limitPeriod: null }, format)[0]).toMatch(
     /^Pro allows at most 5 images per period\./,
   );

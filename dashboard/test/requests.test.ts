@@ -226,7 +226,7 @@ function setVisible(page: Page, isVisible: boolean): Promise<void> {
   );
 }
 
-test("at 1024 pixels, the outcome and the reason of every request are in the window", async () => {
+test("at a width of 1,024 pixels, the outcome and the reason of every request are visible without scrolling", async () => {
   const managed = await setupManage();
   const { service, manage, consume } = managed;
   const customerId = "org_northlight_robotics_and_automation_gmbh";

@@ -64,7 +64,7 @@ test("a bulk change is undone from its entry, with a preview of the spent credit
   await dialog.getByRole("row", { name: /carol\s+Moved to Dora Films/ }).waitFor();
   await expectAccessible(page);
   await dialog.getByRole("button", { name: "Revoke 80 credits in test" }).click();
-  await dialog.getByText("Restored 2 customers").waitFor();
+  await dialog.getByText("Undone for 2 customers", { exact: true }).waitFor();
   await dialog.getByRole("button", { name: "Done" }).click();
   expect((await manage("GET", "customers/ada")).body).toMatchObject({ balances: [{ balance: 100 }] });
   await page.getByRole("button", { name: "Undo…" }).click();
@@ -106,7 +106,7 @@ test("a bulk change is one row, and its customers are shown on request", async (
   const page = await signIn(service.url, PATH);
   await page.getByText("blocked 2 customers").waitFor();
   expect(await page.getByText("blocked bob").count()).toBe(0);
-  await page.getByLabel("Show each customer in bulk changes").check();
+  await page.getByLabel("List customers in bulk changes separately").check();
   await page.waitForURL("**?each=true");
   await page.getByText("blocked bob").first().waitFor();
   await page.goto(`${service.url}${PATH}?customerId=bob`);
@@ -125,8 +125,8 @@ test("an action filter also finds the customers in bulk changes", async () => {
   await page.getByLabel("Action", { exact: true }).selectOption("Credits revoked");
   await page.getByText(/revoked 50 credits .* from bob/).waitFor();
   expect(await lines(page).count()).toBe(2);
-  expect(await page.getByLabel("Show each customer in bulk changes").count()).toBe(0);
-  await page.getByLabel("Action", { exact: true }).selectOption("Undone bulk changes");
+  expect(await page.getByLabel("List customers in bulk changes separately").count()).toBe(0);
+  await page.getByLabel("Action", { exact: true }).selectOption("Bulk changes undone");
   await page.getByText("undid a bulk change for 2 customers").waitFor();
   expect(await lines(page).count()).toBe(1);
 });
@@ -140,10 +140,10 @@ test("an empty audit log reports that bulk changes were collapsed, and shows the
   await database.query(`update cell.audit set id = ${renameAt("id", DAY_MS)} where after ? 'inBulk'`);
   const day = new Date(Date.now() - DAY_MS).toISOString().slice(0, 10);
   const page = await signIn(service.url, `${PATH}?projectId=1&environment=test&from=${day}&to=${day}`);
-  await page.getByText("Customers in bulk changes were not searched.").waitFor();
+  await page.getByText("Individual customers in bulk changes were not searched.").waitFor();
   expect(await page.getByText("All entries were searched.").count()).toBe(0);
   await expectAccessible(page);
-  await page.getByRole("button", { name: "Show each customer in bulk changes" }).click();
+  await page.getByRole("button", { name: "List customers in bulk changes separately" }).click();
   await page.getByText("blocked bob").waitFor();
 });
 
@@ -182,7 +182,7 @@ test("undoing a live change requires a typed confirmation", async () => {
   expect(await button.isDisabled()).toBe(true);
   await dialog.getByLabel("Type live to confirm").fill("live");
   await button.click();
-  await dialog.getByText("Restored 1 customer").waitFor();
+  await dialog.getByText("Undone for 1 customer", { exact: true }).waitFor();
 });
 
 test("an admin exports the filtered log, and an operator cannot", async () => {
@@ -267,7 +267,7 @@ test("plans, pools and event keys are shown by name", async () => {
   // A cancellation assigns the same plan with an end.
   await manage("POST", "customers/ada/plan", { body: { plan: "max", endsAt: "period_end", shorten: true } });
   await page.reload();
-  await page.getByText("scheduled the end of plan The largest for ada").waitFor();
+  await page.getByText("set the end date of plan The largest for ada").waitFor();
   await manage("PUT", "pools/gpu", { body: { name: "GPU time" } });
   await manage("PUT", "event-keys/tokens", { body: { name: "Generated tokens" } });
   await manage("POST", "customers/ada/credits", { body: { ...CREDITS, pool: "gpu" } });

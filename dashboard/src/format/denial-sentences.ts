@@ -98,7 +98,7 @@ function describeLeft({ balance, overage, shortfall }: Position, one: "was" | "i
 }
 
 function lostOverage({ shortfall }: Position): string[] {
-  return shortfall === null ? ["The overage left at that time is no longer stored."] : [];
+  return shortfall === null ? ["The overage remaining at the time is no longer on record."] : [];
 }
 
 function creditsReset({ resetsAt }: Position, format: FormatTime): string {
@@ -114,7 +114,7 @@ function limitSentence({ limit, limitPeriod, feature, unit, quantity }: NamedDen
       ? `${ofPlan} limits ${feature} to ${formatCount(most)} ${formatSpan(limitPeriod)}.`
       : `${ofPlan} allows ${formatLimit({ quantity: most, period: limitPeriod }, unit)}.`;
   if (most > 0 && used >= most)
-    return `${allowed} ${most === 1 ? "That one had already been" : `All ${formatCount(most)} were`} used.`;
+    return `${allowed} ${most === 1 ? "That one" : `All ${formatCount(most)}`} had already been used.`;
   const were = used === 1 ? "1 was used" : `${formatCount(used)} were used`;
   return `${allowed} ${were}, and the request asked for ${formatCount(quantity)} more.`;
 }

@@ -5,11 +5,11 @@ import { nameOverage } from "./terms.ts";
 
 type Parts = { readonly credits: number; readonly overage: number };
 
-/** "10 credits", "10 credits and 20 in overage", "20 credits of overage". */
+/** "10 credits", "10 credits and 20 credits of overage", "20 credits of overage". */
 export function formatCharge({ credits, overage }: Parts): string {
   if (overage === 0) return countOf(credits, "credit");
   if (credits === 0) return `${countOf(overage, "credit")} of overage`;
-  return `${countOf(credits, "credit")} and ${formatCount(overage)} in overage`;
+  return `${countOf(credits, "credit")} and ${countOf(overage, "credit")} of overage`;
 }
 
 type Entry = {

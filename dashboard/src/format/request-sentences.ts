@@ -86,7 +86,7 @@ export const PROBLEMS: ReadonlyMap<string, string> = new Map([
   ["feature_not_found", "Unknown feature"],
   ["charge_not_found", "Unknown charge"],
   ["charge_too_old", "Charge older than 35 days"],
-  ["nothing_to_reverse", "Charge already reversed"],
+  ["nothing_to_reverse", "Quantity can no longer be reversed"],
   ["hold_not_found", "Unknown hold"],
   ["hold_settled", "Hold already settled"],
   ["hold_released", "Hold already released"],

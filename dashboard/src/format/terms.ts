@@ -28,20 +28,28 @@ export function chargeOf({ credits, per }: Cost, quantity: number): number {
   return Math.ceil((quantity * credits) / per);
 }
 
-/** "5,000 credits a month, then up to 500 credits of overage, unused credits roll over for 1 month". */
+/** "5,000 credits a month (unused credits roll over for 1 month), then up to 500 credits of overage". */
 export function formatAllowance(allowance: Allowance, pool: string | null = null): string {
-  const credits = formatPeriodCredits(allowance);
-  return [pool === null ? credits : `${credits} in ${pool}`, ...formatExtras(allowance)].join(", ");
+  const rollover = formatRollover(allowance).map((extra) => ` (${extra})`);
+  const overage = formatThen(allowance).map((extra) => `, ${extra}`);
+  return [formatPeriodCredits(allowance), pool === null ? "" : ` in ${pool}`, ...rollover, ...overage].join(
+    "",
+  );
 }
 
 /** The terms of an allowance besides its credits: "then unlimited overage", "unused credits roll over for 1 month". */
-export function formatExtras({ period, rollover, overage }: Allowance): string[] {
-  return [
-    ...(overage === 0 ? [] : [`then ${nameOverage(overage)}`]),
-    ...(rollover === 0 || period === "once"
-      ? []
-      : [`unused credits roll over for ${countOf(rollover, period)}`]),
-  ];
+export function formatExtras(allowance: Allowance): string[] {
+  return [...formatThen(allowance), ...formatRollover(allowance)];
+}
+
+function formatThen({ overage }: Allowance): string[] {
+  return overage === 0 ? [] : [`then ${nameOverage(overage)}`];
+}
+
+function formatRollover({ period, rollover }: Allowance): string[] {
+  return rollover === 0 || period === "once"
+    ? []
+    : [`unused credits roll over for ${countOf(rollover, period)}`];
 }
 
 /** "up to 500 credits of overage", "unlimited overage", "no overage". */

@@ -21,7 +21,7 @@ type UndoneCustomer = Undo["customers"][number];
 
 type Props = {
   entryId: string;
-  /** Set if "live" was typed just before, for the change itself. */
+  /** True if the user has just typed "live" to confirm the original change. */
   isConfirmed?: boolean;
   onUndone: () => void;
   onClose: () => void;
@@ -82,7 +82,7 @@ function Undone({ report, onClose }: { report: Undo; onClose: () => void }) {
       <div role="status">
         <Callout
           tone={keptOf(report).length === 0 ? "good" : "warn"}
-          title={undone === 0 ? nothing : `Restored ${countOf(undone, "customer")}`}
+          title={undone === 0 ? nothing : `Undone for ${countOf(undone, "customer")}`}
         >
           <Reasons report={report} />
         </Callout>
@@ -112,7 +112,7 @@ function Reasons({ report }: { report: Undo }) {
       ? []
       : [`${countOf(spent, "credit")} ${spent === 1 ? "was" : "were"} already spent and cannot be removed.`]),
     ...(held === 0 ? [] : [`${countOf(held, "held credit")} will be revoked when the hold ends.`]),
-    ...keptOf(report).map(([count, reason]) => `${countOf(count, "customer")} ${reason}.`),
+    ...keptOf(report),
   ];
   if (sentences.length === 0) return null;
   return (
@@ -124,20 +124,25 @@ function Reasons({ report }: { report: Undo }) {
   );
 }
 
-/** Customers whose balance, plan or block does not change, with the reason. */
-function keptOf(report: Undo): (readonly [number, string])[] {
+/** Sentences about the customers whose balance, plan or block does not change. */
+function keptOf(report: Undo): string[] {
   const { alreadyUndone, changedSince, allSpent, expired, moved, notRestorable, erased } = report;
-  return (
+  const spent = allSpent === 1 ? "customer has" : "customers have";
+  const unchanged = (count: number, why: string) =>
+    `${countOf(count, "customer")} ${count === 1 ? "is" : "are"} unchanged because ${why}.`;
+  const sentences: [number, string][] = [
+    [alreadyUndone, `Already undone for ${countOf(alreadyUndone, "customer")}.`],
+    [changedSince, unchanged(changedSince, "of a later change")],
     [
-      [alreadyUndone, "already restored"],
-      [changedSince, "unchanged, because of a later change"],
-      [allSpent, "spent all credits: nothing to remove, and a later reversal returns nothing"],
-      [expired, "unchanged, because the credits have expired"],
-      [moved, "unchanged, because the credits were moved to another customer"],
-      [notRestorable, "unchanged, because the previous plan cannot be assigned"],
-      [erased, "erased"],
-    ] as const
-  ).filter(([count]) => count > 0);
+      allSpent,
+      `${formatCount(allSpent)} ${spent} spent all credits: nothing to remove, and a later reversal returns nothing.`,
+    ],
+    [expired, unchanged(expired, "the credits have expired")],
+    [moved, unchanged(moved, "the credits were moved to another customer")],
+    [notRestorable, unchanged(notRestorable, "the previous plan cannot be assigned")],
+    [erased, `${countOf(erased, "customer")} ${erased === 1 ? "has" : "have"} been erased.`],
+  ];
+  return sentences.flatMap(([count, sentence]) => (count === 0 ? [] : [sentence]));
 }
 
 function isCredits({ action }: Undo): boolean {
@@ -150,8 +155,8 @@ function actionOf(report: Undo): string {
   if (undone === 0) return "Revoke the spent credits";
   const customers = countOf(undone, "customer");
   if (isCredits(report))
-    return credits === 0 ? `Restore ${customers}` : `Revoke ${countOf(credits, "credit")}`;
-  if (action.startsWith("plan.")) return `Restore the plan of ${customers}`;
+    return credits === 0 ? `Undo for ${customers}` : `Revoke ${countOf(credits, "credit")}`;
+  if (action.startsWith("plan.")) return `Restore the ${undone === 1 ? "plan" : "plans"} of ${customers}`;
   return `${action.includes("unblocked") ? "Block" : "Unblock"} ${customers}`;
 }
 
@@ -159,11 +164,11 @@ function futureOf(report: Undo): string {
   if (report.undone === 0) return "Removes no credits";
   const customers = countOf(report.undone, "customer");
   if (isCredits(report)) return `Removes ${countOf(report.credits, "credit")} from ${customers}`;
-  return `Restores ${customers}`;
+  return `The change will be undone for ${customers}`;
 }
 
 const OUTCOMES: Readonly<Record<Exclude<UndoneCustomer["outcome"], "undone">, string>> = {
-  already_undone: "Already restored",
+  already_undone: "Already undone",
   changed_since: "Changed again since then",
   all_spent: "All credits spent",
   expired: "Credits expired",
@@ -179,7 +184,7 @@ function CustomerTable({ report, scope }: { report: Undo; scope: Scope }) {
   return (
     <div className="max-h-72 overflow-y-auto rounded-md border border-line">
       <Table
-        label="Preview of the customers"
+        label="Affected customers"
         columns={columns}
         rows={customers.map((customer, index) => ({ ...customer, key: String(index) }))}
         keyOf={({ key }) => key}
@@ -218,6 +223,6 @@ function describeCustomer(
   if (isCredits(report))
     return `−${countOf(credits, "credit")}${spent === 0 ? "" : ` (${formatCount(spent)} spent)`}`;
   if (report.action.startsWith("plan."))
-    return `Back to ${plan === null ? "no assigned plan" : planOf(plan)}`;
+    return plan === null ? "No assigned plan" : `Back to ${planOf(plan)}`;
   return report.action.includes("unblocked") ? "Blocked again" : "Unblocked";
 }

@@ -4,7 +4,7 @@ import type { PlanSummary } from "../../api/catalog-lists.ts";
 import { answerOf, api } from "../../api/client.ts";
 import { formatCount } from "../../format/numbers.ts";
 import { describePlan } from "../../format/plan-standing.ts";
-import { formatAllowance, joinList } from "../../format/terms.ts";
+import { formatAllowance, formatExtras, joinList } from "../../format/terms.ts";
 import { usePoolNames, useScope } from "../../frame/use-scope.ts";
 import { Callout, ProblemCallout } from "../../ui/callout.tsx";
 import { classNames } from "../../ui/class-names.ts";
@@ -102,7 +102,7 @@ function Effect({
       <p className="text-muted">
         {isSame
           ? "Credits and period do not change."
-          : `${included(plan, nameOf)} The plan starts now.${before === null ? "" : ` Unused ${before.name} credits expire. Top-ups are kept.`}`}
+          : `${included(plan, nameOf)} The plan starts now.${before === null ? "" : ` Unused credits from ${before.name} expire. Top-ups are kept.`}`}
         {nextPlan !== null && ` The scheduled change to ${nextPlan.name} will be canceled.`}
       </p>
     </>
@@ -124,7 +124,7 @@ function EffectLater({ customer: { plan: before, nextPlan }, plan, startsAt, end
       </p>
       <p className="text-muted">
         {included(plan, nameOf)}
-        {before !== null && ` Unused ${before.name} credits expire then. Top-ups are kept.`}
+        {before !== null && ` Unused credits from ${before.name} expire then. Top-ups are kept.`}
         {nextPlan !== null && ` Replaces the scheduled change to ${nextPlan.name}.`}
       </p>
     </output>
@@ -142,9 +142,11 @@ function FromTo({ before, plan }: { before: Customer["plan"]; plan: PlanSummary 
 function included({ latest }: PlanSummary, nameOf: (pool: string) => string): string {
   const allowances = latest?.allowances ?? [];
   const poolOf = (pool: string): string | null => (allowances.length === 1 ? null : nameOf(pool));
-  return allowances.length === 0
-    ? "The plan includes no credits."
-    : `Includes ${joinList(allowances.map((allowance) => formatAllowance(allowance, poolOf(allowance.pool))))}.`;
+  if (allowances.length === 0) return "The plan includes no credits.";
+  const terms = allowances.map((allowance) => formatAllowance(allowance, poolOf(allowance.pool)));
+  return allowances.some((allowance) => formatExtras(allowance).length > 0)
+    ? terms.map((term) => `Includes ${term}.`).join(" ")
+    : `Includes ${joinList(terms)}.`;
 }
 
 /** Warns if the customer's current plan has more. */
@@ -156,7 +158,7 @@ function Losses({ customer, plan }: Change) {
   const losses = lossesOf({ before, after: plan.latest }, overrides, names);
   if (losses.length === 0) return null;
   return (
-    <Callout tone="warn" title={`${plan.name} has less than ${current.name}`}>
+    <Callout tone="warn" title={`${plan.name} includes less than ${current.name}`}>
       {losses.map((loss) => (
         <p key={loss}>{loss}</p>
       ))}

@@ -41,7 +41,10 @@ export function BulkLosses({ customers, plan }: { customers: readonly Customer[]
   if (lines.length === 0) return null;
   const groups = Map.groupBy(lines, ({ current, losses }) => JSON.stringify([current, losses]));
   return (
-    <Callout tone="warn" title={`${plan.name} has less for ${countOf(lines.length, "customer")}`}>
+    <Callout
+      tone="warn"
+      title={`${plan.name} includes less than the current plans of ${countOf(lines.length, "customer")}`}
+    >
       {[...groups].map(([id, group]) => (
         <p key={id}>
           {countOf(group.length, "customer")} on {group[0]?.current}: {group[0]?.losses}

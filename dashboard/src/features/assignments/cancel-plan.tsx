@@ -65,7 +65,7 @@ export function CancelPlanDialog({ customer: opened, onClose }: DialogProps) {
                 name: "At the end of the current period",
                 note: formatTime(periodEnd, clock),
               },
-              { value: "now", name: "Now", note: "Without waiting for the end of the period." },
+              { value: "now", name: "Now", note: "Immediately, before the period ends." },
             ]}
           />
         )}

@@ -1,5 +1,6 @@
 import type { UseFormRegister, UseFormSetValue } from "react-hook-form";
 import type { PlanSummary } from "../../api/catalog-lists.ts";
+import { capitalize } from "../../format/terms.ts";
 import { formatDay, formatTime, nameOfClock, readMoment } from "../../format/times.ts";
 import { Select, TextField } from "../../ui/field.tsx";
 import { useClock } from "../../ui/time.tsx";
@@ -99,7 +100,7 @@ function StartFields({ register, form, current }: Form & { current: Customer["pl
           label="Start date"
           type="datetime-local"
           required
-          hint={`In ${nameOfClock(clock)}.`}
+          hint={`${capitalize(nameOfClock(clock))}.`}
           error={isPast(readMoment(form.startsAt, clock)) ? "Choose a time in the future." : undefined}
           {...register("startsAt")}
         />
@@ -137,7 +138,7 @@ function EndFields({ register, form, current }: Form & { current: Customer["plan
           label="End date"
           type="datetime-local"
           required
-          hint={`In ${nameOfClock(clock)}.`}
+          hint={`${capitalize(nameOfClock(clock))}.`}
           {...register("endsAt")}
         />
       )}

@@ -62,7 +62,7 @@ const CHANGES = {
   extended: "Extended",
   version_changed: "New version",
   ended: "Ended",
-  shortened: "Ends earlier",
+  shortened: "Shortened",
   scheduled: "Scheduled",
   unscheduled: "Unscheduled",
 } as const satisfies Record<PlanPeriod["change"]["change"], string>;
@@ -119,7 +119,7 @@ function Plan({ period, scope, names }: { period: PlanPeriod; scope: Scope; name
 function Until({ period: { until, change, isNow, isUpcoming } }: { period: PlanPeriod }) {
   if (until !== null) return <Time at={until} />;
   if (change.endsAt !== null) return <Time at={change.endsAt} />;
-  return <span className="text-muted">{isNow || isUpcoming ? "No end" : ""}</span>;
+  return <span className="text-muted">{isNow || isUpcoming ? "No end date" : ""}</span>;
 }
 
 function By({ period: { change, by, endedBy } }: { period: PlanPeriod }) {

@@ -38,7 +38,7 @@ export function readAuditFilters(search: Record<string, unknown>): AuditFilters 
 
 const DAY_MS = 86_400_000;
 
-/** Whether the row of a bulk change can stand for its customers. It has another action, and no customer. */
+/** Whether to list a bulk change as one row. That row has its own action and no customer, so these filters would miss it. */
 export function canCollapse({ customerId, action }: AuditFilters): boolean {
   return customerId === undefined && action === undefined;
 }
@@ -48,7 +48,7 @@ export function toAuditQuery(filters: AuditFilters) {
   const named = range === undefined ? null : rangeOf({ range }, Date.now(), "utc");
   return {
     ...plain,
-    // An action of bulk changes is found sooner without the customers.
+    // Only the row of the bulk change has such an action. Skipping the customers' rows makes the search faster.
     ...((canCollapse(filters) && each !== true) || isBulkAction(plain.action ?? "")
       ? { collapseBulk: "true" as const }
       : {}),
@@ -79,7 +79,7 @@ export const ACTIONS = [
   { value: "customer", label: "Customers" },
   { value: "customers.blocked_in_bulk", label: "Customers blocked in bulk" },
   { value: "customers.unblocked_in_bulk", label: "Customers unblocked in bulk" },
-  { value: "change.undone", label: "Undone bulk changes" },
+  { value: "change.undone", label: "Bulk changes undone" },
   { value: "plan.published", label: "Plans published" },
   { value: "plan", label: "All plan actions" },
   { value: "default_plan.", label: "Default plans" },

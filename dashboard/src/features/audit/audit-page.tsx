@@ -107,7 +107,7 @@ function columnsOf(projects: readonly Project[]): Column<Entry>[] {
 }
 
 /** Label of the filter, and of the button in an empty log. */
-const SHOW_EACH = "Show each customer in bulk changes";
+const SHOW_EACH = "List customers in bulk changes separately";
 
 function Nothing({ pages, filters, onClear }: { pages: Pages; filters: AuditFilters; onClear: () => void }) {
   const navigate = route.useNavigate();
@@ -135,7 +135,7 @@ function Nothing({ pages, filters, onClear }: { pages: Pages; filters: AuditFilt
       }
     >
       {isMore && "Only the most recent entries were searched. "}
-      {isCollapsed && "Customers in bulk changes were not searched."}
+      {isCollapsed && "Individual customers in bulk changes were not searched."}
       {!isMore && !isCollapsed && "All entries were searched."}
       {isFetchNextPageError && <ProblemCallout error={error} />}
     </EmptyState>

@@ -97,7 +97,7 @@ const WORDS: Readonly<Record<string, string>> = {
   movedFromName: "moved from (name)",
   movedToName: "moved to (name)",
   inBulk: "part of a bulk change",
-  startEntry: "entry of the start",
+  startEntry: "start entry",
   userAgent: "browser",
   moreAddresses: "more addresses",
   metadataBytesMax: "max metadata bytes",

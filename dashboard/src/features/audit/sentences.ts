@@ -126,7 +126,7 @@ const SENTENCES: Readonly<Record<string, Describe>> = {
   "token.revoked": (entry) => ["revoked management token ", subject(entry)],
   "project.created": (entry) => ["created project ", subject(entry)],
   "project.renamed": (entry) => ["renamed a project", ...fromTo(entry)],
-  "workspace.changed": () => ["edited the workspace"],
+  "workspace.changed": () => ["edited the workspace settings"],
   "member.created": (entry) => ["created the first owner, ", subject(entry)],
   "member.invited": (entry) => [
     "invited ",
@@ -233,7 +233,7 @@ function newEnd(entry: Entry): (Piece | string)[] | null {
   const [was, is] = [textIn(before, "endsAt"), textIn(after, "endsAt")];
   if (!isSamePlan || was === is) return null;
   return [
-    is === null ? "removed the end of plan " : "scheduled the end of plan ",
+    is === null ? "removed the end date of plan " : "set the end date of plan ",
     planOf(entry),
     " for ",
     CUSTOMER,

@@ -1,5 +1,6 @@
 import type { UseFormRegister } from "react-hook-form";
 import { GRANT_NAMES } from "../../format/ledger.ts";
+import { capitalize } from "../../format/terms.ts";
 import { formatTime, nameOfClock } from "../../format/times.ts";
 import { Segments } from "../../ui/choices.tsx";
 import { Select, TextField } from "../../ui/field.tsx";
@@ -79,7 +80,7 @@ export function ExpiryFields({
           <TextField
             label="Expires on"
             type="datetime-local"
-            hint={`In ${nameOfClock(clock)}.`}
+            hint={`${capitalize(nameOfClock(clock))}.`}
             error={error}
             {...register("expires")}
           />

@@ -21,10 +21,10 @@ export function ExportList() {
     ({ order: { scope } }) => scope.projectId === projectId && scope.environment === environment,
   );
   return (
-    <Card flush title="Exports in this tab" note="Keep the tab open until an export completes.">
+    <Card flush title="Exports in this tab" note="Keep the tab open until your exports complete.">
       {jobs.length === 0 ? (
         <EmptyState icon={FileDown} title="No exports yet">
-          Completed files are saved to your downloads. Use the API for very large exports.
+          Completed files are saved to your downloads folder. Use the API for very large exports.
         </EmptyState>
       ) : (
         <ul className="divide-y divide-line">

@@ -2,6 +2,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { FileDown } from "lucide-react";
 import { type ExportOrder, pathOfExport } from "../../api/export-stream.ts";
 import { inEnvironment } from "../../format/environments.ts";
+import { capitalize } from "../../format/terms.ts";
 import { type Clock, nameOfClock } from "../../format/times.ts";
 import { momentsOf, RANGE_OPTIONS, rangeOf } from "../../format/usage-range.ts";
 import { SectionTabs } from "../../frame/section-tabs.tsx";
@@ -175,7 +176,7 @@ function Moments({
       <TextField
         type="datetime-local"
         label="From"
-        hint={nameOfClock(clock)}
+        hint={`${capitalize(nameOfClock(clock))}.`}
         required
         value={typed.from}
         onChange={({ target }) => type({ from: target.value })}
@@ -184,7 +185,7 @@ function Moments({
         ref={(input) => input?.setCustomValidity(isReversed ? NOT_LATER : "")}
         type="datetime-local"
         label="To (exclusive)"
-        hint={nameOfClock(clock)}
+        hint={`${capitalize(nameOfClock(clock))}.`}
         error={isReversed ? NOT_LATER : undefined}
         required
         value={typed.to}

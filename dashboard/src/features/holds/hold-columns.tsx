@@ -1,5 +1,5 @@
 import { HOLD_STATUS_NAMES, type HoldStatus, overageHeldIn } from "../../format/holds.ts";
-import { formatCount } from "../../format/numbers.ts";
+import { countOf, formatCount } from "../../format/numbers.ts";
 import { formatDuration } from "../../format/times.ts";
 import { Badge, type BadgeTone } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -203,7 +203,7 @@ function State({ line: { hold, by } }: { line: HoldLine }) {
   return (
     <span className="flex flex-wrap items-center gap-1 md:flex-col md:items-start">
       <Badge tone={TONES[status]}>{late ? "Settled late" : HOLD_STATUS_NAMES[status]}</Badge>
-      {creditsUncovered > 0 && <Badge tone="bad">{formatCount(creditsUncovered)} not covered</Badge>}
+      {creditsUncovered > 0 && <Badge tone="bad">{countOf(creditsUncovered, "credit")} not covered</Badge>}
       {by !== null && (
         <span className="text-caption text-muted">
           by <ActorName actor={by} />

@@ -48,7 +48,9 @@ function itemsOf({ hold, by }: HoldLine, { customerScope }: HoldContext): Item[]
     memberId === null ? null : { name: "Member", value: memberId },
     { name: "Credits held", value: formatCount(hold.creditsHeld) },
     overageHeldIn(hold) === 0 ? null : { name: "Overage held", value: formatCount(overageHeldIn(hold)) },
-    creditsBeyondHold === 0 ? null : { name: "Beyond the hold", value: formatCount(creditsBeyondHold) },
+    creditsBeyondHold === 0
+      ? null
+      : { name: "Charged beyond the hold", value: formatCount(creditsBeyondHold) },
     consumeId === null
       ? null
       : {

@@ -57,7 +57,7 @@ export function ReleaseDialog({
         {(creditsHeld > 0 || overage === 0) && (
           <li>The customer can spend the credits again, unless they have expired.</li>
         )}
-        {overage > 0 && <li>The overage can be used again, unless its period is over.</li>}
+        {overage > 0 && <li>The overage can be used again, unless its period has ended.</li>}
         <li>A settlement that arrives later is rejected, so the work is not charged.</li>
         <li>This cannot be undone.</li>
       </ul>

@@ -22,7 +22,7 @@ export function ledgerColumns(context: LedgerContext): Column<LedgerLine>[] {
     { name: "Entry", isWide: true, cell: (line) => <What line={line} context={context} /> },
     { name: "For", hidesBelow: "md", cell: ({ entry }) => <About entry={entry} context={context} /> },
     {
-      name: "Key or actor",
+      name: "Idempotency key or actor",
       hidesBelow: "md",
       cell: (line) => (
         <Origin line={line} grant={grantOfEntry(line.entry, grants)} customerScope={customerScope} />

@@ -68,7 +68,7 @@ function itemsOf({ entry, by }: LedgerLine, { customerScope }: LedgerContext): I
             </KeyLink>
           ),
         },
-    item === null ? null : { name: "Item", value: `Number ${item + 1} in the request` },
+    item === null ? null : { name: "Item", value: `Item ${item + 1} of the request` },
     consumeId === null ? null : { name: "Charge", value: <Copyable text={consumeId} /> },
     entry.holdId === null ? null : { name: "Hold", value: <Copyable text={entry.holdId} /> },
     entry.overage === 0 ? null : { name: "Overage", value: describeEntryOverage(entry) },
@@ -142,7 +142,7 @@ function Moved({
   if (entry.parts.length === 0)
     return (
       <p className="text-muted">
-        {entry.overage === 0 ? "No credits moved." : "No credits moved, only overage."}
+        {entry.overage === 0 ? "No credits were charged or returned." : "Only overage changed."}
       </p>
     );
   return (

@@ -263,7 +263,7 @@ function describeRest({ spendable, credits, rest }: Return): string | null {
     case "expired":
       return `The grant has expired, so ${what} ${isOne ? "expires" : "expire"} immediately.`;
     case "lowered":
-      return "A new plan version has lowered the allowance, so not all of these credits are returned.";
+      return `A new plan version lowered the allowance, so ${what} cannot be spent.`;
     case "waiting":
       return `The customer is no longer on this plan. If the plan resumes, ${what} ${isOne ? "becomes" : "become"} available.`;
     default:

@@ -75,7 +75,7 @@ export function FeatureOverride({
                   {...register(`${path}.credits`, number(0, PRICE_MAX))}
                 />
                 <NumberField
-                  label="Per quantity"
+                  label="Per (units)"
                   error={wrong?.per?.message}
                   {...register(`${path}.per`, number(1, PER_MAX))}
                 />
@@ -130,7 +130,7 @@ export function AllowanceOverride({
   const wrong = errors.allowances?.[index];
   if (row === undefined) return null;
   const path = `allowances.${index}` as const;
-  const span = row.period === "once" ? "in total" : `a ${row.period}`;
+  const span = row.period === "once" ? "in total" : `per ${row.period}`;
   return (
     <Row name={`Allowance: ${name}`} onRemove={onRemove}>
       <Column>
@@ -148,7 +148,7 @@ export function AllowanceOverride({
         {row.creditsKind === "own" && (
           <NumberField
             label={`Credits ${span}`}
-            hint="From the next period."
+            hint="Applies from the next period."
             error={wrong?.credits?.message}
             {...register(`${path}.credits`, number(1, CREDITS_MAX))}
           />

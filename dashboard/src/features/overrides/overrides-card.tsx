@@ -117,13 +117,13 @@ function Listed({
 function FromNextPeriod({ renewal }: { renewal: string | null }) {
   return (
     <p className="text-caption text-muted">
-      Credits apply to each new period.
+      The new amount applies from the next period
       {renewal !== null && (
         <>
-          {" "}
-          The next one starts <Time at={renewal} as="day" />.
+          , which starts <Time at={renewal} as="day" />
         </>
       )}
+      .
     </p>
   );
 }
@@ -145,16 +145,14 @@ function RemoveDialog({
   const who = name ?? customerId;
   const remove = useWrite("put", OVERRIDES_PATH, {
     onSuccess: async () => {
-      notify(
-        what === null ? `Removed all overrides of ${who}` : `Removed the override of ${what} for ${who}`,
-      );
+      notify(what === null ? `Removed all overrides for ${who}` : `Removed ${who}'s override for ${what}`);
       onClose();
       await refresh("customers");
     },
   });
   return (
     <WriteDialog
-      title={what === null ? `Remove all overrides of ${who}` : `Remove override of ${what}`}
+      title={what === null ? `Remove all overrides for ${who}` : `Remove override for ${what}`}
       write={remove}
       request={request}
       action={what === null ? "Remove all overrides" : "Remove override"}

@@ -3,6 +3,7 @@ import { useState } from "react";
 import { FormProvider, useFieldArray, useForm, useWatch } from "react-hook-form";
 import { type Feature, featuresQuery, type Pool, poolsQuery } from "../../api/catalog-lists.ts";
 import { refresh, useWrite } from "../../api/use-write.ts";
+import { capitalize } from "../../format/terms.ts";
 import { momentText, nameOfClock, readMoment } from "../../format/times.ts";
 import { useScope } from "../../frame/use-scope.ts";
 import { Button } from "../../ui/button.tsx";
@@ -23,7 +24,7 @@ import {
   toValues,
 } from "./override-values.ts";
 
-/** Edits all overrides of a customer. Saving replaces them. */
+/** Edits all overrides for a customer. Saving replaces them. */
 export function OverridesDialog({ customer, onClose }: { customer: Customer; onClose: () => void }) {
   const { customerId, overrides } = customer;
   const who = customer.name ?? customerId;
@@ -60,7 +61,7 @@ export function OverridesDialog({ customer, onClose }: { customer: Customer; onC
   return (
     <WriteDialog
       title={`Overrides for ${who}`}
-      note="Custom terms instead of the plan's. They are kept when the plan changes."
+      note="These terms replace the plan's. They are kept when the plan changes."
       isWide
       write={save}
       request={body === null ? null : requestOf(body)}
@@ -113,7 +114,7 @@ export function OverridesDialog({ customer, onClose }: { customer: Customer; onC
               <TextField
                 label="End date"
                 type="datetime-local"
-                hint={`In ${nameOfClock(clock)}. Then the plan's terms apply again.`}
+                hint={`${capitalize(nameOfClock(clock))}. After this, the plan's terms apply again.`}
                 error={isPast(endsAt) ? "Choose a time in the future." : undefined}
                 {...register("endsAt")}
               />
@@ -121,8 +122,8 @@ export function OverridesDialog({ customer, onClose }: { customer: Customer; onC
           </div>
         )}
         <p className="text-muted">
-          Features, costs, limits and overage change with the next request. Credits change with the next
-          period.
+          Features, costs, limits and overage take effect with the next request. Credits take effect with the
+          next period.
         </p>
       </FormProvider>
     </WriteDialog>

@@ -3,9 +3,9 @@ import { useState } from "react";
 import { ApiProblem } from "../../api/api-problem.ts";
 import { featuresQuery } from "../../api/catalog-lists.ts";
 import { isOfCustomer, nextStepsOf } from "../../format/denial-sentences.ts";
-import { countOf, formatCount } from "../../format/numbers.ts";
+import { formatCount } from "../../format/numbers.ts";
 import { describeReason } from "../../format/request-sentences.ts";
-import { formatCost } from "../../format/terms.ts";
+import { formatCost, formatLimit } from "../../format/terms.ts";
 import { NamedCustomer } from "../../frame/links.tsx";
 import { useFeatureNames, useMayActAs, usePoolNames, useScope } from "../../frame/use-scope.ts";
 import { ProblemCallout } from "../../ui/callout.tsx";
@@ -117,7 +117,7 @@ function whyOf({ endpoint, reason, feature }: DeniedCheck): string {
     case "insufficient_credits":
       return `${feature ?? `The ${the}`} cost more credits than the customer had.`;
     case "limit_reached":
-      return `The ${the} would have exceeded the customer's limit for ${feature ?? "the feature"}.`;
+      return `The request would have exceeded the customer's limit for ${feature ?? "the feature"}.`;
     case "feature_not_in_plan":
       return `The customer's plan did not include ${feature ?? "the feature"}.`;
     case "customer_blocked":
@@ -156,8 +156,9 @@ function Price({ request: { feature: key }, customer }: { request: DeniedCheck; 
   const terms = version?.features.find((each) => each.feature === key);
   const name = feature?.name ?? key;
   if (terms === undefined) return plan === null ? name : `${name}, not in ${plan.name}`;
-  const limit = terms.limit === null ? "" : `, at most ${countOf(terms.limit.quantity, "use")} per period`;
-  return `${name}, ${formatCost(terms.cost, feature?.unit ?? null)}${limit}`;
+  const unit = feature?.unit ?? null;
+  const limit = terms.limit === null ? "" : `, ${formatLimit(terms.limit, unit ?? "use")}`;
+  return `${name}, ${formatCost(terms.cost, unit)}${limit}`;
 }
 
 function stepsOf({ customerId, reason }: DeniedCheck, customer: Customer | null) {

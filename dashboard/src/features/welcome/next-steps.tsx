@@ -39,7 +39,7 @@ export function NextSteps({
         <Step icon={Layers} title="Assign a plan">
           {feature === undefined ? (
             <p>
-              There are no plans yet. Create a{" "}
+              No plan includes a feature yet. Create a{" "}
               <TextLink to="/projects/$projectId/$environment/features" params={scope}>
                 feature
               </TextLink>{" "}
@@ -50,7 +50,10 @@ export function NextSteps({
               .
             </p>
           ) : (
-            <p>Assign a plan on the customer's page. Without an assigned plan, the default plan applies.</p>
+            <p>
+              Assign a plan on the customer's page. Without an assigned plan, the default plan applies, if
+              there is one.
+            </p>
           )}
         </Step>
         {feature !== undefined && (

@@ -58,7 +58,7 @@ export function LiveKey({ projectId }: { projectId: string }) {
       <div className="flex flex-col gap-2">
         <CodeBlock label="the live key" code={secret} />
         <p className="text-caption text-muted">
-          Shown only once. Store it with your secrets. You can create more under API keys.
+          Shown only once. Store it with your secrets. You can create more keys under API keys.
         </p>
       </div>
     </Disclosure>
