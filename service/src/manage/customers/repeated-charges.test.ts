@@ -144,3 +144,45 @@ test("the response names the time since which requests were examined", async () 
   );
   expect(await examinedSince(managed)).toBe(Number(oldest?.["at"]));
 });
+
+test("charges of customers beyond the first hundred are not reported as examined", async () => {
+  const managed = await setupManage();
+  const { database } = managed;
+  await charge(managed, { customerId: "ada" }, { customerId: "ada" });
+  const [last] = await database.query(
+    "select floor(extract(epoch from max(recorded_at)) * 1000) as at from cell.request_log",
+  );
+  // Pairs of other customers, each a second after the one before. They may have different quantities.
+  const addPairs = (from: number, to: number) =>
+    database.query(
+      `insert into cell.request_log
+         (environment_id, id, recorded_at, request_id, endpoint, status, is_replay, duration_ms, customer_number, subject)
+       select l.environment_id, rpad(lpad(to_hex((extract(epoch from t.at) * 1000)::bigint), 12, '0'), 32, '0')::uuid,
+         t.at, l.request_id, l.endpoint, l.status, l.is_replay, 1, l.customer_number + t.pair + 1000, l.subject
+       from (select * from cell.request_log where endpoint = 'consume' order by id limit 1) as l
+       cross join generate_series(2 * $1::integer, 2 * $2::integer + 1) as i
+       cross join lateral (select i / 2 as pair, l.recorded_at + make_interval(secs => i) as at) as t`,
+      [from, to],
+    );
+  await addPairs(1, 99);
+  expect(await list(managed)).toHaveLength(1);
+  await addPairs(100, 100);
+  expect(await list(managed)).toEqual([]);
+  expect(await examinedSince(managed)).toBeGreaterThan(Number(last?.["at"]));
+});
+
+test("charges beyond the listed ones are not reported as examined", async () => {
+  const managed = await setupManage();
+  const customers = Array.from({ length: 51 }, (_, index) => `customer-${index}`);
+  for (const customerId of customers) {
+    await managed.topUp(customerId, 1_000);
+    await managed.assign(customerId);
+  }
+  await charge(managed, ...customers.flatMap((customerId) => [{ customerId }, { customerId }]));
+  const listed = await ask<{ items: { recordedAt: string }[]; examinedSince: string }>(
+    managed,
+    "repeated-charges",
+  );
+  expect(listed.items).toHaveLength(50);
+  expect(listed.examinedSince).toBe(listed.items.at(-1)?.recordedAt);
+});

@@ -74,10 +74,9 @@ export function repeatedChargeOperations({ control, cellOf }: ManageParts): Oper
           });
           const charges = await listRecentCharges(tx, environmentId, numbers);
           const readSince = (await findReadSince(tx, numbers)) ?? loggedSince;
-          const examinedSince = brandAs<Instant>(Math.max(loggedSince, readSince));
           const named = await mapCustomers(tx, environmentId, numbers);
           const features = new Map([...catalog.features.values()].map(({ id, name }) => [id, name]));
-          const items = findRuns(charges.filter(({ recordedAt }) => recordedAt >= since))
+          const found = findRuns(charges.filter(({ recordedAt }) => recordedAt >= since))
             .flatMap((run) => {
               const [first, last] = [run[0], run.at(-1)];
               const customer = first === undefined ? undefined : named.get(first.customerNumber);
@@ -92,11 +91,17 @@ export function repeatedChargeOperations({ control, cellOf }: ManageParts): Oper
                 charges: run.length,
                 credits: run.slice(1).reduce((sum, { credits, overage }) => sum + credits + overage, 0),
                 sequence: last.sequence,
-                recordedAt: formatTimestamp(last.recordedAt),
+                recordedAt: last.recordedAt,
               };
             })
-            .sort((a, b) => (a.recordedAt < b.recordedAt ? 1 : -1))
-            .slice(0, ITEMS_MAX);
+            .sort((a, b) => b.recordedAt - a.recordedAt);
+          const shown = found.slice(0, ITEMS_MAX);
+          const oldestShown = shown.at(-1);
+          const isComplete = found.length === shown.length || oldestShown === undefined;
+          const examinedSince = brandAs<Instant>(
+            Math.max(loggedSince, readSince, isComplete ? since : oldestShown.recordedAt),
+          );
+          const items = shown.map((item) => ({ ...item, recordedAt: formatTimestamp(item.recordedAt) }));
           return { items, examinedSince: formatTimestamp(examinedSince), ...describeWindow(start) };
         });
       },

@@ -64,26 +64,30 @@ const FIND_CUSTOMERS = statement(
     group by n.customer_number, n.subject, n.run
     having count(*) > 1
   ), found as (
-    select r.customer_number
+    select
+      r.customer_number,
+      max(r.last_at) as last_at,
+      -- Customers with a short run come first. A long run is usually normal use, but may hide a duplicate with an
+      -- unusual quantity.
+      row_number() over (order by min(r.length) <= $4::bigint desc, max(r.last_at) desc) as place
     from runs as r
     group by r.customer_number
-    -- Customers with a short run come first. A long run is usually normal use, but may hide a duplicate with an
-    -- unusual quantity.
-    order by min(r.length) <= $4::bigint desc, max(r.last_at) desc
-    limit ${CUSTOMERS_MAX}
   ), examined as (
-    select case when count(*) = ${REQUESTS_MAX} then min(q.recorded_at) end as since
-    from requests as q
+    select greatest(
+      (select case when count(*) = ${REQUESTS_MAX} then min(q.recorded_at) end from requests as q),
+      (select max(o.last_at) + interval '1 millisecond' from found as o where o.place > ${CUSTOMERS_MAX})
+    ) as since
   )
   select ${EXAMINED.list}
   from examined as x
-  left join found as f on true`,
+  left join found as f on f.place <= ${CUSTOMERS_MAX}
+  order by f.place`,
 );
 
 /**
  * Finds customers charged twice for the same feature within `withinMs`, according to the request log. If there are too many, customers
- * with a run of at most `runMax` charges come first, latest run first. `examinedSince` is `since`, or the time of the oldest examined
- * request if not all were examined.
+ * with a run of at most `runMax` charges come first, latest run first. `examinedSince` is `since`, or a later time if requests or
+ * customers were left out: all that were charged from then on are found.
  */
 export async function findRepeating(
   tx: Tx,
