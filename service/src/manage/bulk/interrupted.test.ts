@@ -227,7 +227,7 @@ test.each(UNDONE_STARTS)(
     const refused = await manage("POST", `audit/${running?.id}/undo`);
     expect(refused).toMatchObject({ status: 409, body: { code: "not_undoable" } });
     expect(refused.headers.get("retry-after")).toBe("60");
-    await ageAudit(managed.database, 61_000);
+    await ageAudit(managed.database, 301_000);
     const [start] = await listCollapsed(managed);
     const undo = async (path: string) => (await manage("POST", `audit/${start?.id}/${path}`)).body;
     expect(await undo("undo/preview")).toMatchObject({ action, undone: 3, ...report });

@@ -151,7 +151,7 @@ function describe(outcome: UndoOutcome): Static<typeof Undo> {
   if (outcome.kind === "running")
     throw new Problem("not_undoable", {
       detail:
-        "The bulk change is still running, or was cut off less than a minute ago. Try again in a minute.",
+        "The bulk change is still running, or was cut off less than five minutes ago. Try again in a minute.",
       retryAfterSeconds: 60,
     });
   const { action, counts, credits, held, spent, customers, auditEntryId } = outcome;

@@ -44,8 +44,8 @@ const BULK_ACTIONS: Readonly<Record<string, UndoableAction>> = {
 /** Customers in the response. The counts include all. */
 const SHOWN_MAX = 200;
 const PAGE_SIZE = 500;
-/** A bulk change without an end may still be running if it has a newer entry than this. */
-const RUNNING_MS = 60_000;
+/** A bulk change without an end may still be running if it has a newer entry than this. In between, all its attempts may fail. */
+const RUNNING_MS = 300_000;
 /** Longer than any pause between two entries of a bulk change. Its entries are searched for this long after the latest. */
 const PAUSE_MS_MAX = 3_600_000;
 
