@@ -128,7 +128,7 @@ test("the required credits of a denied item include the items before it", () => 
   expect([sumOf(first), describeRequired(first)]).toEqual([sumOf(DENIAL), "50 credits"]);
 });
 
-test("a request with items can now be denied because of another item", () => {
+test("the current state can deny a request with items because of another item", () => {
   const nowFor = (reason: string | null): Denial => ({
     ...DENIAL,
     items: ITEMS,

@@ -139,7 +139,9 @@ test("a token manages members and tokens only if that option is selected, and th
   });
   await page.getByRole("button", { name: "Actions for Onboarding" }).click();
   await page.getByRole("menuitem", { name: "Revoke" }).click();
-  await page.getByText("Tokens and links created with this token are revoked too.").waitFor();
+  await page
+    .getByText("Tokens, invitations and reset links created with this token are revoked too.")
+    .waitFor();
 });
 
 test("a viewer sees tokens without actions", async () => {

@@ -59,8 +59,7 @@ export const SETTINGS = {
   TLS_CERT_FILE: "serve HTTPS with this certificate chain (PEM), together with TLS_KEY_FILE",
   TLS_KEY_FILE: "the private key of TLS_CERT_FILE (PEM)",
   TRUST_PROXY: "comma-separated addresses or CIDR ranges of proxies whose X-Forwarded headers are trusted",
-  LANES:
-    "database connections that write requests in batches (default: 1; more for a large or distant database)",
+  LANES: "database connections for batched writes (default: 1; more for a large or high-latency database)",
   IDEMPOTENCY_DAYS:
     "days until an idempotency key expires; at least 40, because events can arrive up to 35 days late (default: never)",
   SESSION_IDLE_HOURS: "hours without use after which a dashboard session ends, up to 336 (default: 12)",
@@ -70,7 +69,7 @@ export const SETTINGS = {
   OTEL_EXPORTER_OTLP_ENDPOINT:
     "export traces to this OpenTelemetry collector, such as http://127.0.0.1:4318 (default: none)",
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT:
-    "the same collector as a full URL, such as http://127.0.0.1:4318/v1/traces (default: none)",
+    "full URL for traces, overrides OTEL_EXPORTER_OTLP_ENDPOINT, such as http://127.0.0.1:4318/v1/traces (default: none)",
   OTEL_TRACES_SAMPLER:
     "OpenTelemetry sampler that selects the traces to export (default: parentbased_always_on)",
   OTEL_TRACES_SAMPLER_ARG: "share of the traces for a ratio sampler, 0 to 1 (default: 1)",

@@ -43,7 +43,7 @@ test("every acknowledged management write survives a crash with synchronous_comm
   expect(await database.query(STORED)).toEqual([{ top_ups: 1, reversals: 1, customers: 2, revocations: 1 }]);
 });
 
-test("without its synchronous standby, a top-up is not acknowledged, and the number of waiting commits stays bounded", async () => {
+test("while the synchronous standby is down, a top-up is not acknowledged, and the number of waiting commits stays bounded", async () => {
   const server = await startOwnServer();
   const { database } = server;
   const standby = await startStandby(server, "replica");

@@ -4,7 +4,7 @@ import { isWellFormedApiKey, makeApiKey } from "./secret.ts";
 
 const kinds = fc.constantFrom("test" as const, "live" as const);
 
-test("a new key names its environment, is well formed and unique", () => {
+test("a new key is unique, well formed, and names its environment", () => {
   for (const kind of ["test", "live"] as const) {
     const keys = Array.from({ length: 1_000 }, () => makeApiKey(kind));
     for (const key of keys) {

@@ -107,7 +107,7 @@ function columnsOf(projects: readonly Project[]): Column<Entry>[] {
 }
 
 /** Label of the filter, and of the button in an empty log. */
-const SHOW_EACH = "List customers in bulk changes separately";
+const SHOW_EACH = "Show each customer of a bulk change";
 
 function Nothing({ pages, filters, onClear }: { pages: Pages; filters: AuditFilters; onClear: () => void }) {
   const navigate = route.useNavigate();

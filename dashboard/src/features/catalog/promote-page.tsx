@@ -40,7 +40,7 @@ export function PromotePage() {
   return (
     <Page
       title="Promote Test to Live"
-      note="Copies the test catalog to Live. Customers stay separate."
+      note="Copies the test catalog to Live. Customers are not copied."
       actions={
         <ButtonLink
           to="/projects/$projectId/$environment/plans"

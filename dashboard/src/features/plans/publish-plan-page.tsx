@@ -110,7 +110,7 @@ function PublishPanel({ planKey: key, etag, diff }: { planKey: string; etag: str
         }}
       >
         {isFirst ? (
-          <p>This is the first version. Assign the plan to customers afterward.</p>
+          <p>This is the first version. After publishing, you can assign the plan to customers.</p>
         ) : (
           <>
             <p>{haveItNow(diff)}</p>

@@ -155,7 +155,7 @@ function LiveSwitch({
   onChange: (isLive: boolean) => void;
 }) {
   return (
-    <div title="Shortcut: l">
+    <div title="Shortcut: L">
       <Switch
         isOn={isLive}
         onChange={onChange}

@@ -275,7 +275,7 @@ function RevokeTokenDialog({ token, onClose }: { token: Token; onClose: () => vo
           </>
         )}
       </p>
-      {managesAccess && <p>Tokens and links created with this token are revoked too.</p>}
+      {managesAccess && <p>Tokens, invitations and reset links created with this token are revoked too.</p>}
     </WriteDialog>
   );
 }

@@ -84,9 +84,9 @@ const filterQuery = {
   collapseBulk: Type.Optional(
     Type.Enum(["true", "false"], {
       description:
-        "`true` leaves out the per-customer entries of bulk changes and imports, which have `inBulk` in `after`, the ID of " +
-        "the change's start. Entries recorded before 0.2 do not have it. Each bulk change begins with a `bulk_change.started` entry. `true` also leaves that " +
-        "out once the entry of the whole change is recorded, so an interrupted change stays visible.",
+        "`true` hides the per-customer entries of bulk changes and imports. In these, `after.inBulk` is the ID of the " +
+        "`bulk_change.started` entry with which the change begins. Entries recorded before 0.2 do not have it. `true` also hides the start " +
+        "once the entry of the whole change is recorded, so an interrupted change stays visible.",
       examples: ["true"],
     }),
   ),
@@ -101,8 +101,8 @@ const scopeQuery = {
 
 const DESCRIPTION =
   "Newest first, with the state before and after each change. `from` is inclusive, `to` exclusive. If you filter by actor or " +
-  "action, a page can contain fewer than `limit` items, or none. Continue as long as the response has a `nextCursor`. IP addresses " +
-  "and browsers of logins are shown only to admins and owners.";
+  "action, a page can contain fewer than `limit` items, or none. Continue as long as the response has a `nextCursor`. For logins, " +
+  "the IP address and browser are shown only to admins and owners.";
 
 export function auditOperations(parts: ManageParts): Operation[] {
   return [
@@ -158,8 +158,8 @@ function exportOperation(parts: ManageParts): Operation {
       "Streams the entries as NDJSON, newest first: one object per line, as in the list, plus a `cursor`. To resume after an " +
       "interruption, drop an incomplete last line and send the same call with the last `cursor`. `projectId` and " +
       "`environment` together select one environment. Every export is recorded in the audit log. A workspace can run two " +
-      "exports at a time. An entry may become visible a few seconds after its time. To keep an archive, start each export a " +
-      "minute before the end of the previous one and skip the IDs you already have.",
+      "exports at a time. An entry can become visible a few seconds after its `recordedAt`. To keep an archive, set " +
+      "`from` to one minute before the `to` of the previous export, and skip the IDs you already have.",
     params: Type.Object({}),
     query: strictObject({ cursor: pageQuery.cursor, ...filterQuery, ...scopeQuery }),
     files: {

@@ -55,7 +55,7 @@ export const CreditsPreview = Type.Object({
   expiresAt: nullable(timeField),
   plan: nullable(
     Type.String({
-      description: "Null if the customer has no plan. Credits are kept until the customer has one.",
+      description: "Null if the customer has no plan. The credits cannot be used until a plan is assigned.",
       examples: ["pro"],
     }),
   ),
@@ -69,7 +69,7 @@ export const CreditsPreview = Type.Object({
     { description: "How much of each feature in the plan the added credits would pay for." },
   ),
   twins: Type.Array(Twin, {
-    description: "The same credits, added to this customer within the last ten minutes.",
+    description: "Identical credits added to this customer within the last ten minutes.",
   }),
   referenceUsedBy: nullable(
     Type.Object(

@@ -20,7 +20,7 @@ import { findLowest } from "./list-customers.ts";
 
 /** Number of days before today that the average covers. */
 const OBSERVED_DAYS = 14;
-/** With many customers, only those charged today or in this many days before are included. */
+/** With many customers, only those charged today or in the preceding `ACTIVE_DAYS` days are included. */
 const ACTIVE_DAYS = 1;
 /** Maximum number of customers included, and how many are read at a time. */
 const CANDIDATES_MAX = 600;
@@ -38,11 +38,11 @@ export function forecastOperations({ control, cellOf }: ManageParts): Operation[
       access: { role: "viewer", in: "environment" },
       id: "listForecasts",
       noun: "Customers",
-      summary: "List customers by days until empty",
+      summary: "List customers by when their credits run out",
       description:
-        `Customers whose credits run out, soonest first. Assumes that usage continues at the average of the last ${OBSERVED_DAYS} days, or since ` +
-        "the customer was created, and that nobody adds credits. Expiries, renewals, pending plan changes and overage are taken into " +
-        `account. With more than 10,000 customers, considers those of the newest 100,000 who were charged today or yesterday (UTC). With \`sort=balance\`: the lowest ` +
+        `Customers whose credits run out, soonest first. Assumes that usage continues at the average of the last ${OBSERVED_DAYS} days, or of the days since ` +
+        "the customer was created if there are fewer, and that nobody adds credits. Expiries, renewals, pending plan changes and overage are taken into " +
+        `account. With more than 10,000 customers, considers only the newest 100,000, and of those only the ones charged today or yesterday (UTC). With \`sort=balance\`: the lowest ` +
         "balances first, however long they last.",
       params: Type.Object(environmentParams),
       query: strictObject({
@@ -90,7 +90,7 @@ export function forecastOperations({ control, cellOf }: ManageParts): Operation[
             field: "sort",
             code: "wrong_form",
             message:
-              "must be `balance` if and only if `balanceBelow` is sent, and then `days` and `empty` are not allowed",
+              "must be `balance` exactly when `balanceBelow` is sent; then neither `days` nor `empty=true` is allowed",
           });
         const start = await historyStartOf(control, call);
         return snapshot(cellOf(cell), async (tx) => {
@@ -147,7 +147,7 @@ async function findCandidates(
   return numbers;
 }
 
-/** The start of a UTC day, or the next full 15 minutes in the history window. */
+/** The start of a UTC day, or the first quarter of an hour within the history window. */
 function sinceOf(clock: Instant, start: Instant | null): Instant {
   const today = Math.floor(clock / DAY_MS) * DAY_MS;
   const since = notBefore(start, brandAs<Instant>(today - OBSERVED_DAYS * DAY_MS));
@@ -180,7 +180,7 @@ async function listSoonest(
   return [...(hasEmpty ? await listEmpty(tx, present, cache) : []), ...soonest].slice(0, limit);
 }
 
-/** Customers without credits, in order of their requests. */
+/** Customers without credits, those with the most requests first. */
 async function listEmpty(tx: Tx, present: Present, cache: Candidates): Promise<CustomerForecast[]> {
   const { environmentId } = present;
   const numbers = await findCandidates(tx, present, cache, "empty");
@@ -190,7 +190,7 @@ async function listEmpty(tx: Tx, present: Present, cache: Candidates): Promise<C
     (a, b) => (place.get(a.customerNumber) ?? 0) - (place.get(b.customerNumber) ?? 0),
   );
   const forecasts = await forecastAll(tx, present, sorted);
-  // A renewal may be due that the stored balance lacks, or overage may be left.
+  // The stored balance may lack a renewal that is due, or overage may remain.
   return forecasts.filter(({ pools }) => pools.every(({ outlook }) => outlook === "empty"));
 }
 

@@ -81,7 +81,7 @@ function isMeant({ effectiveAt, recordedAt }: ExportedGrant, { from, to, asOf }:
   return effectiveAt >= from && effectiveAt < to && recordedAt < asOf;
 }
 
-/** Hides a revocation after the export's start. Revocation is the only change ever made to a grant. */
+/** Hides a revocation made after the export started. Revocation is the only change ever made to a grant. */
 function asOf(row: Row, { asOf }: ExportJob): Row {
   return row.revokedAt !== null && row.revokedAt >= asOf ? { ...row, revokedAt: null } : row;
 }

@@ -12,7 +12,7 @@ function lastFileOf(schema: string): string | undefined {
     .at(-1);
 }
 
-test("a viewer reads release, start time and migrations", async () => {
+test("a viewer can read the release, the start time and the migrations", async () => {
   const { manage, tokens, database } = await setupManage();
   const { status, body } = await manage("GET", HEALTH, { token: tokens.viewer });
   expect(status).toBe(200);

@@ -41,7 +41,7 @@ const SandboxAnswerSchema = Type.Object({
       status: Type.Integer({ examples: [200] }),
       isReplay: Type.Boolean({ description: "True if an earlier response was returned again." }),
       body: Type.Record(Type.String(), Type.Unknown(), {
-        description: "The endpoint's response, or a problem with its `code`.",
+        description: "The endpoint's response, or an error object that includes its `code`.",
       }),
     }),
     {
@@ -65,8 +65,8 @@ export function sandboxRequestOperations({ cellOf, sandboxRequest }: ManageParts
       noun: "Requests",
       summary: "Send concurrent test requests",
       description:
-        "Sends the same check or consume request `times` times concurrently, as a backend would: one of them is charged, and " +
-        "the others get its response again. Works only in the test environment: in Live, the call fails with " +
+        "Sends the same check or consume request `times` times concurrently, as a backend would. A consume charges the customer only " +
+        "once: the other requests get the same response. Works only in the test environment: in Live, the call fails with " +
         "`invalid_request` and sends nothing. Needs no API key and is not rate limited. Errors from the runtime, such as a " +
         "reused key, are part of the responses. The requests are in the request log under the ID of this call, and in the " +
         "audit log. Safe to repeat because of the idempotency key.",

@@ -5,8 +5,8 @@ import type { EnvironmentId, Instant } from "../../primitives/brand.ts";
 import { formatTimestamp } from "../../primitives/timestamp.ts";
 
 /**
- * Selects the rows that were committed at one moment, by the transactions that wrote them: all below a number, except those that
- * were still open. `recorded_at` cannot be used: after an unknown commit outcome, an event is written again with its original time.
+ * Selects the rows that were committed as of one moment, by the ID of their transaction: all below `below`, except those in `without`,
+ * which were still open. `recorded_at` cannot be used: after an unknown commit outcome, an event is written again with its original time.
  */
 export type Settled = {
   readonly below: number;
