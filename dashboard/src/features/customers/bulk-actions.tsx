@@ -1,12 +1,13 @@
-import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { keepPreviousData, useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { useDeferredValue, useState } from "react";
 import { useForm, useWatch } from "react-hook-form";
 import { poolsQuery } from "../../api/catalog-lists.ts";
-import { answerOf, api } from "../../api/client.ts";
+import { answerOf, api, queryOf } from "../../api/client.ts";
 import { callOf } from "../../api/use-write.ts";
 import { toHex } from "../../format/hex.ts";
 import { countOf, formatCount } from "../../format/numbers.ts";
 import { useScope } from "../../frame/use-scope.ts";
+import { Callout } from "../../ui/callout.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { useClock } from "../../ui/time.tsx";
 import { AmountFields, ExpiryFields } from "../credits/amount-fields.tsx";
@@ -93,13 +94,17 @@ export function BulkCreditsDialog({ customers, ...dialog }: BulkDialogProps) {
   const [openedAt] = useState(Date.now);
   const { body, errors } = readCreditsForm(form, { clock, ownReference: "", openedAt, endsWithDay: true });
   const shown = form.credits === "" ? {} : (errors ?? {});
-  const effects = body === null ? null : customers.map((customer) => creditsEffect(customer, body));
   const { data: reference = "" } = useQuery({
     queryKey: ["bulk reference", openedAt, form, body],
     queryFn: () => (body === null ? "" : nameChange(body, form.expiry, openedAt)),
     enabled: body !== null,
     gcTime: 0,
   });
+  const received = useReceived(customers, reference);
+  const effects =
+    body === null
+      ? null
+      : customers.map((customer) => creditsEffect(customer, body, received.has(customer.customerId)));
   const requestOf = (terms: CreditsBody, customerIds: readonly string[], named: string) => ({
     params: { path: scope },
     body: { customerIds: [...customerIds], ...terms, reference: named },
@@ -147,13 +152,41 @@ export function BulkCreditsDialog({ customers, ...dialog }: BulkDialogProps) {
         />
         <TextField label="Note" hint="Optional." maxLength={1_000} {...register("note")} />
       </div>
+      {received.size > 0 && (
+        <Callout tone="warn" title={`${countOf(received.size, "customer")} already received these credits`}>
+          To add them again, even after an undo, enter a different reference.
+        </Callout>
+      )}
     </BulkDialog>
   );
 }
 
-function creditsEffect(customer: Customer, { credits, pool }: CreditsBody): Effect {
+/** The IDs of the customers who received credits with this reference, which cannot be added again. */
+function useReceived(customers: readonly Customer[], reference: string): ReadonlySet<string> {
+  const path = useScope();
+  const named = useDeferredValue(reference);
+  const customerIds = customers.map(({ customerId }) => customerId);
+  const { data } = useQuery({
+    ...queryOf("post", `${CREDITS_PATH}/preview`, {
+      params: { path },
+      body: { customerIds, reference: named },
+    }),
+    enabled: named !== "",
+    staleTime: 0,
+    gcTime: 0,
+    meta: { showsOwnErrors: true },
+    placeholderData: keepPreviousData,
+  });
+  return new Set(named === "" ? [] : data?.received);
+}
+
+function creditsEffect(customer: Customer, { credits, pool }: CreditsBody, isReceived: boolean): Effect {
   const balance = customer.balances.find((known) => known.pool === pool)?.balance ?? 0;
-  return { customer, before: formatCount(balance), after: formatCount(balance + credits) };
+  return {
+    customer,
+    before: formatCount(balance),
+    after: isReceived ? null : formatCount(balance + credits),
+  };
 }
 
 function changingOf(effects: readonly Effect[]): string[] {

@@ -223,7 +223,7 @@ function Result({
     <>
       <div role="status" className="flex flex-col gap-3">
         <Callout
-          tone={refused.length === 0 ? "good" : "warn"}
+          tone={refused.length === 0 && changed > 0 ? "good" : "warn"}
           title={changed === 0 ? "Nothing changed" : `${past} ${count}`}
         >
           {unchanged > 0 && `${countOf(unchanged, "customer")} ${same}. `}

@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
 import { type Static, Type } from "typebox";
 import { Problem } from "../../edge/problem.ts";
+import { single } from "../../postgres/transaction.ts";
 import { brandAs, type CustomerId } from "../../primitives/brand.ts";
+import { findGrantsByReferences } from "../../store/cell/grants.ts";
 import { addCredits, CreditsBody, explainRefusal, readCredits } from "../credits/add-credits.ts";
 import { blockCustomer } from "../customers/block-customer.ts";
 import { customerNotFound } from "../customers/operations.ts";
@@ -47,6 +49,15 @@ export const auditEntryId = nullable(
 
 const customerIds = customerIdsOf(`At most ${CUSTOMER_IDS_MAX} customers.`);
 
+const reference = Type.String({
+  minLength: 1,
+  maxLength: REFERENCE_MAX,
+  pattern: "^(?!erased:)",
+  description:
+    "Identifies the change, so that each customer gets these credits only once. Each grant gets this reference plus a suffix.",
+  examples: ["outage-2026-11"],
+});
+
 export const BulkResult = Type.Object({
   changed: Type.Integer({ description: "The number of customers who were changed.", examples: [40] }),
   unchanged: Type.Integer({
@@ -73,7 +84,7 @@ const HOW =
 
 /** Adds credits to many customers, or blocks them. */
 export function eachCustomerOperations(parts: ManageParts, turns: Turns): Operation[] {
-  return [addingCredits(parts, turns), blocking(parts, turns)];
+  return [addingCredits(parts, turns), previewingCredits(parts), blocking(parts, turns)];
 }
 
 function addingCredits({ cellOf }: ManageParts, turns: Turns): Operation {
@@ -90,20 +101,13 @@ function addingCredits({ cellOf }: ManageParts, turns: Turns): Operation {
     body: strictObject({
       customerIds,
       ...fields,
-      reference: Type.String({
-        minLength: 1,
-        maxLength: REFERENCE_MAX,
-        pattern: "^(?!erased:)",
-        description:
-          "Identifies the change, so that each customer gets these credits only once. Each grant gets this reference plus a suffix.",
-        examples: ["outage-2026-11"],
-      }),
+      reference,
     }),
     bodyBytesMax: BULK_BODY_BYTES_MAX,
     answer: BulkResult,
     codes: FOR_ALL,
     handle: async (call) => {
-      const { customerIds: ids, reference, ...body } = call.body;
+      const { customerIds: ids, reference: named, ...body } = call.body;
       const cell = cellOf(scopeOf(call).cell);
       const [asked, customers] = [contextOf(call), ids.map(toCustomerId)];
       // Rejects a malformed time before any customer is changed.
@@ -112,7 +116,7 @@ function addingCredits({ cellOf }: ManageParts, turns: Turns): Operation {
       const entry = { action: "credits.added_in_bulk", subject: `${credits} credits`, after };
       const answer = await run(turns, call, () =>
         changeEach(cell, asked, customers, callerOf(call), entry, async (context, customerId) => {
-          const own = referenceFor(reference, customerId);
+          const own = referenceFor(named, customerId);
           const input = readCredits(customerId, { ...body, reference: own });
           const outcome = await addCredits(cell, context, { ...input, creates: false });
           if (outcome.kind === "added") return "changed";
@@ -126,6 +130,37 @@ function addingCredits({ cellOf }: ManageParts, turns: Turns): Operation {
       if (wrong !== undefined && answer.refused.length === ids.length)
         throw new Problem(wrong, { detail: first?.detail ?? "" });
       return answer;
+    },
+  });
+}
+
+function previewingCredits({ cellOf }: ManageParts): Operation {
+  return operation({
+    method: "POST",
+    path: `${ENVIRONMENT_PATH}/bulk-credits/preview`,
+    access,
+    id: "previewCreditsInBulk",
+    noun: NOUN,
+    summary: "Find customers who already received credits",
+    description:
+      "Finds the customers who would not receive credits with this reference again. Changes nothing.",
+    params: Type.Object(environmentParams),
+    body: strictObject({ customerIds, reference }),
+    bodyBytesMax: BULK_BODY_BYTES_MAX,
+    answer: Type.Object({
+      received: Type.Array(Type.String({ examples: ["customer_42"] }), {
+        description:
+          "The customers who received credits with this reference, even if the credits were revoked since.",
+      }),
+    }),
+    handle: async (call) => {
+      const { customerIds: ids, reference: named } = call.body;
+      const { cell, environmentId } = scopeOf(call);
+      const references = new Map(ids.map((id) => [referenceFor(named, toCustomerId(id)), id]));
+      const grants = await single(cellOf(cell), (tx) =>
+        findGrantsByReferences(tx, environmentId, [...references.keys()]),
+      );
+      return { received: [...references].flatMap(([own, id]) => (grants.has(own) ? [id] : [])) };
     },
   });
 }

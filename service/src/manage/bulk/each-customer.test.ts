@@ -24,6 +24,22 @@ test("repeating a bulk change with its reference adds nothing twice, even for mo
   expect(await database.count("cell.grants", "kind = 3")).toBe(7);
 });
 
+test("the preview lists the customers who would not receive the credits again, even after an undo", async () => {
+  const { add, manage, here, tokens } = await setupThree();
+  const { body } = await add({ customerIds: ["c2", "c3"] });
+  await manage("POST", `audit/${body["auditEntryId"]}/undo`);
+  const customerIds = [...THREE, "nobody"];
+  const preview = (reference: string, token = tokens.operator, path = "") =>
+    manage("POST", `${path}bulk-credits/preview`, { body: { customerIds, reference }, token });
+  expect((await preview("r")).body).toEqual({ received: ["c2", "c3"] });
+  expect((await preview("another")).body).toEqual({ received: [] });
+  expect((await preview("r", tokens.owner, `${here.replace(/test$/, "live")}/`)).body).toEqual({
+    received: [],
+  });
+  expect((await preview("r", tokens.viewer)).status).toBe(403);
+  expect((await add({ customerIds })).body).toMatchObject({ changed: 1, unchanged: 2 });
+});
+
 test("a customer who cannot be changed does not stop the others", async () => {
   const { add, manage, database } = await setupThree();
   const full = { credits: 1e15, kind: "manual" };

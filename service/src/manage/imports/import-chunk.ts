@@ -8,9 +8,9 @@ import { loadCatalog } from "../../store/cell/catalogs.ts";
 import { readClock } from "../../store/cell/clock.ts";
 import { findCustomers } from "../../store/cell/customers.ts";
 import { addDueHolds } from "../../store/cell/due-holds.ts";
+import { findGrantsByReferences } from "../../store/cell/grants.ts";
 import {
   findImportedProfiles,
-  findReferencedGrants,
   type ImportedProfile,
   insertImportedCustomers,
   updateImportedProfiles,
@@ -256,7 +256,7 @@ async function readFacts(
   return {
     profiles: numbers.length === 0 ? new Map() : await findImportedProfiles(tx, environmentId, numbers),
     referenced:
-      references.size === 0 ? new Map() : await findReferencedGrants(tx, environmentId, [...references]),
+      references.size === 0 ? new Map() : await findGrantsByReferences(tx, environmentId, [...references]),
   };
 }
 

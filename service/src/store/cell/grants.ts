@@ -142,6 +142,35 @@ export function findGrantByReference(
   return findRow(tx, FIND_BY_REFERENCE, [environmentId, reference], REFERENCED);
 }
 
+const FIND_BY_REFERENCES = statement(
+  "grants.find_by_references",
+  `
+  select ${REFERENCED.list}
+  from unnest($2::text[]) as r (reference)
+  cross join lateral (values (r.reference), (cell.erased_reference(r.reference))) as s (stored)
+  cross join lateral (
+    select f.customer_number, f.number, f.pool_id, f.kind, f.credits, f.effective_at, f.expires_at, r.reference
+    from cell.grants as f
+    where f.environment_id = $1
+      and f.reference = s.stored
+    limit 1
+  ) as g`,
+);
+
+/**
+ * Grants that already use these references, including erased ones. Looks up each reference separately, because a plain join would
+ * read every grant. Compares with one value at a time: for a list of values, the planner scans the primary key while the table has no
+ * statistics.
+ */
+export async function findGrantsByReferences(
+  tx: Tx,
+  environmentId: EnvironmentId,
+  references: readonly string[],
+): Promise<Map<string, ReferencedGrant>> {
+  const grants = await listRows(tx, FIND_BY_REFERENCES, [environmentId, texts(references)], REFERENCED);
+  return new Map(grants.map((grant) => [grant.reference, grant]));
+}
+
 const REVOKE = statement(
   "grants.revoke",
   `

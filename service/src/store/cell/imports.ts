@@ -4,7 +4,6 @@ import { describeRow, id, listRows, orNull, text } from "../../postgres/row.ts";
 import { type Rows, statement, type Tx } from "../../postgres/statement.ts";
 import { brandAs, type CustomerId, type CustomerNumber, type EnvironmentId } from "../../primitives/brand.ts";
 import type { CustomerProfile } from "./customers.ts";
-import { REFERENCED, type ReferencedGrant } from "./grants.ts";
 import { EMPTY_WALLET_STATE } from "./wallet-state.ts";
 
 /** The part of a profile that an import file contains. */
@@ -105,33 +104,4 @@ export function updateImportedProfiles(
     texts(customers.map(({ profile }) => profile.email)),
     texts(customers.map(({ profile }) => profile.billingReference)),
   ]);
-}
-
-const FIND_REFERENCED = statement(
-  "imports.find_referenced",
-  `
-  select ${REFERENCED.list}
-  from unnest($2::text[]) as r (reference)
-  cross join lateral (values (r.reference), (cell.erased_reference(r.reference))) as s (stored)
-  cross join lateral (
-    select f.customer_number, f.number, f.pool_id, f.kind, f.credits, f.effective_at, f.expires_at, r.reference
-    from cell.grants as f
-    where f.environment_id = $1
-      and f.reference = s.stored
-    limit 1
-  ) as g`,
-);
-
-/**
- * Grants that already use these references, including erased ones. Looks up each reference separately, because a plain join would
- * read every grant. Compares with one value at a time: for a list of values, the planner scans the primary key while the table has no
- * statistics.
- */
-export async function findReferencedGrants(
-  tx: Tx,
-  environmentId: EnvironmentId,
-  references: readonly string[],
-): Promise<Map<string, ReferencedGrant>> {
-  const grants = await listRows(tx, FIND_REFERENCED, [environmentId, texts(references)], REFERENCED);
-  return new Map(grants.map((grant) => [grant.reference, grant]));
 }
