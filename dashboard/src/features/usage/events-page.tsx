@@ -183,7 +183,7 @@ const COLUMNS: readonly Column<UsageEvent>[] = [
     cell: (event) => (
       <>
         <EventName event={event.event} width="max-w-44" />
-        <div className="flex gap-2 text-caption text-muted md:hidden">
+        <div className="flex flex-wrap gap-x-2 text-caption text-muted md:hidden">
           <Time at={event.occurredAt} />
           <Customer event={event} />
         </div>
