@@ -51,10 +51,10 @@ export const MUTATIONS: readonly Mutation[] = [
     file: `${CORE}/decide.ts`,
     edits: [
       {
-        find: "  if (denial !== null) {",
+        find: "  if (denial !== null || take === null) {",
         replace:
           '  if (denial?.reason === "limit_reached") for (const item of priced) charge(draft, item, null);\n' +
-          "  if (denial !== null) {",
+          "  if (denial !== null || take === null) {",
       },
     ],
     tests: [`${CORE}/properties.test.ts`],
@@ -64,10 +64,10 @@ export const MUTATIONS: readonly Mutation[] = [
     file: `${CORE}/decide.ts`,
     edits: [
       {
-        find: "  if (denial !== null) {",
+        find: "  if (denial !== null || take === null) {",
         replace:
           "  for (const item of priced.slice(0, denial?.deniedItem ?? 0)) charge(draft, item, null);\n" +
-          "  if (denial !== null) {",
+          "  if (denial !== null || take === null) {",
       },
     ],
     tests: [`${CORE}/decide-items.test.ts`],
