@@ -117,12 +117,18 @@ export class Book {
     return { answer, change };
   }
 
-  /** Whether the grant or consume of a request exists. It may not if a planned change was not written. */
+  /** Whether the grant, consume or hold of a request exists as it was planned. It may not if a planned change was not written. */
   has(request: Request): boolean {
     if (request.kind === "reverse" || request.kind === "reverse_request")
       return this.consumes().length > request.consume;
-    if (request.kind === "settle" || request.kind === "release" || request.kind === "extend")
-      return this.holds[request.hold]?.isClosed === false;
+    if (request.kind === "settle" || request.kind === "release" || request.kind === "extend") {
+      const found = this.holds[request.hold];
+      if (found === undefined || found.isClosed) return false;
+      if (request.kind === "release") return true;
+      // The service settles one quantity for each item, and extends only holds with one item.
+      const { length } = found.hold.items;
+      return request.kind === "extend" ? length === 1 : (request.quantities ?? found.hold.items).length === length;
+    }
     return request.kind !== "revoke" || this.#findNamed(request.named) !== undefined;
   }
 
