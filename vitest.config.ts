@@ -27,7 +27,12 @@ export default defineConfig({
           globalSetup: ["service/test/postgres.ts", "dashboard/test/build.ts"],
         },
       },
-      { test: { name: "checker", include: ["proof/{docs,faults,bench,mutations,witness,cells}/**/*.test.ts"] } },
+      {
+        test: {
+          name: "checker",
+          include: ["proof/{docs,faults,bench,mutations,witness,cells}/**/*.test.ts"],
+        },
+      },
     ],
   },
 });

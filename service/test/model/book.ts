@@ -127,7 +127,9 @@ export class Book {
       if (request.kind === "release") return true;
       // The service settles one quantity for each item, and extends only holds with one item.
       const { length } = found.hold.items;
-      return request.kind === "extend" ? length === 1 : (request.quantities ?? found.hold.items).length === length;
+      return request.kind === "extend"
+        ? length === 1
+        : (request.quantities ?? found.hold.items).length === length;
     }
     return request.kind !== "revoke" || this.#findNamed(request.named) !== undefined;
   }
