@@ -127,6 +127,7 @@ export const ACCESS: Readonly<Record<string, Access>> = {
   [`POST ${E}/bulk-assignments/preview`]: environment("operator"),
   [`POST ${E}/bulk-assignments`]: environment("operator"),
   [`POST ${E}/bulk-credits`]: environment("operator"),
+  [`POST ${E}/bulk-credits/preview`]: environment("operator"),
   [`POST ${E}/bulk-blocks`]: environment("operator"),
   [`POST ${E}/audit/:entryId/undo/preview`]: environment("operator"),
   [`POST ${E}/audit/:entryId/undo`]: environment("operator"),

@@ -61,6 +61,7 @@ export const HISTORY_LINES: Readonly<Record<string, HistoryLine>> = {
   listRepeatedCharges: "charges within the window: manage/customers/repeated-charges.test.ts",
   previewCredits:
     "duplicates of the last ten minutes, which are in every window, and references: has its own test",
+  previewCreditsInBulk: "whether a reference is used, which is refused whatever the window",
   previewBulkAssignment: NOW,
   previewUndo: "management actions, and the credits that are left of them",
   previewReversal: "the effect of a reversal now: credits are returned whatever the window; has its own test",

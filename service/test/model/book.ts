@@ -123,13 +123,9 @@ export class Book {
       return this.consumes().length > request.consume;
     if (request.kind === "settle" || request.kind === "release" || request.kind === "extend") {
       const found = this.holds[request.hold];
-      if (found === undefined || found.isClosed) return false;
-      if (request.kind === "release") return true;
-      // The service settles one quantity for each item, and extends only holds with one item.
-      const { length } = found.hold.items;
-      return request.kind === "extend"
-        ? length === 1
-        : (request.quantities ?? found.hold.items).length === length;
+      const count = found?.isClosed === false ? found.hold.items.length : 0;
+      if (request.kind === "settle") return count > 0 && (request.quantities?.length ?? count) === count;
+      return request.kind === "extend" ? count === 1 : count > 0;
     }
     return request.kind !== "revoke" || this.#findNamed(request.named) !== undefined;
   }
