@@ -1,5 +1,5 @@
-import { keepPreviousData, useQuery, useSuspenseQuery } from "@tanstack/react-query";
-import { useDeferredValue, useState } from "react";
+import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import { useForm, useWatch } from "react-hook-form";
 import { poolsQuery } from "../../api/catalog-lists.ts";
 import { answerOf, api, queryOf } from "../../api/client.ts";
@@ -71,6 +71,7 @@ function stateOf(isBlocked: boolean): string {
 }
 
 const KINDS = ["manual", "promotion"] as const;
+const ADD_AGAIN = "To add them again, even after an undo, enter a different reference";
 
 /** Adds the same credits to each selected customer. */
 export function BulkCreditsDialog({ customers, ...dialog }: BulkDialogProps) {
@@ -114,7 +115,7 @@ export function BulkCreditsDialog({ customers, ...dialog }: BulkDialogProps) {
       title="Add credits"
       action={body === null ? "Add credits to" : `Add ${countOf(body.credits, "credit")} to`}
       past={`Added ${countOf(body?.credits ?? 0, "credit")} to`}
-      same="had already received these credits. To add them again, even after an undo, enter a different reference"
+      same={`had already received these credits. ${ADD_AGAIN}`}
       change={async (ids, signal) => {
         if (body === null) throw new Error("the form is incomplete");
         const named = await nameChange(body, form.expiry, openedAt);
@@ -154,30 +155,31 @@ export function BulkCreditsDialog({ customers, ...dialog }: BulkDialogProps) {
       </div>
       {received.size > 0 && (
         <Callout tone="warn" title={`${countOf(received.size, "customer")} already received these credits`}>
-          To add them again, even after an undo, enter a different reference.
+          {ADD_AGAIN}.
         </Callout>
       )}
     </BulkDialog>
   );
 }
 
-/** The IDs of the customers who received credits with this reference, which cannot be added again. */
+/**
+ * The IDs of the customers who received credits with this reference. Empty until the response arrives, never those of another reference:
+ * customers in this set are not sent.
+ */
 function useReceived(customers: readonly Customer[], reference: string): ReadonlySet<string> {
   const path = useScope();
-  const named = useDeferredValue(reference);
   const customerIds = customers.map(({ customerId }) => customerId);
   const { data } = useQuery({
     ...queryOf("post", `${CREDITS_PATH}/preview`, {
       params: { path },
-      body: { customerIds, reference: named },
+      body: { customerIds, reference },
     }),
-    enabled: named !== "",
+    enabled: reference !== "",
     staleTime: 0,
     gcTime: 0,
     meta: { showsOwnErrors: true },
-    placeholderData: keepPreviousData,
   });
-  return new Set(named === "" ? [] : data?.received);
+  return new Set(data?.received);
 }
 
 function creditsEffect(customer: Customer, { credits, pool }: CreditsBody, isReceived: boolean): Effect {
