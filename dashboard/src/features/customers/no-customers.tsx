@@ -8,7 +8,7 @@ import { SkeletonRows } from "../../ui/skeleton.tsx";
 import type { Pages } from "../../ui/table.tsx";
 import { type CustomerFilters, isByBalance, readFilters } from "./queries.ts";
 
-/** What the list shows without customers: a search that goes on or failed, nothing found, or nothing there. */
+/** Shown if the list has no rows: a running or failed search, no matches, or no customers at all. */
 export function NoCustomers({
   pages: { hasNextPage, isFetchingNextPage, isFetchNextPageError, error, fetchNextPage },
   pagesRead,

@@ -111,7 +111,7 @@ export function findGrant(tx: Tx, name: WalletName, number: number): Promise<Gra
 }
 
 /** Columns of `cell.grants as g`. */
-export const REFERENCED = describeRow({
+const REFERENCED = describeRow({
   customerNumber: id<CustomerNumber>("g.customer_number"),
   number: GRANT.number,
   pool: GRANT.pool,
