@@ -9,6 +9,7 @@ import {
   id,
   integer,
   listRows,
+  orNull,
   type RowOf,
 } from "../../postgres/row.ts";
 import { statement, type Tx } from "../../postgres/statement.ts";
@@ -45,41 +46,67 @@ export async function listMonthWallets(
   return viewDueHolds(tx, owned, ({ customerNumber }) => ({ environmentId, customerNumber }));
 }
 
-const MOVED = describeRow({
-  pool: id<PoolId>("e.pool_id"),
-  grantKind: derive(integer("g.kind"), grantKindOf),
-  entryKind: derive(integer("e.kind"), entryKindOf),
-  isAfter: boolean("e.happened_at >= $5::timestamptz"),
-  amount: column(readBigInt, "sum(split_part(p.part, ':', 2)::bigint)"),
+const SUM = describeRow({
+  pool: id<PoolId>("s.pool_id"),
+  /** Null for a sum of overage. */
+  grantKind: orNull(derive(integer("s.grant_kind"), grantKindOf)),
+  entryKind: derive(integer("s.kind"), entryKindOf),
+  isAfter: boolean("s.is_after"),
+  amount: column(readBigInt, "s.amount"),
 });
 
-// The limit keeps the planner from scanning the whole ledger instead of reading one run for each customer.
-const ENTRIES_OF_RUNS = `
-  from unnest($1::bigint[], $2::bigint[], $3::bigint[]) as r (customer_number, after, until)
-  cross join lateral (
-    select l.pool_id, l.kind, l.parts, l.overage, coalesce(l.effective_at, l.recorded_at) as happened_at
-    from cell.ledger as l
-    where l.environment_id = $6
-      and l.customer_number = r.customer_number
-      and l.sequence > r.after
-      and l.sequence <= r.until
-      and l.recorded_at >= ${recordedSince({ environment: "$6", from: "$4" })}
-      and coalesce(l.effective_at, l.recorded_at) >= $4::timestamptz
-    order by l.customer_number, l.sequence
-    limit $7
-  ) as e`;
-
-const SUM_MOVED = statement(
-  "months.sum_moved",
+// "offset 0" makes the planner read one run for each customer, and then one grant for each sum. Otherwise it may scan the whole ledger.
+const SUM_RUNS = statement(
+  "months.sum_runs",
   `
-  select ${MOVED.list}
-  ${ENTRIES_OF_RUNS}
-  cross join lateral unnest(string_to_array(e.parts, ',')) as p (part)
-  join cell.grants as g
-    on g.environment_id = $6
-    and g.customer_number = r.customer_number
-    and g.number = split_part(p.part, ':', 1)::integer
-  group by 1, 2, 3, 4`,
+  with entries as materialized (
+    select r.customer_number, l.*
+    from unnest($1::bigint[], $2::bigint[], $3::bigint[]) as r (customer_number, after, until)
+    cross join lateral (
+      select pool_id, kind, parts, overage, coalesce(effective_at, recorded_at) >= $5::timestamptz as is_after
+      from cell.ledger
+      where environment_id = $6
+        and customer_number = r.customer_number
+        and sequence > r.after
+        and sequence <= r.until
+        and recorded_at >= ${recordedSince({ environment: "$6", from: "$4" })}
+        and coalesce(effective_at, recorded_at) >= $4::timestamptz
+      offset 0
+    ) as l
+  ),
+  moved as (
+    select
+      e.customer_number,
+      split_part(p.part, ':', 1)::integer as number,
+      e.pool_id,
+      e.kind,
+      e.is_after,
+      sum(split_part(p.part, ':', 2)::bigint) as amount
+    from entries as e
+    cross join lateral unnest(string_to_array(e.parts, ',')) as p (part)
+    group by 1, 2, 3, 4, 5
+  ),
+  sums as (
+    select m.pool_id, g.kind as grant_kind, m.kind, m.is_after, sum(m.amount) as amount
+    from moved as m
+    cross join lateral (
+      select kind
+      from cell.grants
+      where environment_id = $6
+        and customer_number = m.customer_number
+        and number = m.number
+      offset 0
+    ) as g
+    group by 1, 2, 3, 4
+    union all
+    select pool_id, null, kind, is_after, sum(overage)
+    from entries
+    where overage is not null
+      and not is_after
+    group by 1, 3, 4
+  )
+  select ${SUM.list}
+  from sums as s`,
 );
 
 export type MovedRun = {
@@ -88,22 +115,6 @@ export type MovedRun = {
   readonly until: number;
 };
 
-const OVERAGE = describeRow({
-  pool: id<PoolId>("e.pool_id"),
-  entryKind: derive(integer("e.kind"), entryKindOf),
-  overage: column(readBigInt, "sum(e.overage)"),
-});
-
-const SUM_OVERAGE = statement(
-  "months.sum_overage",
-  `
-  select ${OVERAGE.list}
-  ${ENTRIES_OF_RUNS}
-  where e.overage is not null
-    and e.happened_at < $5::timestamptz
-  group by 1, 2`,
-);
-
 /** Sums the amounts that the entries of these runs moved since `from`, and their overage before `until`. */
 export async function sumMoved(
   tx: Tx,
@@ -111,17 +122,23 @@ export async function sumMoved(
   runs: readonly MovedRun[],
   { from, until }: { readonly from: Instant; readonly until: Instant },
 ): Promise<{ readonly moved: readonly Moved[]; readonly overage: readonly MovedOverage[] }> {
-  const parameters = [
-    bigints(runs.map(({ customerNumber }) => customerNumber)),
-    bigints(runs.map(({ after }) => after)),
-    bigints(runs.map((run) => run.until)),
-    formatTimestamp(from),
-    formatTimestamp(until),
-    environmentId,
-    Math.max(...runs.map((run) => run.until - run.after)),
-  ];
+  const sums = await listRows(
+    tx,
+    SUM_RUNS,
+    [
+      bigints(runs.map(({ customerNumber }) => customerNumber)),
+      bigints(runs.map(({ after }) => after)),
+      bigints(runs.map((run) => run.until)),
+      formatTimestamp(from),
+      formatTimestamp(until),
+      environmentId,
+    ],
+    SUM,
+  );
   return {
-    moved: await listRows(tx, { ...SUM_MOVED, name: "" }, parameters, MOVED),
-    overage: await listRows(tx, { ...SUM_OVERAGE, name: "" }, parameters, OVERAGE),
+    moved: sums.flatMap(({ grantKind, ...sum }) => (grantKind === null ? [] : [{ ...sum, grantKind }])),
+    overage: sums
+      .filter(({ grantKind }) => grantKind === null)
+      .map(({ pool, entryKind, amount }) => ({ pool, entryKind, overage: amount })),
   };
 }
