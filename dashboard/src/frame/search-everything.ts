@@ -12,7 +12,7 @@ export type Found = {
   readonly note: string | null;
   readonly environment: Environment | null;
   readonly link: LinkProps;
-  /** Asks for a customer first, and then opens this dialog for it. */
+  /** Asks for a customer first, and then opens this dialog for that customer. */
   readonly action?: CustomerAction;
 };
 
@@ -29,7 +29,7 @@ export function searchQuery(text: string) {
   });
 }
 
-/** The same search in one environment. */
+/** Searches only one environment. */
 export function environmentSearchQuery(text: string, scope: Scope) {
   return queryOptions({
     ...queryOf("get", "/manage/v1/projects/{projectId}/{environment}/search", {
@@ -94,11 +94,12 @@ function toCustomer(customer: FoundCustomer): Found {
 }
 
 function toGrant(grant: Line<"grants">): Found[] {
-  const { projectId, environment, customerId, customerName, credits, reference } = grant;
+  const { projectId, environment, customerId, customerName, credits, reference, movedTo } = grant;
+  const receiver = movedTo?.customerName ?? movedTo?.customerId ?? "an erased customer";
   if (customerId === null) return [];
   const found = toFound(grant, ["grant", `${customerId} ${grant.grant}`], {
     title: `${countOf(credits, "credit")} for ${customerName ?? customerId}`,
-    notes: [reference, idIfNamed(grant)],
+    notes: [reference, idIfNamed(grant), movedTo === null ? null : `moved to ${receiver}`],
     link: {
       to: "/projects/$projectId/$environment/customers/$customerId/grants",
       params: { projectId, environment, customerId },

@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import { KEYED_ENDPOINTS } from "../../store/cell/keyed-requests.ts";
+import { movedField } from "../customers/list-grants.ts";
 import { nullable, shownCustomerName, timeField } from "../fields.ts";
 
 const whereFields = {
@@ -42,8 +43,8 @@ export const Found = Type.Object({
     }),
     {
       description:
-        "Customers whose ID, name, email or billing reference contains the search text (case-insensitive), best matches first. A search " +
-        "term of one or two characters matches only at the beginning.",
+        "Customers whose ID, name, email or billing reference contains the search text (case-insensitive), best matches first. Text " +
+        "of one or two characters matches only the beginning.",
     },
   ),
   grants: Type.Array(
@@ -55,6 +56,7 @@ export const Found = Type.Object({
       kind: Type.Enum(["allowance", "purchase", "manual", "promotion"]),
       credits: Type.Integer({ examples: [500] }),
       reference: Type.String({ examples: ["pi_3MtwBwLkdIwHu7ix"] }),
+      movedTo: movedField("The customer and grant that the remaining credits were moved to."),
     }),
     { description: "Grants whose reference equals the search text." },
   ),

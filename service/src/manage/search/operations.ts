@@ -40,8 +40,12 @@ import { Found } from "./found.ts";
 const NOUN = "Search";
 
 const DESCRIPTION =
-  "Finds customers by part of their ID, name, email or billing reference (one or two characters match only at the beginning); grants by reference, such as a payment ID; idempotency " +
-  "keys; charges, denials, holds and usage events by ID; plans and features by the beginning of their key or part of their name. Returns at most 10 of each kind.";
+  "Returns at most 10 results of each kind:\n\n" +
+  "- Customers: part of their ID, name, email or billing reference. Text of one or two characters matches only the beginning.\n" +
+  "- Grants: the full reference, such as a payment ID.\n" +
+  "- Charges, denials, holds and usage events: the ID.\n" +
+  "- Idempotency keys: the full key.\n" +
+  "- Plans and features: the beginning of their key, or part of their name.\n\n";
 
 const query = strictObject({
   q: Type.String({
@@ -70,7 +74,7 @@ export function searchOperations({ control, cellOf }: ManageParts): Operation[] 
       id: "search",
       noun: NOUN,
       summary: "Search all projects",
-      description: `${DESCRIPTION} Searches both environments of all projects.`,
+      description: `${DESCRIPTION}Searches both environments of all projects.`,
       query,
       answer: Found,
       handle: async (call) => search(call, () => true),
@@ -82,7 +86,7 @@ export function searchOperations({ control, cellOf }: ManageParts): Operation[] 
       id: "searchEnvironment",
       noun: NOUN,
       summary: "Search one environment",
-      description: `${DESCRIPTION} Searches only this environment, so a token limited to it can make this call.`,
+      description: `${DESCRIPTION}Searches only this environment, so a token limited to this environment can make the call.`,
       params: Type.Object(environmentParams),
       query,
       answer: Found,
@@ -97,11 +101,11 @@ const FOUND_MAX = 10;
 type SearchInput = {
   readonly scopes: readonly NamedScope[];
   readonly text: string;
-  /** Records before this time are hidden. Null hides none. */
+  /** Records before this time are hidden. If null, no records are hidden. */
   readonly since: Instant | null;
 };
 
-/** Searches all given environments, across cells. */
+/** Searches the given environments in all their cells. */
 async function searchScopes(cellOf: (cell: string) => Pool, input: SearchInput): Promise<Found> {
   const all: Found[] = [];
   for (const [cell, scopes] of Map.groupBy(input.scopes, (scope) => scope.cell)) {

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { createTestProject, post } from "../../../test/harness.ts";
 import { type Managed, setupManage } from "../../../test/manage.ts";
+import { move, setupMove } from "../../../test/moves.ts";
 import { brandAs, type CustomerId } from "../../primitives/brand.ts";
 import { addCredits } from "../credits/add-credits.ts";
 import { createManagementToken } from "../people/management-tokens.ts";
@@ -22,7 +23,7 @@ const emptied = (results: Results): string[] =>
 
 const actor = { kind: "system", id: null, requestId: null } as const;
 
-test("a payment reference is found in the other environment", async () => {
+test("a search of all projects finds a payment reference in the live environment", async () => {
   const managed = await setupManage();
   const { cell, context, project } = managed;
   const live = { ...context, environmentId: project.live.environmentId };
@@ -51,11 +52,22 @@ test("a payment reference is found in the other environment", async () => {
       reference: "pi_123",
     },
   ]);
-  // Only exact matches are found: a part of a reference finds nothing.
+  // Part of a reference does not match.
   expect(emptied(await search(managed, "pi_12"))).toEqual([]);
 });
 
-test("customers are found by prefix in all projects, the exact ID first", async () => {
+test("a search for a payment whose credits were moved shows the customer who now has them", async () => {
+  const managed = await setupMove();
+  expect((await move(managed)).status).toBe(200);
+  expect((await search(managed, "pi_1"))["grants"]).toMatchObject([
+    { customerId: "ada", grant: 2, movedTo: { customerId: "bob", customerName: null, grant: 2 } },
+  ]);
+  expect((await search(managed, "pi_1-moved"))["grants"]).toMatchObject([
+    { customerId: "bob", grant: 2, movedTo: null },
+  ]);
+});
+
+test("customers are found by prefix in all projects, with the exact ID first", async () => {
   const managed = await setupManage();
   const { manage, service, database } = managed;
   const other = await createTestProject(database, "Other product");
@@ -77,7 +89,7 @@ test("customers are found by prefix in all projects, the exact ID first", async 
   expect(await idsOf("%")).toEqual([]);
 });
 
-test("a part of a customer's texts is found, after those that begin with it", async () => {
+test("customers are found by part of a field, and matches at its beginning come first", async () => {
   const managed = await setupManage();
   const { manage } = managed;
   await manage("PUT", "customers/films-inc", { body: {} });
@@ -88,7 +100,7 @@ test("a part of a customer's texts is found, after those that begin with it", as
   expect(await idsOf("lm")).toEqual([]);
 });
 
-test("keys, charges, denials, events, plans and features are found", async () => {
+test("search finds idempotency keys, charges, denials, events, plans and features", async () => {
   const managed = await setupManage();
   const { consume, record } = managed;
   const body = { customerId: "ada", feature: "image.render" };
@@ -120,7 +132,7 @@ test("keys, charges, denials, events, plans and features are found", async () =>
   expect(emptied(await search(managed, "con_7zzzzzzzzzzzzzzzzzzzzzzzzz"))).toEqual([]);
 });
 
-test("another workspace finds nothing, and a limited token only its own environment", async () => {
+test("a token of another workspace finds nothing, and a token limited to one environment searches only that environment", async () => {
   const managed = await setupManage();
   const { cell, consume, manage, database, project, here } = managed;
   const { consumeId } = (await consume({ customerId: "ada", feature: "export", idempotencyKey: "k-1" })).body;

@@ -24,21 +24,21 @@ import { endpointOf } from "./keyed-requests.ts";
 import type { SearchScope } from "./search.ts";
 import { grantKindOf } from "./wallet-state.ts";
 
-const ofCustomer = (row: string, column: "customer_id" | "name") =>
+const ofCustomer = (row: string, number: string, column: "customer_id" | "name") =>
   orNull(
     text(`(
     select c.${column}
     from cell.customers as c
     where c.environment_id = ${row}.environment_id
-      and c.number = ${row}.customer_number
+      and c.number = ${row}.${number}
       and c.erased_at is null
   )`),
   );
 
 /** Null if the customer was erased. */
-const customer = (row: string) => ({
-  customerId: ofCustomer(row, "customer_id"),
-  customerName: ofCustomer(row, "name"),
+const customer = (row: string, number = "customer_number") => ({
+  customerId: ofCustomer(row, number, "customer_id"),
+  customerName: ofCustomer(row, number, "name"),
 });
 
 const GRANT = describeRow({
@@ -50,6 +50,7 @@ const GRANT = describeRow({
   kind: derive(integer("g.kind"), grantKindOf),
   credits: integer("g.credits"),
   reference: text("g.reference"),
+  movedTo: orNull(describeRow({ grant: integer("g.to_grant"), ...customer("g", "to_customer") })),
 });
 
 export type FoundGrant = RowOf<typeof GRANT>;
@@ -61,8 +62,13 @@ const FIND_GRANTS = statement(
   from unnest($1::integer[]) as e (id)
   cross join lateral (
     select
-      g.environment_id, g.recorded_at, g.customer_number, g.number, g.kind, g.credits, g.reference
+      g.environment_id, g.recorded_at, g.customer_number, g.number, g.kind, g.credits, g.reference,
+      m.to_customer, m.to_grant
     from cell.grants as g
+    left join cell.grant_moves as m
+      on m.environment_id = g.environment_id
+      and m.from_customer = g.customer_number
+      and m.from_grant = g.number
     where g.environment_id = e.id
       and g.reference = $2
   ) as g
@@ -119,7 +125,7 @@ export async function findUsesOfKey(
     USE,
   );
   const found: FoundUse[] = [];
-  // At most one use in each project.
+  // Each project has used the key at most once.
   for (const { subjectId, ...use } of uses)
     found.push({
       ...use,
@@ -129,8 +135,8 @@ export async function findUsesOfKey(
 }
 
 /**
- * Finds the time by the event's ID. If an event was written a second time after an unknown outcome, it keeps its first time, while
- * its key has the second. An event that no longer exists gets time 0, which is outside every history window.
+ * Finds the time by the event's ID. If an event was written again after an unknown outcome, the event keeps its first time, but its key has
+ * the second time. An event that no longer exists gets time 0, which is outside every history window.
  */
 async function findEventTime(tx: Tx, scope: SearchScope, eventId: Uuid): Promise<Instant> {
   return (await findRecordById(tx, "event", scope, eventId))?.at ?? brandAs<Instant>(0);
